@@ -1,0 +1,87 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// Condition types of an Application.
+const (
+	// ConditionReady is the summary. True: every child is applied, the current revision is fully
+	// available, the routes are accepted.
+	ConditionReady = "Ready"
+	// ConditionReconciling is there, and True, while work is under way.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is there, and True, while nothing will change until a person acts.
+	ConditionStalled = "Stalled"
+	// ConditionAvailable is the Deployment's: enough pods serve, of whatever revision.
+	ConditionAvailable = "Available"
+	// ConditionProgressing is the Deployment's: a rollout proceeds or is complete.
+	ConditionProgressing = "Progressing"
+	// ConditionRoutesReady is there while there are routes.
+	ConditionRoutesReady = "RoutesReady"
+	// ConditionAutoscalingActive is there while there is an autoscaler.
+	ConditionAutoscalingActive = "AutoscalingActive"
+	// ConditionPaused is there, and True, while spec.paused stops rollouts.
+	ConditionPaused = "Paused"
+	// ConditionDrifted is there, and True, while children differ and reconcilePolicy is Observe.
+	ConditionDrifted = "Drifted"
+)
+
+// Reasons of the conditions. Those of Events are declared below.
+const (
+	// ReasonReady: the current revision serves.
+	ReasonReady = "Ready"
+	// ReasonScaledToZero: ready, with no pod, because none is asked for.
+	ReasonScaledToZero = "ScaledToZero"
+	// ReasonApplying: children are being written, or wait for a write of others.
+	ReasonApplying = "Applying"
+	// ReasonRollingOut: the Deployment replaces or starts pods.
+	ReasonRollingOut = "RollingOut"
+	// ReasonPodsUnavailable: the rollout was complete, but pods do not serve now.
+	ReasonPodsUnavailable = "PodsUnavailable"
+	// ReasonProgressDeadlineExceeded: no progress for spec.progressDeadlineSeconds.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonPaused: spec.paused holds a rollout back.
+	ReasonPaused = "Paused"
+	// ReasonDeleting: the Application is being deleted, and its children with it or released.
+	ReasonDeleting = "Deleting"
+	// ReasonInvalid: the spec breaks a rule; the last good children are kept.
+	ReasonInvalid = "Invalid"
+	// ReasonConflict: an object that is not the Application's has the name of a child.
+	ReasonConflict = "Conflict"
+	// ReasonQuotaExceeded: a ResourceQuota refuses a child, or the Deployment's pods.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonPolicyDenied: an admission policy or webhook refuses a child, or the Deployment's pods.
+	ReasonPolicyDenied = "PolicyDenied"
+	// ReasonPermissionDenied: the controller's RBAC lacks a permission.
+	ReasonPermissionDenied = "PermissionDenied"
+	// ReasonChildRefused: the API server calls a child invalid.
+	ReasonChildRefused = "ChildRefused"
+	// ReasonContended: somebody else keeps changing what Fairlead sets on a child.
+	ReasonContended = "Contended"
+	// ReasonApplyFailed: a write failed for another reason; it is retried.
+	ReasonApplyFailed = "ApplyFailed"
+	// ReasonReplicaFailure: the Deployment cannot create pods.
+	ReasonReplicaFailure = "ReplicaFailure"
+	// ReasonDrifted: children differ and reconcilePolicy is Observe.
+	ReasonDrifted = "Drifted"
+	// ReasonApplied: the routes are written as their API wants them.
+	ReasonApplied = "Applied"
+	// ReasonRoutesNotApplied: a route could not be written.
+	ReasonRoutesNotApplied = "RoutesNotApplied"
+	// ReasonDeploymentNotFound: there is no Deployment yet.
+	ReasonDeploymentNotFound = "DeploymentNotFound"
+	// ReasonAutoscalerNotFound: there is no HorizontalPodAutoscaler yet.
+	ReasonAutoscalerNotFound = "AutoscalerNotFound"
+	// ReasonUnknown stands in where another API gave no reason.
+	ReasonUnknown = "Unknown"
+)
+
+// Reasons of Events. A condition's reason is used where a condition changed.
+const (
+	// EventDriftRepaired: a child was changed or deleted by others and put back.
+	EventDriftRepaired = "DriftRepaired"
+	// EventChildDeleted: a child was deleted, because its feature was switched off.
+	EventChildDeleted = "ChildDeleted"
+	// EventOrphaned: a child was released by deletionPolicy Orphan.
+	EventOrphaned = "Orphaned"
+)

@@ -1,0 +1,42 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// Labels and annotations of the children.
+const (
+	// LabelApplication, with the Application's name as value, is on every child and pod. It alone
+	// is the selector of the pods.
+	LabelApplication = "apps.fairlead.dev/application"
+	// LabelName is Kubernetes' recommended label for the name of an application.
+	LabelName = "app.kubernetes.io/name"
+	// LabelManagedBy, with ManagedBy as value, is on every child; the informers select by it.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// ManagedBy is the value of LabelManagedBy.
+	ManagedBy = "fairlead"
+
+	// AnnotationRenderedHash is on every child: a hash of what was rendered last. A difference
+	// means that the spec changed, even where only a field went away.
+	AnnotationRenderedHash = "apps.fairlead.dev/rendered-hash"
+	// AnnotationConfigHash is on the pod template: a hash of spec.config.data, so that a change
+	// rolls the pods.
+	AnnotationConfigHash = "apps.fairlead.dev/config-hash"
+	// AnnotationReplicasManaged is on the Deployment while Fairlead sets spec.replicas. It tells
+	// that the field must be handed over before it may be left out.
+	AnnotationReplicasManaged = "apps.fairlead.dev/replicas-managed"
+
+	// FinalizerOrphan is on an Application with deletionPolicy Orphan, until its children are
+	// released.
+	FinalizerOrphan = "apps.fairlead.dev/orphan"
+
+	// ReservedPrefix is the prefix of labels and annotations that only Fairlead sets.
+	ReservedPrefix = "apps.fairlead.dev/"
+)
+
+// The names of the API as ownerReferences and URLs carry them.
+const (
+	// ApplicationKind is the kind of an Application.
+	ApplicationKind = "Application"
+	// ApplicationResource is its plural in URLs.
+	ApplicationResource = "applications"
+)

@@ -1,0 +1,234 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Service is the Service in front of the ports.
+type Service struct {
+	// How the Service is exposed.
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	// +kubebuilder:default=ClusterIP
+	// +default="ClusterIP"
+	// +optional
+	Type corev1.ServiceType `json:"type,omitempty"`
+
+	// Annotations of the Service, e.g. for a cloud's load balancer.
+	// +mapType=granular
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Whether connections of one client go to one pod.
+	// +kubebuilder:validation:Enum=None;ClientIP
+	// +kubebuilder:default=None
+	// +default="None"
+	// +optional
+	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
+}
+
+// RouteType is the API that carries a route.
+// +kubebuilder:validation:Enum=Ingress
+type RouteType string
+
+const (
+	// RouteIngress makes a networking.k8s.io/v1 Ingress. The default.
+	RouteIngress RouteType = "Ingress"
+)
+
+// Route makes the application reachable from outside of the cluster under its hostnames.
+type Route struct {
+	// Name of the route, unique in the Application.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// The API that carries the route.
+	// +kubebuilder:default=Ingress
+	// +default="Ingress"
+	// +optional
+	Type RouteType `json:"type,omitempty"`
+
+	// Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least
+	// one, because a route without a host would take every host of the cluster.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	Hostnames []string `json:"hostnames"`
+
+	// Paths under each host name. Default: one, the prefix / to the primary port.
+	// +listType=map
+	// +listMapKey=path
+	// +listMapKey=pathType
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Paths []RoutePath `json:"paths,omitempty"`
+
+	// Serves the host names by HTTPS.
+	// +optional
+	TLS *RouteTLS `json:"tls,omitempty"`
+
+	// IngressClass of the route. Default: the cluster's default class.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	IngressClassName *string `json:"ingressClassName,omitempty"`
+
+	// Annotations of the Ingress, for what its controller offers beyond the API.
+	// +mapType=granular
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// RoutePath sends the requests for a path to a port.
+type RoutePath struct {
+	// The path; it starts with a slash.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/`
+	// +kubebuilder:default="/"
+	// +default="/"
+	// +optional
+	Path string `json:"path,omitempty"`
+
+	// How the path is compared: Prefix element by element, Exact as a whole, or as the
+	// IngressClass says.
+	// +kubebuilder:validation:Enum=Prefix;Exact;ImplementationSpecific
+	// +kubebuilder:default=Prefix
+	// +default="Prefix"
+	// +optional
+	PathType networkingv1.PathType `json:"pathType,omitempty"`
+
+	// Name of the port, from ports. Default: the primary port.
+	// +kubebuilder:validation:MaxLength=15
+	// +optional
+	Port string `json:"port,omitempty"`
+}
+
+// RouteTLS serves a route by HTTPS.
+type RouteTLS struct {
+	// Secret of this namespace with the certificate.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName"`
+}
+
+// NetworkPolicy says who may talk to the application, and to whom it may talk. What is not
+// listed is denied, except DNS, and the route controllers for ports that have routes.
+type NetworkPolicy struct {
+	// Who may connect to the application.
+	// Atomic, because a rule has no name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Ingress []NetworkPolicyIngressRule `json:"ingress,omitempty"`
+
+	// To whom the application may connect.
+	// Atomic, because a rule has no name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Egress []NetworkPolicyEgressRule `json:"egress,omitempty"`
+}
+
+// NetworkPolicyIngressRule lets peers connect to ports of the application.
+type NetworkPolicyIngressRule struct {
+	// The peers. At least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0, never as
+	// nothing.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	From []NetworkPolicyPeer `json:"from"`
+
+	// Names from ports. Default: all ports of the Application.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=15
+	// +optional
+	Ports []string `json:"ports,omitempty"`
+}
+
+// NetworkPolicyEgressRule lets the application connect to ports of peers.
+type NetworkPolicyEgressRule struct {
+	// The peers. At least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0, never as
+	// nothing.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	To []NetworkPolicyPeer `json:"to"`
+
+	// Ports of the peers. Default: all ports.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Ports []NetworkPolicyPort `json:"ports,omitempty"`
+}
+
+// NetworkPolicyPeer is an Application, a block of addresses, or pods by their labels.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.application), has(self.ipBlock), has(self.podSelector) || has(self.namespaceSelector)].filter(x, x).size() == 1",message="exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set"
+type NetworkPolicyPeer struct {
+	// The pods of an Application.
+	// +optional
+	Application *ApplicationReference `json:"application,omitempty"`
+
+	// A block of addresses outside of the cluster, verbatim.
+	// +optional
+	IPBlock *networkingv1.IPBlock `json:"ipBlock,omitempty"`
+
+	// Pods by their labels; of this namespace, unless there is a namespaceSelector too.
+	// +optional
+	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
+
+	// Namespaces by their labels; all of their pods, unless there is a podSelector too.
+	// +optional
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+}
+
+// ApplicationReference names an Application.
+type ApplicationReference struct {
+	// Name of the Application.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// Namespace of the Application. Default: this one.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// NetworkPolicyPort is a port, or a range of ports, of a peer.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.endPort) || (type(self.port) == int && self.endPort >= self.port)",message="endPort needs a numeric port that is not more than it"
+type NetworkPolicyPort struct {
+	// Number of the port, or its name in the peer's pods.
+	Port intstr.IntOrString `json:"port"`
+
+	// Last port of a range that starts at port.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	EndPort *int32 `json:"endPort,omitempty"`
+
+	// Transport protocol.
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	// +kubebuilder:default=TCP
+	// +default="TCP"
+	// +optional
+	Protocol corev1.Protocol `json:"protocol,omitempty"`
+}

@@ -1,0 +1,85 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. With
+// minReplicas equal to maxReplicas there is no autoscaler; the Deployment gets that number.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.minReplicas) ? self.minReplicas : 1) <= self.maxReplicas",message="minReplicas (default 1) must not be more than maxReplicas"
+// +kubebuilder:validation:XValidation:rule="has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics) || (has(self.minReplicas) && self.minReplicas == self.maxReplicas)",message="at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set"
+type Autoscaling struct {
+	// Fewest pods. Default 1. 0 only together with maxReplicas 0, or with an Object or External
+	// metric where the cluster has the feature HPAScaleToZero.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+
+	// Most pods.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	MaxReplicas int32 `json:"maxReplicas"`
+
+	// Average CPU use to aim at, in percent of the requested CPU.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
+
+	// Average memory use to aim at, in percent of the requested memory.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
+
+	// Further metrics, verbatim.
+	// Atomic, as in the HorizontalPodAutoscaler, because a metric has no name of its own.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
+
+	// How fast to scale up and down, verbatim.
+	// +optional
+	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
+}
+
+// DisruptionBudgetMode says where the numbers of the PodDisruptionBudget come from.
+// +kubebuilder:validation:Enum=Auto;Custom;Disabled
+type DisruptionBudgetMode string
+
+const (
+	// DisruptionBudgetAuto allows one pod at a time, once there is more than one. The default.
+	DisruptionBudgetAuto DisruptionBudgetMode = "Auto"
+	// DisruptionBudgetCustom takes minAvailable or maxUnavailable.
+	DisruptionBudgetCustom DisruptionBudgetMode = "Custom"
+	// DisruptionBudgetDisabled makes no PodDisruptionBudget.
+	DisruptionBudgetDisabled DisruptionBudgetMode = "Disabled"
+)
+
+// DisruptionBudget is what voluntary disruptions may take. One that would block every drain is
+// refused.
+//
+// +kubebuilder:validation:XValidation:rule="self.mode == 'Custom' ? has(self.minAvailable) != has(self.maxUnavailable) : !has(self.minAvailable) && !has(self.maxUnavailable)",message="mode Custom needs exactly one of minAvailable, maxUnavailable; the other modes take neither"
+type DisruptionBudget struct {
+	// Where the numbers come from.
+	// +kubebuilder:default=Auto
+	// +default="Auto"
+	// +optional
+	Mode DisruptionBudgetMode `json:"mode,omitempty"`
+
+	// Number or percentage of pods that must stay.
+	// +optional
+	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
+
+	// Number or percentage of pods that may go at a time.
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+}

@@ -1,0 +1,58 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"reflect"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The list ends up in a condition's message, a log line and an admission response.
+const (
+	maxErrors = 64
+	maxValue  = 128
+	maxPath   = 256
+	maxDetail = 1024
+)
+
+// bounded keeps the list short and each of its errors readable, whatever a user wrote.
+func bounded(errs field.ErrorList) field.ErrorList {
+	if len(errs) == 0 {
+		return nil
+	}
+	if more := len(errs) - maxErrors; more > 0 {
+		errs = append(errs[:maxErrors:maxErrors], field.Invalid(field.NewPath("spec"), field.OmitValueType{},
+			fmt.Sprintf("and %d more errors", more)))
+	}
+	for _, err := range errs {
+		err.Field = truncate(err.Field, maxPath)
+		err.Detail = truncate(err.Detail, maxDetail)
+		err.BadValue = boundedValue(err.BadValue)
+	}
+	return errs
+}
+
+// boundedValue shortens strings, of whatever named type; rules pass numbers and strings only.
+func boundedValue(value any) any {
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+		return truncate(v.String(), maxValue)
+	}
+	return value
+}
+
+// truncate cuts at a character's border and says that it did.
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const ellipsis = "…"
+	cut := limit - len(ellipsis)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + ellipsis
+}

@@ -1,0 +1,124 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import "testing"
+
+func TestCommand(t *testing.T) {
+	run(t, []testCase{{
+		name: "words and directory",
+		spec: `{command: [a, "b\0"], args: ["\0"], workingDir: srv, sidecars: [{name: s, image: s, args: ["\0"], workingDir: "/a\n"}]}`,
+		want: []string{
+			`spec.command[1]: Invalid value: "b\x00": must not contain a NUL character`,
+			`spec.args[0]: Invalid value: "\x00": must not contain a NUL character`,
+			`spec.workingDir: Invalid value: "srv": must be an absolute path without control characters`,
+			`spec.sidecars[0].args[0]: Invalid value: "\x00": must not contain a NUL character`,
+			`spec.sidecars[0].workingDir: Invalid value: "/a\n": must be an absolute path without control characters`,
+		},
+	}})
+}
+
+func TestContainers(t *testing.T) {
+	run(t, []testCase{{
+		name: "a native sidecar",
+		spec: `initContainers: [{name: p, image: p, restartPolicy: Always, livenessProbe: {exec: {command: [a]}}, lifecycle: {preStop: {sleep: {seconds: 1}}}, resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]}]`,
+	}, {
+		name: "names",
+		spec: `{initContainers: [{image: a}, {name: web, image: a}, {name: a, image: a}, {name: A.b, image: a}], sidecars: [{name: a, image: a}, {name: web, image: a}, {name: b, image: a}, {name: b, image: a}]}`,
+		want: []string{
+			`spec.initContainers[0].name: Required value: must be a DNS label`,
+			`spec.initContainers[1].name: Duplicate value: "web"`,
+			`spec.initContainers[3].name: Invalid value: "A.b": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+			`spec.sidecars[0].name: Duplicate value: "a"`,
+			`spec.sidecars[1].name: Duplicate value: "web"`,
+			`spec.sidecars[3].name: Duplicate value: "b"`,
+		},
+	}, {
+		name: "an init container that ends",
+		spec: `initContainers: [{name: a, image: a, livenessProbe: {}, readinessProbe: {}, startupProbe: {}, lifecycle: {}, resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]}, {name: b, image: b, restartPolicy: OnFailure}]`,
+		want: []string{
+			`spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": needs restartPolicy Always of the init container`,
+			`spec.initContainers[0].livenessProbe: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
+			`spec.initContainers[0].readinessProbe: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
+			`spec.initContainers[0].startupProbe: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
+			`spec.initContainers[0].lifecycle: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
+			`spec.initContainers[1].restartPolicy: Unsupported value: "OnFailure": supported values: "Always"`,
+		},
+	}, {
+		name: "fields of a sidecar",
+		spec: `
+sidecars:
+- name: s
+  image: s
+  imagePullPolicy: Sometimes
+  terminationMessagePolicy: Never
+  restartPolicy: Always
+  restartPolicyRules: [{action: Restart}]
+  volumeDevices: [{name: a, devicePath: /dev/a}]
+  resizePolicy: [{resourceName: cpu, restartPolicy: ""}, {resourceName: cpu, restartPolicy: NotRequired}, {resourceName: gpu, restartPolicy: Never}]`,
+		want: []string{
+			`spec.sidecars[0].imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`,
+			`spec.sidecars[0].terminationMessagePolicy: Unsupported value: "Never": supported values: "File", "FallbackToLogsOnError"`,
+			`spec.sidecars[0].resizePolicy[0].restartPolicy: Unsupported value: "": supported values: "NotRequired", "RestartContainer"`,
+			`spec.sidecars[0].resizePolicy[1].resourceName: Duplicate value: "cpu"`,
+			`spec.sidecars[0].resizePolicy[2].resourceName: Unsupported value: "gpu": supported values: "cpu", "memory"`,
+			`spec.sidecars[0].resizePolicy[2].restartPolicy: Unsupported value: "Never": supported values: "NotRequired", "RestartContainer"`,
+			`spec.sidecars[0].volumeDevices: Forbidden: an Application has no block volumes`,
+			`spec.sidecars[0].restartPolicyRules: Forbidden: an Application's containers are always restarted`,
+			`spec.sidecars[0].restartPolicy: Forbidden: a sidecar is always restarted; only an init container may set Always`,
+		},
+	}, {
+		name: "probes of a sidecar see its own ports",
+		spec: `
+ports: [{name: http, containerPort: 80}]
+sidecars: [{name: s, image: s, ports: [{name: admin, containerPort: 81}], livenessProbe: {httpGet: {port: http}}, readinessProbe: {tcpSocket: {}, timeoutSeconds: -1}, startupProbe: {grpc: {port: 81, mode: SSL}, successThreshold: 2}}]`,
+		want: []string{
+			`spec.sidecars[0].livenessProbe.httpGet.port: Unsupported value: "http": supported values: "admin"`,
+			`spec.sidecars[0].readinessProbe.tcpSocket.port: Invalid value: 0: must be between 1 and 65535, inclusive`,
+			`spec.sidecars[0].readinessProbe.timeoutSeconds: Invalid value: -1: must be greater than 0`,
+			`spec.sidecars[0].startupProbe.successThreshold: Invalid value: 2: must be 1 for startupProbe`,
+			`spec.sidecars[0].startupProbe.grpc.mode: Unsupported value: "SSL": supported values: "Plaintext", "TLS"`,
+		},
+	}})
+}
+
+func TestVolumeMounts(t *testing.T) {
+	run(t, []testCase{{
+		name: "all volumes by their names",
+		spec: `
+config: {mountPath: /etc/web, data: {a: b}}
+mounts: [{mountPath: /shared, emptyDir: {}}]
+sidecars: [{name: s, image: s, volumeMounts: [{name: config, mountPath: /etc/web}, {name: shared-627099b061, mountPath: /shared, readOnly: true, recursiveReadOnly: IfPossible}, {name: tmp, mountPath: /tmp, subPathExpr: $(POD), mountPropagation: HostToContainer, bindMountOptions: [noexec]}]}]`,
+	}, {
+		name: "a wrong name is answered with the right ones",
+		spec: `{mounts: [{mountPath: /tmp, emptyDir: {}}, {mountPath: /shared, emptyDir: {}}], sidecars: [{name: s, image: s, volumeMounts: [{name: tmp, mountPath: /tmp}]}]}`,
+		want: []string{
+			`spec.sidecars[0].volumeMounts[0].name: Unsupported value: "tmp": supported values: "tmp-b1bd0f21fd", "shared-627099b061"`,
+		},
+	}, {
+		name: "paths and options",
+		spec: `
+initContainers:
+- name: i
+  image: i
+  volumeMounts:
+  - {name: tmp, mountPath: a, subPath: /b, subPathExpr: ../c}
+  - {name: tmp, mountPath: /d, mountPropagation: Bidirectional, recursiveReadOnly: Enabled}
+  - {name: tmp, mountPath: /d/, mountPropagation: Both, readOnly: true, recursiveReadOnly: Always, bindMountOptions: [noexec, noexec, rw]}`,
+		want: []string{
+			`spec.initContainers[0].volumeMounts[0].mountPath: Invalid value: "a": must be an absolute path`,
+			`spec.initContainers[0].volumeMounts[0].subPath: Invalid value: "/b": must be a relative path`,
+			`spec.initContainers[0].volumeMounts[0].subPathExpr: Invalid value: "../c": must not contain '..'`,
+			`spec.initContainers[0].volumeMounts[0].subPathExpr: Forbidden: subPath and subPathExpr are exclusive`,
+			`spec.initContainers[0].volumeMounts[1].mountPropagation: Forbidden: Bidirectional needs a privileged container`,
+			`spec.initContainers[0].volumeMounts[1].recursiveReadOnly: Forbidden: needs readOnly true`,
+			`spec.initContainers[0].volumeMounts[2].mountPath: Duplicate value: "/d"`,
+			`spec.initContainers[0].volumeMounts[2].mountPropagation: Unsupported value: "Both": supported values: "Bidirectional", "HostToContainer", "None"`,
+			`spec.initContainers[0].volumeMounts[2].recursiveReadOnly: Unsupported value: "Always": supported values: "Disabled", "Enabled", "IfPossible"`,
+			`spec.initContainers[0].volumeMounts[2].recursiveReadOnly: Forbidden: needs mountPropagation None`,
+			`spec.initContainers[0].volumeMounts[2].bindMountOptions[1]: Duplicate value: "noexec"`,
+			`spec.initContainers[0].volumeMounts[2].bindMountOptions[2]: Unsupported value: "rw": supported values: "nodev", "noexec", "nosuid"`,
+		},
+	}})
+}

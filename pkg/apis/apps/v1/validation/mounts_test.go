@@ -1,0 +1,132 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+func TestConfig(t *testing.T) {
+	run(t, []testCase{{
+		name: "keys and path",
+		spec: `config: {mountPath: etc, data: {"": x, a/b: x, ..: x, ok.yaml: x}}`,
+		want: []string{
+			`spec.config.mountPath: Invalid value: "etc": must be an absolute path`,
+			`spec.config.data[]: Invalid value: "": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
+			`spec.config.data[..]: Invalid value: "..": must not be '..'`,
+			`spec.config.data[a/b]: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
+		},
+	}, {
+		name: "nothing",
+		spec: `config: {}`,
+		want: []string{
+			`spec.config.mountPath: Required value: must be an absolute path in the container`,
+			`spec.config.data: Required value: must have at least one file`,
+		},
+	}})
+}
+
+func TestConfigSize(t *testing.T) {
+	for _, tc := range []struct {
+		bytes int
+		want  []string
+	}{
+		{bytes: 1<<20 - 1},
+		{bytes: 1 << 20, want: []string{"spec.config.data: Invalid value: 1048577: file names and contents must be no more than 1048576 bytes together"}},
+	} {
+		app := application(t, ``)
+		app.Spec.Config = &v1.Config{MountPath: "/tmp", Data: map[string]string{"a": strings.Repeat("x", tc.bytes)}}
+		if diff := cmp.Diff(tc.want, messages(ValidateApplication(app, Options{}))); diff != "" {
+			t.Errorf("%d bytes: messages (-want +got):\n%s", tc.bytes, diff)
+		}
+	}
+}
+
+func TestMountPathLength(t *testing.T) {
+	app := application(t, ``)
+	app.Spec.Mounts = []v1.Mount{{MountPath: "/" + strings.Repeat("a", 1024), EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+	want := []string{`spec.mounts[0].mountPath: Invalid value: "/` + strings.Repeat("a", 124) + `…": must be no more than 1024 bytes`}
+	if diff := cmp.Diff(want, messages(ValidateApplication(app, Options{}))); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
+func TestMounts(t *testing.T) {
+	run(t, []testCase{{
+		name: "nested, and at /tmp",
+		spec: `mounts: [{mountPath: /data, emptyDir: {}}, {mountPath: /data/sub, emptyDir: {sizeLimit: "0", mode: 01777}}, {mountPath: /tmp, emptyDir: {medium: HugePages-2Mi}}]`,
+	}, {
+		name: "paths",
+		spec: `
+config: {mountPath: /etc/web/, data: {a: b}}
+mounts:
+- {mountPath: /etc//web, emptyDir: {}}
+- {mountPath: "", emptyDir: {}}
+- {mountPath: relative, emptyDir: {}}
+- {mountPath: /a/../b, emptyDir: {}}
+- {mountPath: "/a:b", emptyDir: {}}
+- {mountPath: "/a\n", emptyDir: {}}
+- {mountPath: /., emptyDir: {}}
+- {mountPath: /proc/self, emptyDir: {}}
+- {mountPath: /ok, subPath: /abs, emptyDir: {}}
+- {mountPath: /ok/, subPath: a/../b, emptyDir: {}}
+- {mountPath: /fine, subPath: "a\n", emptyDir: {}}`,
+		want: []string{
+			`spec.mounts[0].mountPath: Duplicate value: "/etc/web": another mount, or config, has the same path`,
+			`spec.mounts[1].mountPath: Required value: must be an absolute path in the container`,
+			`spec.mounts[2].mountPath: Invalid value: "relative": must be an absolute path`,
+			`spec.mounts[3].mountPath: Invalid value: "/a/../b": must not contain '..'`,
+			`spec.mounts[4].mountPath: Invalid value: "/a:b": must not contain ':'`,
+			`spec.mounts[5].mountPath: Invalid value: "/a\n": must not contain control characters`,
+			`spec.mounts[6].mountPath: Invalid value: "/.": must not be the root of the container's file system`,
+			`spec.mounts[7].mountPath: Invalid value: "/proc/self": must not be in /proc, which the container runtime owns`,
+			`spec.mounts[8].subPath: Invalid value: "/abs": must be a relative path`,
+			`spec.mounts[9].mountPath: Duplicate value: "/ok": another mount, or config, has the same path`,
+			`spec.mounts[9].subPath: Invalid value: "a/../b": must not contain '..'`,
+			`spec.mounts[10].subPath: Invalid value: "a\n": must not contain control characters`,
+		},
+	}, {
+		name: "sources",
+		spec: `mounts: [{mountPath: /a}, {mountPath: /b, emptyDir: {}, persistentVolumeClaim: {claimName: ""}}]`,
+		want: []string{
+			`spec.mounts[0]: Required value: exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set`,
+			`spec.mounts[1]: Forbidden: exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected may be set`,
+			`spec.mounts[1].persistentVolumeClaim.claimName: Required value: must be the name of an object`,
+		},
+	}, {
+		name: "secret and configMap",
+		spec: `
+mounts:
+- {mountPath: /a, secret: {secretName: "", defaultMode: 512, defaultUser: -1, items: [{key: "", path: ""}, {key: a, path: /a, mode: -1}, {key: b, path: ..b}, {key: c, path: x}, {key: d, path: ./x, user: -1}]}}
+- {mountPath: /b, configMap: {name: ""}}`,
+		want: []string{
+			`spec.mounts[0].secret.secretName: Required value: must be the name of an object`,
+			`spec.mounts[0].secret.defaultMode: Invalid value: 512: must be between 0 and 0777 octal (511 decimal)`,
+			`spec.mounts[0].secret.defaultUser: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
+			`spec.mounts[0].secret.items[0].key: Required value: must be a key of the object`,
+			`spec.mounts[0].secret.items[0].path: Required value: must be a relative path in the volume`,
+			`spec.mounts[0].secret.items[1].path: Invalid value: "/a": must be a relative path`,
+			`spec.mounts[0].secret.items[1].mode: Invalid value: -1: must be between 0 and 0777 octal (511 decimal)`,
+			`spec.mounts[0].secret.items[2].path: Invalid value: "..b": must not start with '..'`,
+			`spec.mounts[0].secret.items[4].path: Duplicate value: "x"`,
+			`spec.mounts[0].secret.items[4].user: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
+			`spec.mounts[1].configMap.name: Required value: must be the name of an object`,
+		},
+	}, {
+		name: "emptyDir",
+		spec: `mounts: [{mountPath: /a, emptyDir: {medium: Disk, sizeLimit: "-1", mode: 1024}}, {mountPath: /b, emptyDir: {medium: HugePages-x}}]`,
+		want: []string{
+			`spec.mounts[0].emptyDir.medium: Unsupported value: "Disk": supported values: "Memory", "HugePages", "HugePages-<size>"`,
+			`spec.mounts[0].emptyDir.sizeLimit: Invalid value: "-1": must be greater than or equal to 0`,
+			`spec.mounts[0].emptyDir.mode: Invalid value: 1024: must be between 0 and 01777 octal (1023 decimal)`,
+			`spec.mounts[1].emptyDir.medium: Unsupported value: "HugePages-x": supported values: "Memory", "HugePages", "HugePages-<size>"`,
+		},
+	}})
+}

@@ -1,0 +1,239 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	podsecurity "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+// part is a piece of the spec that has a security of its own, in a pod that is otherwise beyond
+// reproach: so whatever a check finds is this piece's fault.
+type part struct {
+	// path is that of the container; of the pod and of the application's container it is spec.
+	path *field.Path
+	// security is the path of its securityContext.
+	security *field.Path
+	pod      corev1.PodSpec
+}
+
+// validatePodSecurity refuses what the Pod Security level forbids, by the very checks of the
+// admission plugin. They look at a whole pod and answer in a sentence; a check that fails is
+// repeated for each part alone, which tells the field.
+//
+// What counts is the pod after the defaults: a field that is left out is a restricted one.
+// Volumes are left out: no source that a mount can have is forbidden by any level.
+func validatePodSecurity(in input) field.ErrorList {
+	metadata := &metav1.ObjectMeta{}
+	if in.spec.PodMetadata != nil {
+		metadata.Annotations = in.spec.PodMetadata.Annotations
+	}
+	whole := wholePod(in)
+	failed := map[policy.CheckID]policy.CheckResult{}
+	checks := podSecurityChecks(in.level)
+	for _, check := range checks {
+		if result := newest(check)(metadata, &whole); !result.Allowed {
+			failed[check.ID] = result
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	blamed := map[policy.CheckID]bool{}
+	for _, part := range podParts(in) {
+		for _, check := range checks {
+			if _, ok := failed[check.ID]; !ok {
+				continue
+			}
+			if result := newest(check)(metadata, &part.pod); !result.Allowed {
+				blamed[check.ID] = true
+				errs = append(errs, forbiddenByPodSecurity(in.level, check.ID, part, result)...)
+			}
+		}
+	}
+	for _, check := range checks {
+		// What only all parts together forbid.
+		if result, ok := failed[check.ID]; ok && !blamed[check.ID] {
+			errs = append(errs, field.Forbidden(in.path, podSecurityDetail(in.level, result)))
+		}
+	}
+	return errs
+}
+
+// wholePod is the pod as it will be, as far as the checks look at it.
+func wholePod(in input) corev1.PodSpec {
+	pod := corev1.PodSpec{
+		SecurityContext: podSecurityWithDefaults(in.spec.PodSecurityContext),
+		Containers:      []corev1.Container{applicationContainer(in)},
+	}
+	for _, other := range initContainers(in) {
+		pod.InitContainers = append(pod.InitContainers, withSecurityDefaults(other))
+	}
+	for _, other := range sidecars(in) {
+		pod.Containers = append(pod.Containers, withSecurityDefaults(other))
+	}
+	return pod
+}
+
+// podParts returns the pod, the application's container and the other containers, each alone.
+func podParts(in input) []part {
+	alone := func(path *field.Path, container corev1.Container) part {
+		return part{path, path.Child("securityContext"), corev1.PodSpec{
+			SecurityContext: podSecurityWithDefaults(nil), Containers: []corev1.Container{container},
+		}}
+	}
+	parts := []part{
+		{in.path, in.path.Child("podSecurityContext"), corev1.PodSpec{
+			SecurityContext: podSecurityWithDefaults(in.spec.PodSecurityContext),
+			Containers:      []corev1.Container{{Name: in.app.Name, SecurityContext: securityWithDefaults(nil)}},
+		}},
+		alone(in.path, applicationContainer(in)),
+	}
+	for _, other := range otherContainers(in) {
+		parts = append(parts, alone(other.path, withSecurityDefaults(other)))
+	}
+	return parts
+}
+
+func withSecurityDefaults(other otherContainer) corev1.Container {
+	container := *other.Container
+	container.SecurityContext = securityWithDefaults(container.SecurityContext)
+	return container
+}
+
+// applicationContainer has what the checks look at: security, and the hosts of probes.
+func applicationContainer(in input) corev1.Container {
+	return corev1.Container{
+		Name:            in.app.Name,
+		SecurityContext: securityWithDefaults(in.spec.SecurityContext),
+		LivenessProbe:   coreProbe(in.spec.LivenessProbe),
+		ReadinessProbe:  coreProbe(in.spec.ReadinessProbe),
+		StartupProbe:    coreProbe(in.spec.StartupProbe),
+		Lifecycle:       in.spec.Lifecycle,
+	}
+}
+
+// podSecurityChecks are the checks that a level consists of.
+func podSecurityChecks(level podsecurity.Level) []policy.Check {
+	switch level {
+	case podsecurity.LevelPrivileged:
+		return nil
+	case podsecurity.LevelBaseline:
+		return baselineChecks()
+	default:
+		return restrictedChecks()
+	}
+}
+
+var baselineChecks = sync.OnceValue(func() []policy.Check {
+	return slices.DeleteFunc(policy.DefaultChecks(), func(check policy.Check) bool { return check.Level != podsecurity.LevelBaseline })
+})
+
+// restrictedChecks are all but those that a stricter one stands in for.
+var restrictedChecks = sync.OnceValue(func() []policy.Check {
+	replaced := map[policy.CheckID]bool{}
+	for _, check := range policy.DefaultChecks() {
+		for _, id := range check.Versions[len(check.Versions)-1].OverrideCheckIDs {
+			replaced[id] = true
+		}
+	}
+	return slices.DeleteFunc(policy.DefaultChecks(), func(check policy.Check) bool { return replaced[check.ID] })
+})
+
+// newest is the check as the latest version of the standard has it.
+func newest(check policy.Check) policy.CheckPodFn {
+	return check.Versions[len(check.Versions)-1].CheckPod
+}
+
+// securityFields are the paths of the fields of a security context that each check looks at.
+var securityFields = map[policy.CheckID]string{
+	"allowPrivilegeEscalation":  "allowPrivilegeEscalation",
+	"appArmorProfile":           "appArmorProfile",
+	"capabilities_baseline":     "capabilities",
+	"capabilities_restricted":   "capabilities",
+	"privileged":                "privileged",
+	"procMount":                 "procMount",
+	"procMount_restricted":      "procMount",
+	"runAsNonRoot":              "runAsNonRoot",
+	"runAsUser":                 "runAsUser",
+	"seLinuxOptions":            "seLinuxOptions",
+	"seccompProfile_baseline":   "seccompProfile",
+	"seccompProfile_restricted": "seccompProfile",
+	"sysctls":                   "sysctls",
+	"windowsHostProcess":        "windowsOptions.hostProcess",
+}
+
+const (
+	checkHostPorts = "hostPorts"
+	checkHosts     = "hostProbesAndHostLifecycle"
+)
+
+// forbiddenByPodSecurity names the fields that the check is about.
+func forbiddenByPodSecurity(level podsecurity.Level, id policy.CheckID, part part, result policy.CheckResult) field.ErrorList {
+	var paths []*field.Path
+	switch name, known := securityFields[id]; {
+	case known:
+		names := strings.Split(name, ".")
+		paths = append(paths, part.security.Child(names[0], names[1:]...))
+	case id == checkHostPorts:
+		paths = append(paths, part.path.Child("ports"))
+	case id == checkHosts:
+		paths = hostPaths(part.path, part.pod.Containers[0])
+	}
+	if len(paths) == 0 {
+		paths = append(paths, part.path)
+	}
+	var errs field.ErrorList
+	for _, path := range paths {
+		errs = append(errs, field.Forbidden(path, podSecurityDetail(level, result)))
+	}
+	return errs
+}
+
+func podSecurityDetail(level podsecurity.Level, result policy.CheckResult) string {
+	detail := fmt.Sprintf("Pod Security level %s: %s", level, result.ForbiddenReason)
+	if result.ForbiddenDetail != "" {
+		detail += ": " + result.ForbiddenDetail
+	}
+	return detail
+}
+
+// hostPaths are the fields by which a kubelet would connect to another host than the pod.
+func hostPaths(path *field.Path, container corev1.Container) []*field.Path {
+	var paths []*field.Path
+	add := func(path *field.Path, http *corev1.HTTPGetAction, tcp *corev1.TCPSocketAction) {
+		if http != nil && http.Host != "" {
+			paths = append(paths, path.Child("httpGet", "host"))
+		}
+		if tcp != nil && tcp.Host != "" {
+			paths = append(paths, path.Child("tcpSocket", "host"))
+		}
+	}
+	for _, probe := range []struct {
+		kind  probeKind
+		probe *corev1.Probe
+	}{{liveness, container.LivenessProbe}, {readiness, container.ReadinessProbe}, {startup, container.StartupProbe}} {
+		if probe.probe != nil {
+			add(path.Child(string(probe.kind)), probe.probe.HTTPGet, probe.probe.TCPSocket)
+		}
+	}
+	if lifecycle := container.Lifecycle; lifecycle != nil {
+		if handler := lifecycle.PostStart; handler != nil {
+			add(path.Child("lifecycle", "postStart"), handler.HTTPGet, handler.TCPSocket)
+		}
+		if handler := lifecycle.PreStop; handler != nil {
+			add(path.Child("lifecycle", "preStop"), handler.HTTPGet, handler.TCPSocket)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,128 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// namedPorts are the ports of one container by name, with their protocol.
+type namedPorts map[string]corev1.Protocol
+
+func protocolOf(protocol corev1.Protocol) corev1.Protocol {
+	if protocol == "" {
+		return corev1.ProtocolTCP
+	}
+	return protocol
+}
+
+func validProtocol(path *field.Path, protocol corev1.Protocol) field.ErrorList {
+	return enum(path, protocol, corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)
+}
+
+func applicationPorts(spec *v1.ApplicationSpec) namedPorts {
+	ports := namedPorts{}
+	for _, port := range spec.Ports {
+		ports[port.Name] = protocolOf(port.Protocol)
+	}
+	return ports
+}
+
+func validatePorts(in input) field.ErrorList {
+	path := in.path.Child("ports")
+	errs := tooMany(path, len(in.spec.Ports), 64)
+	portNames, containerPorts, servicePorts := names{}, names{}, names{}
+	for i, port := range in.spec.Ports {
+		path := path.Index(i)
+		errs = append(errs, validatePortName(path.Child("name"), port.Name)...)
+		errs = append(errs, portNames.add(path.Child("name"), port.Name)...)
+		errs = append(errs, invalid(path.Child("containerPort"), port.ContainerPort, utilvalidation.IsValidPortNum(int(port.ContainerPort)))...)
+		errs = append(errs, containerPorts.add(path.Child("containerPort"), portAndProtocol(port.ContainerPort, port.Protocol))...)
+		servicePort, servicePath := port.ContainerPort, path.Child("containerPort")
+		if port.ServicePort != nil {
+			servicePort, servicePath = *port.ServicePort, path.Child("servicePort")
+			errs = append(errs, invalid(servicePath, servicePort, utilvalidation.IsValidPortNum(int(servicePort)))...)
+		}
+		if duplicate := servicePorts.add(servicePath, portAndProtocol(servicePort, port.Protocol)); len(duplicate) > 0 {
+			duplicate[0].Detail = "another port has the same servicePort, which defaults to containerPort"
+			errs = append(errs, duplicate...)
+		}
+		errs = append(errs, validProtocol(path.Child("protocol"), port.Protocol)...)
+		if port.AppProtocol != nil && *port.AppProtocol != "" {
+			errs = append(errs, invalid(path.Child("appProtocol"), *port.AppProtocol, utilvalidation.IsQualifiedName(*port.AppProtocol))...)
+		}
+	}
+	return errs
+}
+
+func validatePortName(path *field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "must be an IANA service name, e.g. http")}
+	}
+	return invalid(path, name, utilvalidation.IsValidPortName(name))
+}
+
+func portAndProtocol(port int32, protocol corev1.Protocol) string {
+	return fmt.Sprintf("%d/%s", port, protocolOf(protocol))
+}
+
+// validateContainerPorts is for init containers and sidecars, whose ports are verbatim.
+func validateContainerPorts(path *field.Path, ports []corev1.ContainerPort) field.ErrorList {
+	var errs field.ErrorList
+	portNames, numbers := names{}, names{}
+	for i, port := range ports {
+		path := path.Index(i)
+		if port.Name != "" {
+			errs = append(errs, validatePortName(path.Child("name"), port.Name)...)
+			errs = append(errs, portNames.add(path.Child("name"), port.Name)...)
+		}
+		errs = append(errs, invalid(path.Child("containerPort"), port.ContainerPort, utilvalidation.IsValidPortNum(int(port.ContainerPort)))...)
+		errs = append(errs, numbers.add(path.Child("containerPort"), portAndProtocol(port.ContainerPort, port.Protocol))...)
+		if port.HostPort != 0 {
+			errs = append(errs, invalid(path.Child("hostPort"), port.HostPort, utilvalidation.IsValidPortNum(int(port.HostPort)))...)
+		}
+		errs = append(errs, validProtocol(path.Child("protocol"), port.Protocol)...)
+		if port.HostIP != "" {
+			errs = append(errs, utilvalidation.IsValidIP(path.Child("hostIP"), port.HostIP)...)
+		}
+	}
+	return errs
+}
+
+// validatePortsAcrossContainers: the containers that run side by side share one network. A name
+// means the first container that has it, silently; a number is free for only one of them.
+func validatePortsAcrossContainers(in input) field.ErrorList {
+	portNames, numbers, hostPorts := names{}, names{}, names{}
+	for _, port := range in.spec.Ports {
+		portNames.add(nil, port.Name)
+		numbers.add(nil, portAndProtocol(port.ContainerPort, port.Protocol))
+	}
+	var errs field.ErrorList
+	for _, container := range otherContainers(in) {
+		if !container.longRunning {
+			continue
+		}
+		ownNames, ownNumbers := names{}, names{} // what is twice in one container is reported there
+		for i, port := range container.Ports {
+			path := container.path.Child("ports").Index(i)
+			if len(ownNames.add(nil, port.Name)) == 0 {
+				errs = append(errs, portNames.add(path.Child("name"), port.Name)...)
+			}
+			number := portAndProtocol(port.ContainerPort, port.Protocol)
+			if len(ownNumbers.add(nil, number)) == 0 {
+				errs = append(errs, numbers.add(path.Child("containerPort"), number)...)
+			}
+			if port.HostPort != 0 {
+				errs = append(errs, hostPorts.add(path.Child("hostPort"), port.HostIP+"/"+portAndProtocol(port.HostPort, port.Protocol))...)
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,137 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func validateApplicationResources(in input) field.ErrorList {
+	if in.spec.Resources == nil {
+		return nil
+	}
+	return validateResources(in.path.Child("resources"), in.spec.Resources)
+}
+
+// validateResources follows the API server's rules, and refuses what it only warns of or rounds:
+// fractions of a millicore and of a byte are always a slip of the unit (memory: 100m).
+func validateResources(path *field.Path, resources *corev1.ResourceRequirements) field.ErrorList {
+	var errs field.ErrorList
+	hugePages, cpuOrMemory := false, false
+	for _, list := range []struct {
+		path  *field.Path
+		items corev1.ResourceList
+	}{{path.Child("limits"), resources.Limits}, {path.Child("requests"), resources.Requests}} {
+		for _, name := range sortedKeys(list.items) {
+			errs = append(errs, validateResourceName(list.path.Key(truncate(string(name), maxValue)), name)...)
+			errs = append(errs, validateQuantity(list.path.Key(truncate(string(name), maxValue)), name, list.items[name])...)
+			hugePages = hugePages || isHugePages(name)
+			cpuOrMemory = cpuOrMemory || name == corev1.ResourceCPU || name == corev1.ResourceMemory
+		}
+	}
+	for _, name := range sortedKeys(resources.Requests) {
+		path := path.Child("requests").Key(truncate(string(name), maxValue))
+		request := resources.Requests[name]
+		limit, limited := resources.Limits[name]
+		switch {
+		case !limited && !mayOvercommit(name):
+			errs = append(errs, field.Invalid(path, request.String(), "needs a limit of the same value, because the resource cannot be overcommitted"))
+		case limited && !mayOvercommit(name) && request.Cmp(limit) != 0:
+			errs = append(errs, field.Invalid(path, request.String(), "must be equal to the limit of "+limit.String()+", because the resource cannot be overcommitted"))
+		case limited && request.Cmp(limit) > 0:
+			errs = append(errs, field.Invalid(path, request.String(), "must be less than or equal to the limit of "+limit.String()))
+		}
+	}
+	if hugePages && !cpuOrMemory {
+		errs = append(errs, field.Forbidden(path, "huge pages need a request or limit of cpu or memory too"))
+	}
+	if len(resources.Claims) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("claims"), "an Application has no pod resource claims to refer to"))
+	}
+	return errs
+}
+
+func validateResourceName(path *field.Path, name corev1.ResourceName) field.ErrorList {
+	if errs := invalid(path, name, validation.IsQualifiedName(string(name))); len(errs) > 0 {
+		return errs
+	}
+	switch {
+	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, isHugePages(name):
+		return nil
+	case !strings.Contains(string(name), "/"):
+		return field.ErrorList{field.NotSupported(path, name, []corev1.ResourceName{
+			corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourceHugePagesPrefix + "<size>", "<domain>/<resource>",
+		})}
+	case !isNative(name) && !isExtended(name):
+		return field.ErrorList{field.Invalid(path, name, "must not start with requests., and must be short enough to be prefixed with it")}
+	}
+	return nil
+}
+
+func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resource.Quantity) field.ErrorList {
+	if quantity.Sign() < 0 {
+		return field.ErrorList{field.Invalid(path, quantity.String(), "must be greater than or equal to 0")}
+	}
+	var message string
+	switch {
+	case name == corev1.ResourceCPU && !isMultiple(quantity, resource.Milli):
+		message = "must be a multiple of 1m, a thousandth of a core"
+	case (name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage) && !isMultiple(quantity, 0):
+		message = "must be a whole number of bytes: the suffix m means thousandths, M and Mi mean megabytes"
+	case isHugePages(name) && !wholePages(name, quantity):
+		message = "must be a multiple of the page size, which is the suffix of hugepages-"
+	case isExtended(name) && !isMultiple(quantity, 0):
+		message = "must be an integer"
+	default:
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, quantity.String(), message)}
+}
+
+// isMultiple tells whether nothing is lost when the quantity is written in steps of 10^scale.
+func isMultiple(quantity resource.Quantity, scale resource.Scale) bool {
+	rounded := quantity.DeepCopy()
+	return rounded.RoundUp(scale)
+}
+
+func isHugePages(name corev1.ResourceName) bool {
+	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+func wholePages(name corev1.ResourceName, quantity resource.Quantity) bool {
+	size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
+	if err != nil || size.Sign() <= 0 || !isMultiple(size, 0) || !isMultiple(quantity, 0) {
+		return false
+	}
+	return quantity.Value()%size.Value() == 0
+}
+
+func isNative(name corev1.ResourceName) bool {
+	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
+}
+
+func isExtended(name corev1.ResourceName) bool {
+	return !isNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
+		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
+}
+
+func mayOvercommit(name corev1.ResourceName) bool { return isNative(name) && !isHugePages(name) }
+
+// requested tells whether the container asks for the resource: by a request, or by a limit, from
+// which Kubernetes takes the request.
+func requested(resources *corev1.ResourceRequirements, name corev1.ResourceName) bool {
+	if resources == nil {
+		return false
+	}
+	quantity, ok := resources.Requests[name]
+	if !ok {
+		quantity = resources.Limits[name]
+	}
+	return quantity.Sign() > 0
+}

@@ -1,0 +1,50 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import "testing"
+
+func TestResources(t *testing.T) {
+	run(t, []testCase{{
+		name: "valid",
+		spec: `resources: {requests: {cpu: 0.25, memory: 1.5Gi, ephemeral-storage: 1e9, example.com/gpu: 1, hugepages-2Mi: 4Mi, kubernetes.io/batteries: 1500m}, limits: {cpu: "1", example.com/gpu: 1, hugepages-2Mi: 4Mi, example.com/fpga: 2}}`,
+	}, {
+		name: "requests and limits",
+		spec: `resources: {requests: {cpu: "2", memory: 2Gi, example.com/gpu: 1, example.com/fpga: 1}, limits: {cpu: "1", memory: 2G, example.com/gpu: 2}}`,
+		want: []string{
+			`spec.resources.requests[cpu]: Invalid value: "2": must be less than or equal to the limit of 1`,
+			`spec.resources.requests[example.com/fpga]: Invalid value: "1": needs a limit of the same value, because the resource cannot be overcommitted`,
+			`spec.resources.requests[example.com/gpu]: Invalid value: "1": must be equal to the limit of 2, because the resource cannot be overcommitted`,
+			`spec.resources.requests[memory]: Invalid value: "2Gi": must be less than or equal to the limit of 2G`,
+		},
+	}, {
+		name: "quantities",
+		spec: `resources: {limits: {cpu: 100u, memory: 100m, ephemeral-storage: -1, example.com/gpu: 1500m, hugepages-2Mi: 3Mi, hugepages-x: 1}}`,
+		want: []string{
+			`spec.resources.limits[cpu]: Invalid value: "100u": must be a multiple of 1m, a thousandth of a core`,
+			`spec.resources.limits[ephemeral-storage]: Invalid value: "-1": must be greater than or equal to 0`,
+			`spec.resources.limits[example.com/gpu]: Invalid value: "1500m": must be an integer`,
+			`spec.resources.limits[hugepages-2Mi]: Invalid value: "3Mi": must be a multiple of the page size, which is the suffix of hugepages-`,
+			`spec.resources.limits[hugepages-x]: Invalid value: "1": must be a multiple of the page size, which is the suffix of hugepages-`,
+			`spec.resources.limits[memory]: Invalid value: "100m": must be a whole number of bytes: the suffix m means thousandths, M and Mi mean megabytes`,
+		},
+	}, {
+		name: "names",
+		spec: `resources: {limits: {"": 1, gpu: 1, "a b": 1, requests.example.com/gpu: 1}}`,
+		want: []string{
+			`spec.resources.limits[]: Invalid value: "": name part must be non-empty`,
+			`spec.resources.limits[]: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+			`spec.resources.limits[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+			`spec.resources.limits[gpu]: Unsupported value: "gpu": supported values: "cpu", "memory", "ephemeral-storage", "hugepages-<size>", "<domain>/<resource>"`,
+			`spec.resources.limits[requests.example.com/gpu]: Invalid value: "requests.example.com/gpu": must not start with requests., and must be short enough to be prefixed with it`,
+		},
+	}, {
+		name: "huge pages alone, and claims",
+		spec: `{resources: {limits: {hugepages-2Mi: 2Mi}}, sidecars: [{name: s, image: s, resources: {claims: [{name: gpu}]}}]}`,
+		want: []string{
+			`spec.resources: Forbidden: huge pages need a request or limit of cpu or memory too`,
+			`spec.sidecars[0].resources.claims: Forbidden: an Application has no pod resource claims to refer to`,
+		},
+	}})
+}
