@@ -1,0 +1,7 @@
+{{- define "type_members" -}}
+{{- if eq .Name "metadata" -}}
+Standard object metadata; see the Kubernetes API documentation.
+{{- else -}}
+{{ markdownRenderFieldDoc .Doc | replace "<br />" " " | trim }}
+{{- end -}}
+{{- end -}}
