@@ -1,0 +1,52 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package child holds the words that the stages of a sync share: which kinds of children there
+// are, how one is named, what was rendered for it, and which live objects were seen. It is
+// pure: values in, values out.
+package child
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Kind is one kind of child.
+type Kind struct {
+	Group, Version, Kind string
+	// Resource is the plural in the URL of the API.
+	Resource string
+}
+
+// The kinds of children.
+var (
+	ServiceAccount          = Kind{"", "v1", "ServiceAccount", "serviceaccounts"}
+	ConfigMap               = Kind{"", "v1", "ConfigMap", "configmaps"}
+	NetworkPolicy           = Kind{"networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"}
+	Deployment              = Kind{"apps", "v1", "Deployment", "deployments"}
+	Service                 = Kind{"", "v1", "Service", "services"}
+	HorizontalPodAutoscaler = Kind{"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"}
+	PodDisruptionBudget     = Kind{"policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"}
+	Ingress                 = Kind{"networking.k8s.io", "v1", "Ingress", "ingresses"}
+)
+
+// Kinds returns all kinds in the order in which children are written: what the pods refer to
+// and what protects them comes before the Deployment, what sends requests to them after it.
+func Kinds() []Kind {
+	return []Kind{
+		ServiceAccount, ConfigMap, NetworkPolicy,
+		Deployment,
+		Service, HorizontalPodAutoscaler, PodDisruptionBudget, Ingress,
+	}
+}
+
+// GroupVersionKind is the kind as the scheme knows it.
+func (k Kind) GroupVersionKind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+}
+
+// GroupVersionResource is the kind as the API's URLs know it.
+func (k Kind) GroupVersionResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource}
+}
+
+func (k Kind) String() string { return k.Kind }

@@ -1,0 +1,41 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package child
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Object is a live child: a typed Kubernetes object, as the informer's transform left it, with
+// its apiVersion and kind set. It belongs to the informer's cache: never change it.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Snapshot is everything that one sync knows, taken at one moment from the informers. Nothing
+// changes it afterwards.
+type Snapshot struct {
+	Application *v1.Application
+	// Children are the live objects that carry the Application's label or ownerReference.
+	Children map[Ref]Object
+}
+
+// Get returns the live child of that name, as its own type, or the zero T if there is none.
+//
+//	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, name)
+func Get[T Object](s Snapshot, kind Kind, name string) T {
+	object, _ := s.Children[Ref{Kind: kind, Namespace: s.Application.Namespace, Name: name}].(T)
+	return object
+}
+
+// OwnedBy tells whether the Application is the controller of the object: by UID, because a name
+// is no proof.
+func OwnedBy(object metav1.Object, application *v1.Application) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == application.UID
+}
