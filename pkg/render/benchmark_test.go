@@ -1,0 +1,26 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"fairlead.dev/fairlead/pkg/render"
+)
+
+// A resync renders every Application, so ten thousand times this is paid for nothing.
+func BenchmarkChildren(b *testing.B) {
+	for _, name := range []string{"smallest", "web", "everything"} {
+		b.Run(name, func(b *testing.B) {
+			app := goldenApplication(b, filepath.Join(goldenDirectory, name+".in.yaml"))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := render.Children(app, render.Facts{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Facts are what a render needs to know beyond the Application (no lookup, no clock).
+type Facts struct {
+	// RouteControllerNamespaces are the namespaces from which routed ports are opened when a
+	// NetworkPolicy is rendered. Order and repetition do not matter.
+	RouteControllerNamespaces []string
+}
+
+// renderer renders all children of one kind: the apply configurations, in a fixed order.
+type renderer func(app *v1.Application, facts Facts) ([]any, error)
+
+// rendererOf returns the renderer of a kind, or nil for a kind that is not rendered.
+func rendererOf(kind child.Kind) renderer {
+	switch kind {
+	case child.ServiceAccount:
+		return serviceAccounts
+	case child.ConfigMap:
+		return configMaps
+	case child.NetworkPolicy:
+		return networkPolicies
+	case child.Deployment:
+		return deployments
+	case child.Service:
+		return services
+	case child.HorizontalPodAutoscaler:
+		return autoscalers
+	case child.PodDisruptionBudget:
+		return disruptionBudgets
+	case child.Ingress:
+		return ingresses
+	default:
+		return nil
+	}
+}
+
+// Children renders every child that the Application needs, in the order of child.Kinds(), and
+// within a kind in the order of the spec. It is deterministic and never changes the
+// Application.
+//
+// The spec should be valid: of an invalid one, children are rendered that the API server may
+// refuse. Errors are those of JSON encoding, which a spec that came from the API cannot cause.
+func Children(app *v1.Application, facts Facts) ([]child.Desired, error) {
+	var children []child.Desired
+	for _, kind := range child.Kinds() {
+		render := rendererOf(kind)
+		if render == nil {
+			return nil, fmt.Errorf("render %s: no renderer for this kind", kind)
+		}
+		applyConfigurations, err := render(app, facts)
+		if err != nil {
+			return nil, fmt.Errorf("render %s: %w", kind, err)
+		}
+		for _, applyConfiguration := range applyConfigurations {
+			desired, err := child.NewDesired(kind, applyConfiguration)
+			if err != nil {
+				return nil, err
+			}
+			children = append(children, desired)
+		}
+	}
+	return children, nil
+}

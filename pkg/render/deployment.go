@@ -1,0 +1,90 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+const defaultRevisionHistoryLimit = 5
+
+// deployments renders the Deployment.
+func deployments(app *v1.Application, _ Facts) ([]any, error) {
+	template, err := podTemplate(app)
+	if err != nil {
+		return nil, err
+	}
+	spec := appsv1ac.DeploymentSpec().
+		WithSelector(labelSelector(app)).
+		WithTemplate(template).
+		WithStrategy(strategy(app.Spec.Strategy)).
+		WithProgressDeadlineSeconds(ProgressDeadlineSeconds(app)).
+		WithRevisionHistoryLimit(revisionHistoryLimit(app))
+	// The API drops a false, so it would never come back. Left out, it ends a pause of ours all
+	// the same: server-side apply removes what its manager does not set any more.
+	if paused := app.Spec.Paused; paused != nil && *paused {
+		spec.WithPaused(true)
+	}
+	if seconds := app.Spec.MinReadySeconds; seconds != nil && *seconds > 0 {
+		spec.WithMinReadySeconds(*seconds)
+	}
+	deployment := appsv1ac.Deployment(app.Name, app.Namespace).WithSpec(spec)
+	deployment.ObjectMetaApplyConfiguration = objectMeta(app, app.Name, nil)
+	if replicas := FixedReplicas(app); replicas != nil {
+		spec.WithReplicas(*replicas)
+		// Whoever later leaves replicas out must know that it was set, because leaving out an
+		// owned field resets it to its default of 1.
+		deployment.WithAnnotations(map[string]string{v1.AnnotationReplicasManaged: "true"})
+	}
+	return []any{deployment}, nil
+}
+
+func revisionHistoryLimit(app *v1.Application) int32 {
+	if limit := app.Spec.RevisionHistoryLimit; limit != nil {
+		return *limit
+	}
+	return defaultRevisionHistoryLimit
+}
+
+// strategy completes how pods are replaced. By default a rollout never takes capacity away
+// (maxUnavailable 0) and adds a quarter on top.
+//
+// An unset half keeps its default, with one exception: maxSurge 0 with maxUnavailable unset.
+// Both at 0 could replace nothing and is refused by the API, and who writes maxSurge 0 wants
+// no additional pods, so maxUnavailable becomes 1.
+func strategy(given *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyApplyConfiguration {
+	if given == nil {
+		given = &appsv1.DeploymentStrategy{}
+	}
+	if given.Type == appsv1.RecreateDeploymentStrategyType {
+		return appsv1ac.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
+	}
+	maxUnavailable, maxSurge := intstr.FromInt32(0), intstr.FromString("25%")
+	if rolling := given.RollingUpdate; rolling != nil {
+		if rolling.MaxSurge != nil {
+			maxSurge = *rolling.MaxSurge
+		}
+		switch {
+		case rolling.MaxUnavailable != nil:
+			maxUnavailable = *rolling.MaxUnavailable
+		case isZero(maxSurge):
+			maxUnavailable = intstr.FromInt32(1)
+		}
+	}
+	return appsv1ac.DeploymentStrategy().
+		WithType(appsv1.RollingUpdateDeploymentStrategyType).
+		WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
+			WithMaxUnavailable(maxUnavailable).
+			WithMaxSurge(maxSurge))
+}
+
+// isZero tells whether a number or percentage is 0, whatever it is a percentage of.
+func isZero(value intstr.IntOrString) bool {
+	scaled, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
+	return err == nil && scaled == 0
+}

@@ -1,0 +1,58 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// ingresses renders an Ingress for each route: every path under every host name. Without ports
+// there is no Service to lead to, and so no Ingress. A route without a host name is left out,
+// since a rule without a host takes every host of the cluster.
+func ingresses(app *v1.Application, _ Facts) ([]any, error) {
+	if len(app.Spec.Ports) == 0 {
+		return nil, nil
+	}
+	var rendered []any
+	for i, route := range app.Spec.Routes {
+		if len(route.Hostnames) == 0 {
+			continue
+		}
+		spec := networkingv1ac.IngressSpec()
+		if route.IngressClassName != nil {
+			spec.WithIngressClassName(*route.IngressClassName)
+		}
+		for _, hostname := range route.Hostnames {
+			spec.WithRules(networkingv1ac.IngressRule().
+				WithHost(hostname).
+				WithHTTP(ingressPaths(app, route)))
+		}
+		if route.TLS != nil {
+			spec.WithTLS(networkingv1ac.IngressTLS().
+				WithHosts(route.Hostnames...).
+				WithSecretName(route.TLS.SecretName))
+		}
+		name := RouteName(app, i)
+		ingress := networkingv1ac.Ingress(name, app.Namespace).WithSpec(spec)
+		ingress.ObjectMetaApplyConfiguration = objectMeta(app, name, route.Annotations)
+		rendered = append(rendered, ingress)
+	}
+	return rendered, nil
+}
+
+func ingressPaths(app *v1.Application, route v1.Route) *networkingv1ac.HTTPIngressRuleValueApplyConfiguration {
+	paths := networkingv1ac.HTTPIngressRuleValue()
+	for _, path := range RoutePaths(app, route) {
+		paths.WithPaths(networkingv1ac.HTTPIngressPath().
+			WithPath(path.Path).
+			WithPathType(path.PathType).
+			WithBackend(networkingv1ac.IngressBackend().
+				WithService(networkingv1ac.IngressServiceBackend().
+					WithName(app.Name).
+					WithPort(networkingv1ac.ServiceBackendPort().WithName(path.Port)))))
+	}
+	return paths
+}

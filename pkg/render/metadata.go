@@ -1,0 +1,109 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// objectMeta is the metadata of a child: name and namespace, the owner, the labels, and the
+// annotations that the spec has for this child. The Application's own annotations are never
+// copied: they belong to the tools that manage the Application.
+func objectMeta(app *v1.Application, name string, annotations map[string]string) *metav1ac.ObjectMetaApplyConfiguration {
+	return metav1ac.ObjectMeta().
+		WithName(name).
+		WithNamespace(app.Namespace).
+		WithLabels(childLabels(app)).
+		WithAnnotations(allowedAnnotations(annotations)).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(v1.SchemeGroupVersion.String()).
+			WithKind("Application").
+			WithName(app.Name).
+			WithUID(app.UID).
+			WithController(true).
+			WithBlockOwnerDeletion(true))
+}
+
+// Selector returns the labels that select the pods of the Application, and only those. Nothing
+// in the spec can change them.
+func Selector(app *v1.Application) map[string]string {
+	return map[string]string{v1.LabelApplication: app.Name}
+}
+
+func labelSelector(app *v1.Application) *metav1ac.LabelSelectorApplyConfiguration {
+	return metav1ac.LabelSelector().WithMatchLabels(Selector(app))
+}
+
+// ourLabels are on every child and pod, and win over any other.
+func ourLabels(app *v1.Application) map[string]string {
+	return map[string]string{
+		v1.LabelName:        app.Name,
+		v1.LabelManagedBy:   v1.ManagedBy,
+		v1.LabelApplication: app.Name,
+	}
+}
+
+// childLabels are the labels of the Application that a child may have, and ours.
+func childLabels(app *v1.Application) map[string]string {
+	labels := make(map[string]string, len(app.Labels)+3)
+	for key, value := range app.Labels {
+		if !reserved(key) && !toolLabel(key) {
+			labels[key] = value
+		}
+	}
+	maps.Copy(labels, ourLabels(app))
+	return labels
+}
+
+// podLabels are the labels of the pods. Those of the Application are not among them, because
+// a new label of the Application should not replace its pods.
+func podLabels(app *v1.Application) map[string]string {
+	labels := map[string]string{}
+	if metadata := app.Spec.PodMetadata; metadata != nil {
+		for key, value := range metadata.Labels {
+			if !reserved(key) {
+				labels[key] = value
+			}
+		}
+	}
+	maps.Copy(labels, ourLabels(app))
+	return labels
+}
+
+// reserved tells whether only Fairlead sets this label or annotation.
+func reserved(key string) bool {
+	return strings.HasPrefix(key, v1.ReservedPrefix)
+}
+
+// toolLabel tells whether a label is one by which a deployment tool recognises what it created.
+// A child with a copy of it looks like a leftover to that tool, and is pruned.
+func toolLabel(key string) bool {
+	if key == "app.kubernetes.io/instance" {
+		return true
+	}
+	prefix, _, _ := strings.Cut(key, "/")
+	switch prefix {
+	case "argocd.argoproj.io", "kustomize.toolkit.fluxcd.io", "helm.sh", "helm.toolkit.fluxcd.io":
+		return true
+	}
+	return false
+}
+
+// allowedAnnotations drops the annotations that only Fairlead sets, and the copy of the manifest
+// that kubectl keeps for itself.
+func allowedAnnotations(annotations map[string]string) map[string]string {
+	allowed := make(map[string]string, len(annotations))
+	for key, value := range annotations {
+		if !reserved(key) && key != corev1.LastAppliedConfigAnnotation {
+			allowed[key] = value
+		}
+	}
+	return allowed
+}

@@ -1,0 +1,80 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+const (
+	// maxNameLength is that of a DNS label: every child's name fits where a label is needed.
+	maxNameLength = 63
+	// suffixLength is the number of hex digits of a hash in a name: 40 bits, so that among a
+	// million names of one namespace a collision is still as good as impossible.
+	suffixLength = 10
+)
+
+// ConfigMapName is the name of the ConfigMap with the files of spec.config.
+func ConfigMapName(app *v1.Application) string {
+	return nameWithSuffix(app.Name, "config")
+}
+
+// RouteName is the name of the Ingress for spec.routes[i]: the first route takes the bare name
+// of the Application, so that the usual single route needs no second name.
+func RouteName(app *v1.Application, i int) string {
+	if i == 0 {
+		return app.Name
+	}
+	return nameWithSuffix(app.Name, app.Spec.Routes[i].Name)
+}
+
+// ServiceAccountName is the name of the pods' ServiceAccount: the chosen one, or that of the
+// Application's own.
+func ServiceAccountName(app *v1.Application) string {
+	if account := app.Spec.ServiceAccount; account != nil && account.Name != "" {
+		return account.Name
+	}
+	return app.Name
+}
+
+// nameWithSuffix joins the name of the Application and a suffix by a hyphen. A name that would
+// be too long is cut and gets a hash over both parts, with their lengths, so that two pairs that
+// are cut to the same beginning, or that only differ in where the hyphen is, stay apart.
+func nameWithSuffix(name, suffix string) string {
+	joined := name + "-" + suffix
+	if len(joined) <= maxNameLength {
+		return joined
+	}
+	return cut(joined) + "-" + shortHash(name, suffix)
+}
+
+// cut shortens s so that a hyphen and a hash fit behind it, and leaves no hyphen or dot at the
+// end.
+func cut(s string) string {
+	if most := maxNameLength - 1 - suffixLength; len(s) > most {
+		s = s[:most]
+	}
+	return strings.TrimRight(s, "-.")
+}
+
+// shortHash is a hash over the parts that fits into a name.
+func shortHash(parts ...string) string {
+	return hash(parts...)[:suffixLength]
+}
+
+// hash is the first 80 bits of the SHA-256 over the parts, in hex. Each part is preceded by its
+// length, so that no two lists of parts have the same encoding.
+func hash(parts ...string) string {
+	digest := sha256.New()
+	for _, part := range parts {
+		// A hash never returns an error.
+		_, _ = digest.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	}
+	return hex.EncodeToString(digest.Sum(nil)[:10])
+}

@@ -1,0 +1,185 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// In a NetworkPolicy an empty list of peers or ports means all of them. So a rule whose peers,
+// or whose ports, come to nothing must not be rendered at all: here every rule has at least
+// one peer, and has no ports only where the spec has none and an egress rule so means all.
+
+// networkPolicies renders the NetworkPolicy, if the spec has one, even an empty one.
+func networkPolicies(app *v1.Application, facts Facts) ([]any, error) {
+	given := app.Spec.NetworkPolicy
+	if given == nil {
+		return nil, nil
+	}
+	spec := networkingv1ac.NetworkPolicySpec().
+		WithPodSelector(labelSelector(app)).
+		// Said explicitly, because a policy without egress rules would not restrict egress.
+		WithPolicyTypes(networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress)
+	for _, rule := range given.Ingress {
+		peers, err := networkPeers(app, rule.From)
+		if err != nil {
+			return nil, err
+		}
+		if rendered := ingressRule(peers, declaredPorts(app, rule.Ports)); rendered != nil {
+			spec.WithIngress(rendered)
+		}
+	}
+	if rule := ingressRule(routePeers(facts), routedPorts(app)); rule != nil {
+		spec.WithIngress(rule)
+	}
+	spec.WithEgress(dnsRule())
+	for _, rule := range given.Egress {
+		rendered, err := egressRule(app, rule)
+		if err != nil {
+			return nil, err
+		}
+		if rendered != nil {
+			spec.WithEgress(rendered)
+		}
+	}
+	policy := networkingv1ac.NetworkPolicy(app.Name, app.Namespace).WithSpec(spec)
+	policy.ObjectMetaApplyConfiguration = objectMeta(app, app.Name, nil)
+	return []any{policy}, nil
+}
+
+// ingressRule lets the peers connect to the ports; nil, if there is no peer or no port.
+func ingressRule(peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration, ports []v1.ApplicationPort) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {
+	if len(peers) == 0 || len(ports) == 0 {
+		return nil
+	}
+	rule := networkingv1ac.NetworkPolicyIngressRule().WithFrom(peers...)
+	for _, port := range ports {
+		// By name, so that during a rollout that changes the number old and new pods are open.
+		rule.WithPorts(networkPort(intstr.FromString(port.Name), port.Protocol))
+	}
+	return rule
+}
+
+func egressRule(app *v1.Application, given v1.NetworkPolicyEgressRule) (*networkingv1ac.NetworkPolicyEgressRuleApplyConfiguration, error) {
+	peers, err := networkPeers(app, given.To)
+	if err != nil || len(peers) == 0 {
+		return nil, err
+	}
+	rule := networkingv1ac.NetworkPolicyEgressRule().WithTo(peers...)
+	for _, port := range given.Ports {
+		if port.Port == (intstr.IntOrString{}) || port.Port == intstr.FromString("") {
+			continue
+		}
+		rendered := networkPort(port.Port, port.Protocol)
+		if port.EndPort != nil {
+			rendered.WithEndPort(*port.EndPort)
+		}
+		rule.WithPorts(rendered)
+	}
+	if len(given.Ports) > 0 && len(rule.Ports) == 0 {
+		return nil, nil
+	}
+	return rule, nil
+}
+
+// networkPort has its protocol always: the rules are atomic, see atomic.go.
+func networkPort(port intstr.IntOrString, protocol corev1.Protocol) *networkingv1ac.NetworkPolicyPortApplyConfiguration {
+	return networkingv1ac.NetworkPolicyPort().WithProtocol(Protocol(protocol)).WithPort(port)
+}
+
+// declaredPorts are the ports of the Application with these names, or all of them for no name.
+func declaredPorts(app *v1.Application, names []string) []v1.ApplicationPort {
+	if len(names) == 0 {
+		return app.Spec.Ports
+	}
+	var ports []v1.ApplicationPort
+	for _, port := range app.Spec.Ports {
+		if slices.Contains(names, port.Name) {
+			ports = append(ports, port)
+		}
+	}
+	return ports
+}
+
+// routedPorts are the ports to which a route leads.
+func routedPorts(app *v1.Application) []v1.ApplicationPort {
+	var names []string
+	for _, route := range app.Spec.Routes {
+		for _, path := range RoutePaths(app, route) {
+			names = append(names, path.Port)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return declaredPorts(app, names)
+}
+
+// routePeers are the namespaces of the controllers that carry out the routes.
+func routePeers(facts Facts) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	namespaces := slices.Compact(slices.Sorted(slices.Values(facts.RouteControllerNamespaces)))
+	var peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
+	for _, namespace := range namespaces {
+		if namespace != "" {
+			peers = append(peers, networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(namespaceNamed(namespace)))
+		}
+	}
+	return peers
+}
+
+// networkPeers renders the peers. One that says nothing is left out.
+func networkPeers(app *v1.Application, given []v1.NetworkPolicyPeer) ([]*networkingv1ac.NetworkPolicyPeerApplyConfiguration, error) {
+	var peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
+	for _, peer := range given {
+		rendered := networkingv1ac.NetworkPolicyPeer()
+		switch {
+		case peer.Application != nil && peer.Application.Name != "":
+			namespace := peer.Application.Namespace
+			if namespace == "" {
+				namespace = app.Namespace
+			}
+			rendered.
+				WithNamespaceSelector(namespaceNamed(namespace)).
+				WithPodSelector(metav1ac.LabelSelector().
+					WithMatchLabels(map[string]string{v1.LabelApplication: peer.Application.Name}))
+		case peer.IPBlock != nil && peer.IPBlock.CIDR != "":
+			rendered.WithIPBlock(networkingv1ac.IPBlock().
+				WithCIDR(peer.IPBlock.CIDR).
+				WithExcept(peer.IPBlock.Except...))
+		case peer.PodSelector != nil || peer.NamespaceSelector != nil:
+			var err error
+			if rendered.PodSelector, err = convertSelector(peer.PodSelector); err != nil {
+				return nil, err
+			}
+			if rendered.NamespaceSelector, err = convertSelector(peer.NamespaceSelector); err != nil {
+				return nil, err
+			}
+		default:
+			continue
+		}
+		peers = append(peers, rendered)
+	}
+	return peers, nil
+}
+
+// convertSelector keeps the difference between no selector and an empty one, which selects all.
+func convertSelector(given *metav1.LabelSelector) (*metav1ac.LabelSelectorApplyConfiguration, error) {
+	if given == nil {
+		return nil, nil
+	}
+	return convert[metav1ac.LabelSelectorApplyConfiguration](given)
+}
+
+func namespaceNamed(name string) *metav1ac.LabelSelectorApplyConfiguration {
+	return metav1ac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: name})
+}

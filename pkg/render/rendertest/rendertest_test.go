@@ -1,0 +1,22 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rendertest_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
+)
+
+func TestApplicationsAreValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		app := rendertest.Applications().Draw(t, "application")
+		if errs := validation.ValidateApplication(app, validation.Options{}); len(errs) > 0 {
+			t.Fatalf("not valid: %v", errs.ToAggregate())
+		}
+	})
+}
