@@ -1,0 +1,64 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Differ compares a rendered child with a live one as server-side apply would: list items are
+// matched by their keys, atomic values as a whole. Fields that were not rendered (set by the
+// API server's defaults, by autoscalers, by people) make no difference.
+type Differ struct {
+	converter managedfields.TypeConverter
+}
+
+// NewDiffer makes a Differ for the built-in types of the scheme.
+func NewDiffer(scheme *runtime.Scheme) Differ {
+	return Differ{converter: applyconfigurations.NewTypeConverter(scheme)}
+}
+
+// Difference is how a live child differs from the rendered one.
+type Difference struct {
+	// Fields are the paths of rendered fields that are missing or different, in a stable order,
+	// and of lists whose order is another (see order.go).
+	// None means that an apply would change nothing.
+	Fields []string
+	// Rekey is the strategic merge patch to send before the apply, if somebody changed the keys of
+	// list items (see rekey.go), or set fields that exclude ours (see exclusive.go).
+	Rekey map[string]any
+}
+
+// Compare finds the difference. The error is that of an object which does not fit its schema.
+func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, error) {
+	want, err := d.converter.ObjectToTyped(desired.Object)
+	if err != nil {
+		return Difference{}, fmt.Errorf("read rendered %s: %w", desired.Ref, err)
+	}
+	// The API server has already checked the live object, and an older server may allow what the
+	// schema compiled in here does not.
+	have, err := d.converter.ObjectToTyped(live, typed.AllowDuplicates)
+	if err != nil {
+		return Difference{}, fmt.Errorf("read live %s: %w", desired.Ref, err)
+	}
+	comparison, err := want.Compare(have)
+	if err != nil {
+		return Difference{}, fmt.Errorf("compare %s: %w", desired.Ref, err)
+	}
+	var difference Difference
+	// Removed is what only the left side, the rendered one, has.
+	for path := range comparison.Removed.Union(comparison.Modified).All() {
+		difference.Fields = append(difference.Fields, path.String())
+	}
+	difference.Fields = append(difference.Fields, misplaced(desired, live)...)
+	difference.Rekey = exchangeExclusive(rekeyPatch(desired.Object, comparison), desired.Object.Object, comparison)
+	return difference, nil
+}

@@ -1,0 +1,161 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Input is everything that a plan is made from.
+type Input struct {
+	Snapshot child.Snapshot
+	Desired  []child.Desired
+	// Held are the children that somebody else keeps changing back: they are left alone for now.
+	Held map[child.Ref]bool
+	// Applied are the hashes of renderings that children were brought to before. Where such a child
+	// differs again, others changed it, even if they took the hash away.
+	Applied map[child.Ref]string
+}
+
+// Compute returns one step for each rendered child, and one for each owned child that is not
+// rendered any more. The steps stand in the order in which they are to be done.
+//
+// The error is that of a rendered child which does not fit its schema: a defect of the
+// rendering, not of the spec.
+func Compute(differ Differ, in Input) ([]Step, error) {
+	steps := obsolete(in)
+	for _, desired := range in.Desired {
+		step, err := decide(differ, in, desired)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	handOverReplicas(in.Snapshot, steps)
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
+	return steps, nil
+}
+
+// rank orders the steps. Children come in the order in which they were rendered. An obsolete
+// autoscaler goes first: it must not change the replicas that the Deployment is about to get.
+// Other obsolete children go last, once nothing refers to them any more.
+func rank(step Step) int {
+	switch {
+	case step.Action == Delete && step.Ref.Kind == child.HorizontalPodAutoscaler:
+		return 0
+	case step.Action == Delete:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// obsolete returns a Delete for each child that the Application owns and that is not rendered.
+// What it does not own is none of its business, whatever the labels say.
+func obsolete(in Input) []Step {
+	rendered := make(map[child.Ref]bool, len(in.Desired))
+	for _, desired := range in.Desired {
+		rendered[desired.Ref] = true
+	}
+	var steps []Step
+	for ref, live := range in.Snapshot.Children {
+		if rendered[ref] || !child.OwnedBy(live, in.Snapshot.Application) || live.GetDeletionTimestamp() != nil {
+			continue
+		}
+		steps = append(steps, Step{Action: Delete, Ref: ref, Live: live, Reason: "its feature was switched off"})
+	}
+	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
+	return steps
+}
+
+// decide makes the step for one rendered child.
+func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
+	step := Step{Ref: desired.Ref, Desired: &desired}
+	live, found := in.Snapshot.Children[desired.Ref]
+	if !found {
+		step.Action = Create
+		step.Reason = "it does not exist"
+		if knownUID(in.Snapshot.Application, desired.Ref) != "" {
+			step.Drift = true
+			step.Reason = "it was deleted by others"
+		}
+		return hold(step, in.Held), nil
+	}
+	step.Live = live
+	released := ReleasedByOthers(in.Snapshot.Application, desired.Ref, live)
+	if !released && !child.OwnedBy(live, in.Snapshot.Application) {
+		step.Action = Refuse
+		step.Reason = ForeignMessage(live)
+		return step, nil
+	}
+	if live.GetDeletionTimestamp() != nil {
+		step.Action = Wait
+		step.Reason = "it is being deleted"
+		return step, nil
+	}
+	difference, err := differ.Compare(desired, live)
+	if err != nil {
+		return Step{}, err
+	}
+	if len(difference.Fields) == 0 {
+		step.Action = Keep
+		return step, nil
+	}
+	step.Action = Apply
+	step.Fields = difference.Fields
+	// Also where the Application changed: others may have changed the child too, and before.
+	step.Rekey = difference.Rekey
+	step.Drift = live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash || in.Applied[desired.Ref] == desired.Hash
+	switch {
+	case released:
+		step.Reason = "its ownerReference was removed"
+	case step.Drift:
+		step.Reason = "it was changed by others"
+	default:
+		step.Reason = "the Application changed"
+	}
+	return hold(step, in.Held), nil
+}
+
+// hold turns a repair into a Hold while the child is contended.
+func hold(step Step, held map[child.Ref]bool) Step {
+	if step.Drift && held[step.Ref] {
+		step.Action = Hold
+		step.Reason = "others keep undoing what Fairlead sets"
+	}
+	return step
+}
+
+// ReleasedByOthers recognises a child whose ownerReference somebody removed: it has no
+// controller, and it is by its UID the object that the Application is known to own.
+func ReleasedByOthers(application *v1.Application, ref child.Ref, live metav1.Object) bool {
+	return metav1.GetControllerOfNoCopy(live) == nil && live.GetUID() != "" &&
+		live.GetUID() == knownUID(application, ref)
+}
+
+// knownUID is the UID under which status last listed the child, or "".
+func knownUID(application *v1.Application, ref child.Ref) types.UID {
+	for _, resource := range application.Status.Resources {
+		if resource.Group == ref.Kind.Group && resource.Kind == ref.Kind.Kind && resource.Name == ref.Name {
+			return resource.UID
+		}
+	}
+	return ""
+}
+
+// ForeignMessage says for people whose an object is that bears the name of a child.
+func ForeignMessage(object metav1.Object) string {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return fmt.Sprintf("an object of this name exists and belongs to %s %s (UID %s)", controller.Kind, controller.Name, controller.UID)
+	}
+	return "an object of this name exists and does not belong to the Application; rename or delete one of the two"
+}
