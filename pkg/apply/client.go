@@ -1,0 +1,117 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Client is the API as the Writer needs it: bodies are JSON, answers are metadata. NewClient
+// makes the real one.
+type Client interface {
+	// Create posts a new object for the field manager.
+	Create(ctx context.Context, ref child.Ref, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
+	// Patch sends a patch. An apply patch takes fields over from other managers (force).
+	Patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
+	// Get reads the metadata, managedFields included.
+	Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error)
+	// Delete deletes in the background, if the preconditions hold.
+	Delete(ctx context.Context, ref child.Ref, preconditions metav1.Preconditions) error
+}
+
+// restClient asks for metadata in every answer: a sync needs the UID and the resourceVersion of
+// what it wrote, and the informers bring the rest anyway. That saves the encoding and decoding
+// of each child twice.
+type restClient struct {
+	client rest.Interface
+}
+
+// acceptMetadata prefers the compact form; a server that cannot do it answers in JSON.
+const acceptMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+// NewClient makes the Client for an API server. The HTTP client is shared with the others of
+// the process, so that they use the same connections.
+func NewClient(config *rest.Config, httpClient *http.Client) (Client, error) {
+	// The metadata client's configuration decodes PartialObjectMetadata of any group.
+	config = metadata.ConfigFor(config)
+	config.GroupVersion = &schema.GroupVersion{}
+	config.APIPath = "/apis"
+	client, err := rest.RESTClientForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make client for children: %w", err)
+	}
+	return &restClient{client: client}, nil
+}
+
+func (c *restClient) Create(ctx context.Context, ref child.Ref, body []byte, manager string) (*metav1.PartialObjectMetadata, error) {
+	return do(ctx, c.client.Post().
+		AbsPath(collectionPath(ref)...).
+		Param("fieldManager", manager).
+		SetHeader("Content-Type", "application/json").
+		Body(body))
+}
+
+func (c *restClient) Patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error) {
+	request := c.client.Patch(kind).
+		AbsPath(objectPath(ref)...).
+		Param("fieldManager", manager).
+		Body(body)
+	if kind == types.ApplyPatchType {
+		request = request.Param("force", "true")
+	}
+	return do(ctx, request)
+}
+
+func (c *restClient) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error) {
+	return do(ctx, c.client.Get().AbsPath(objectPath(ref)...))
+}
+
+func (c *restClient) Delete(ctx context.Context, ref child.Ref, preconditions metav1.Preconditions) error {
+	background := metav1.DeletePropagationBackground
+	body, err := json.Marshal(&metav1.DeleteOptions{
+		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions:     &preconditions,
+		PropagationPolicy: &background,
+	})
+	if err != nil {
+		return fmt.Errorf("encode delete options: %w", err)
+	}
+	return c.client.Delete().
+		AbsPath(objectPath(ref)...).
+		SetHeader("Content-Type", "application/json").
+		Body(body).
+		Do(ctx).Error()
+}
+
+func do(ctx context.Context, request *rest.Request) (*metav1.PartialObjectMetadata, error) {
+	object := &metav1.PartialObjectMetadata{}
+	if err := request.SetHeader("Accept", acceptMetadata).Do(ctx).Into(object); err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+func collectionPath(ref child.Ref) []string {
+	prefix := []string{"apis", ref.Kind.Group, ref.Kind.Version}
+	if ref.Kind.Group == "" {
+		prefix = []string{"api", ref.Kind.Version}
+	}
+	return append(prefix, "namespaces", ref.Namespace, ref.Kind.Resource)
+}
+
+func objectPath(ref child.Ref) []string {
+	return append(collectionPath(ref), ref.Name)
+}

@@ -1,0 +1,207 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// fixture is a Writer with an API server in memory and the Application shop/web.
+type fixture struct {
+	*testing.T
+	server      *applytest.Server
+	tracker     *freshness.Tracker
+	writer      *Writer
+	application *v1.Application
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	server := applytest.NewServer(t)
+	tracker := freshness.NewTracker()
+	return &fixture{
+		T: t, server: server, tracker: tracker,
+		writer:      NewWriter(server.Client(), tracker),
+		application: &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "application-uid"}},
+	}
+}
+
+func ref(kind child.Kind) child.Ref { return child.Ref{Kind: kind, Namespace: "shop", Name: "web"} }
+
+// owned is the metadata of a child of the Application, in YAML, to put other fields behind.
+const owned = `
+metadata:
+  name: web
+  namespace: shop
+  labels: {app.kubernetes.io/managed-by: fairlead, apps.fairlead.dev/application: web}
+  ownerReferences: [{apiVersion: apps.fairlead.dev/v1, kind: Application, name: web, uid: application-uid, controller: true, blockOwnerDeletion: true}]
+`
+
+// desired is what was rendered: the fields in YAML, apiVersion and kind left out.
+func (f *fixture) desired(kind child.Kind, fields string) *child.Desired {
+	f.Helper()
+	object := map[string]any{}
+	if err := yaml.UnmarshalStrict([]byte(fields), &object); err != nil {
+		f.Fatalf("fields: %v\n%s", err, fields)
+	}
+	object["apiVersion"], object["kind"] = kind.GroupVersionKind().ToAPIVersionAndKind()
+	desired, err := child.NewDesired(kind, object)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return &desired
+}
+
+func (f *fixture) create(kind child.Kind, fields string) plan.Step {
+	return plan.Step{Action: plan.Create, Ref: ref(kind), Desired: f.desired(kind, fields)}
+}
+
+// apply is the step that brings the live child to the fields.
+func (f *fixture) apply(kind child.Kind, fields string) plan.Step {
+	return plan.Step{Action: plan.Apply, Ref: ref(kind), Desired: f.desired(kind, fields), Live: f.cached(kind)}
+}
+
+// do does one step that must succeed.
+func (f *fixture) do(step plan.Step) plan.Result {
+	f.Helper()
+	result := f.try(step)
+	if result.Err != nil {
+		f.Fatalf("%s %s: %v", step.Action, step.Ref, result.Err)
+	}
+	return result
+}
+
+func (f *fixture) try(step plan.Step) plan.Result {
+	f.Helper()
+	results := f.writer.Do(f.Context(), f.application, []plan.Step{step})
+	if len(results) != 1 {
+		f.Fatalf("%d results of one step", len(results))
+	}
+	return results[0]
+}
+
+// cached is the live child as the informer's transform leaves it.
+func (f *fixture) cached(kind child.Kind) child.Object {
+	f.Helper()
+	object := applytest.Get[child.Object](f.server, kind, "shop", "web")
+	if object == nil {
+		f.Fatalf("there is no %s", ref(kind))
+	}
+	object.SetManagedFields(PostEntry(object.GetManagedFields()))
+	return object
+}
+
+// stored are the fields of the live child at the path, in YAML.
+func (f *fixture) stored(kind child.Kind, path ...string) string {
+	f.Helper()
+	object := applytest.Get[child.Object](f.server, kind, "shop", "web")
+	if object == nil {
+		return "gone"
+	}
+	encoded, err := yaml.Marshal(object)
+	if err != nil {
+		f.Fatal(err)
+	}
+	fields := map[string]any{}
+	if err := yaml.Unmarshal(encoded, &fields); err != nil {
+		f.Fatal(err)
+	}
+	part, _, err := unstructured.NestedFieldNoCopy(fields, path...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	encoded, err = yaml.Marshal(part)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return string(encoded)
+}
+
+func (f *fixture) wantStored(kind child.Kind, want string, path ...string) {
+	f.Helper()
+	if got := f.stored(kind, path...); got != want {
+		f.Errorf("%s %v is\n%swant\n%s", kind, path, got, want)
+	}
+}
+
+// managers are the field managers of a child, with their operations.
+func (f *fixture) managers(kind child.Kind) []string {
+	f.Helper()
+	managers := []string{}
+	for _, entry := range applytest.Get[child.Object](f.server, kind, "shop", "web").GetManagedFields() {
+		managers = append(managers, entry.Manager+" "+string(entry.Operation))
+	}
+	return managers
+}
+
+// writes are the requests so far, each as its verb or the type of the patch.
+func (f *fixture) requests() []string {
+	requests := []string{}
+	for _, r := range f.server.Requests(func(applytest.Request) bool { return true }) {
+		what := r.Verb
+		if r.PatchType != "" {
+			what = map[types.PatchType]string{
+				types.ApplyPatchType: "apply", types.JSONPatchType: "json-patch", types.StrategicMergePatchType: "strategic-patch",
+			}[r.PatchType]
+		}
+		if r.Manager != "" {
+			what += " as " + r.Manager
+		}
+		requests = append(requests, what)
+	}
+	return requests
+}
+
+// on fails the requests of a verb, or does something before them.
+func (f *fixture) on(verb string, hook func() error) {
+	f.server.Intercept(func(_ context.Context, r applytest.Request) error {
+		if r.Verb == verb {
+			return hook()
+		}
+		return nil
+	})
+}
+
+// once makes a hook that acts only the first time.
+func once(act func() error) func() error {
+	done := false
+	return func() error {
+		if done {
+			return nil
+		}
+		done = true
+		return act()
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// emptyCaches are caches that have seen nothing, and show everything.
+type emptyCaches struct{}
+
+func (emptyCaches) LastResourceVersion(schema.GroupVersionResource, string) string { return "1" }
+func (emptyCaches) Shows(schema.GroupVersionResource, cache.ObjectName, types.UID) bool {
+	return true
+}
+
+// waits tells whether the next sync waits for the cache of that kind.
+func (f *fixture) waits(kind child.Kind) bool {
+	stale := f.tracker.Stale(cache.MetaObjectToName(f.application), emptyCaches{})
+	return len(stale) == 1 && stale[0] == kind.GroupVersionResource()
+}

@@ -1,0 +1,311 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package apply is the only writer of children. It does what a plan says, proves ownership by
+// UID at every write, and tells pkg/freshness what it wrote.
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+const (
+	// FieldManager owns the fields that Fairlead renders.
+	FieldManager = "fairlead"
+	// HandOverManager owns spec.replicas of a Deployment between Fairlead, which left the field
+	// out, and the autoscaler or person that changes it next.
+	HandOverManager = "fairlead-hand-over"
+)
+
+// Writer does the steps of a plan.
+type Writer struct {
+	client  Client
+	tracker *freshness.Tracker
+}
+
+// NewWriter makes a Writer that tells the tracker what it wrote.
+func NewWriter(client Client, tracker *freshness.Tracker) *Writer {
+	return &Writer{client: client, tracker: tracker}
+}
+
+// Do does the steps one after the other and returns a result for each. A step that fails does
+// not keep the others from being done: a refused Ingress is no reason to have no Deployment.
+// When ctx ends, the steps that are left fail with its error.
+//
+// A new autoscaler alone waits for its Deployment to have the number to start from: once it is
+// there, no plan can tell any more that autoscaling was switched on just now.
+func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
+	results := make([]plan.Result, 0, len(steps))
+	var notHandedOver error
+	for _, step := range steps {
+		if notHandedOver != nil && step.Action == plan.Create && step.Ref.Kind == child.HorizontalPodAutoscaler {
+			results = append(results, plan.Result{Step: step, Err: fmt.Errorf("create %s after its Deployment: %w", step.Ref, notHandedOver)})
+			continue
+		}
+		result := w.step(ctx, application, step)
+		if step.Action == plan.Apply && step.HandOver != nil {
+			notHandedOver = result.Err
+		}
+		if result.Changed() {
+			klog.FromContext(ctx).V(2).Info("Wrote child", "action", result.Action, "child", result.Ref.String(), "reason", result.Reason, "fields", result.Fields)
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+func (w *Writer) step(ctx context.Context, application *v1.Application, step plan.Step) plan.Result {
+	result := plan.Result{Step: step}
+	if step.Live != nil {
+		result.UID = step.Live.GetUID()
+	}
+	if err := ctx.Err(); err != nil && step.Action != plan.Keep {
+		result.Err = err
+		return result
+	}
+	owner := cache.MetaObjectToName(application)
+	switch step.Action {
+	case plan.Create:
+		return w.create(ctx, owner, application, result)
+	case plan.Apply:
+		return w.apply(ctx, owner, result)
+	case plan.Delete:
+		return w.delete(ctx, owner, result)
+	default:
+		return result
+	}
+}
+
+// create posts a child. It costs the API server about half of an apply. If the name is taken
+// after all, the informers did not show the object: it lacks the label that they select by, or
+// they lag.
+func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
+	object := result.Desired.Object
+	if result.HandOver != nil {
+		object = startingFrom(object, *result.HandOver)
+	}
+	body, err := json.Marshal(object)
+	if err != nil {
+		result.Err = fmt.Errorf("encode %s: %w", result.Ref, err)
+		return result
+	}
+	created, err := w.client.Create(ctx, result.Ref, body, FieldManager)
+	if apierrors.IsAlreadyExists(err) {
+		return w.existing(ctx, owner, application, result)
+	}
+	if err != nil {
+		result.Err = fmt.Errorf("create %s: %w", result.Ref, err)
+		return result
+	}
+	return w.wrote(owner, result, created)
+}
+
+// existing finds out whose the object is that keeps a child from being created. The
+// Application's own, if it lacks the label, gets it back.
+func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
+	object, err := w.client.Get(ctx, result.Ref)
+	if err != nil {
+		// Gone in between is as good as any other failure: the next sync creates it.
+		result.Err = fmt.Errorf("get %s, whose name is taken: %w", result.Ref, err)
+		return result
+	}
+	switch {
+	case !child.OwnedBy(object, application) && !plan.ReleasedByOthers(application, result.Ref, object):
+		result.Action = plan.Refuse
+		result.Reason = plan.ForeignMessage(object)
+		return result
+	case object.GetDeletionTimestamp() != nil:
+		result.Action = plan.Wait
+		result.Reason = "it is being deleted"
+		return result
+	case object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy:
+		// The informers select it, so it is only that they lag: behind a create whose answer was lost,
+		// or that the process before this one did. The next sync waits until they show it.
+		w.tracker.Wrote(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
+		result.Err = fmt.Errorf("create %s: %w", result.Ref, outOfDate(result.Ref, errUnseen))
+		return result
+	}
+	result.Live = object
+	result.Action = plan.Apply
+	result.Drift = true
+	result.Reason = "its labels were removed"
+	return w.relabel(ctx, owner, result)
+}
+
+// relabel puts the labels back by which the informers select, and nothing else: what else is to
+// be done depends on the rest of the child, and the next sync will see that.
+func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":    result.Live.GetUID(),
+		"labels": result.Desired.Object.GetLabels(),
+	}})
+	if err != nil {
+		result.Err = fmt.Errorf("encode labels of %s: %w", result.Ref, err)
+		return result
+	}
+	labelled, err := w.patch(ctx, result.Ref, types.MergePatchType, body, FieldManager)
+	if err != nil {
+		result.Err = fmt.Errorf("label %s: %w", result.Ref, err)
+		return result
+	}
+	return w.wrote(owner, result, labelled)
+}
+
+// apply brings a live child to what was rendered.
+//
+// Where others are to blame for the difference, list items are exchanged first. Where the
+// Application changed, the apply comes first, since it takes away by itself what was ours, and what
+// is in its way may be others' only if it is refused.
+func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
+	if result.HandOver != nil {
+		if err := w.handOverReplicas(ctx, result); err != nil {
+			result.Err = err
+			return result
+		}
+	}
+	rekey := result.Rekey != nil && result.Drift
+	applied, err := w.bring(ctx, result, rekey)
+	if apierrors.IsInvalid(err) && result.Rekey != nil && !rekey {
+		applied, err = w.bring(ctx, result, true)
+	}
+	if err != nil {
+		result.Err = err
+		return result
+	}
+	return w.wrote(owner, result, applied)
+}
+
+// bring sends the apply, and before it what it needs. The UID in the body makes the API server
+// refuse if the object is not the one that was planned for.
+func (w *Writer) bring(ctx context.Context, result plan.Result, rekey bool) (*metav1.PartialObjectMetadata, error) {
+	if rekey {
+		if err := w.rekey(ctx, result); err != nil {
+			return nil, err
+		}
+	}
+	if CreatedByPost(result.Live) || rekey {
+		if err := w.convertManagedFields(ctx, result); err != nil {
+			return nil, err
+		}
+	}
+	object := result.Desired.Object.DeepCopy()
+	object.SetUID(result.Live.GetUID())
+	body, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", result.Ref, err)
+	}
+	applied, err := w.patch(ctx, result.Ref, types.ApplyPatchType, body, FieldManager)
+	if err != nil {
+		return nil, fmt.Errorf("apply %s: %w", result.Ref, err)
+	}
+	return applied, nil
+}
+
+// rekey exchanges list items whose keys others changed for those that were rendered. The
+// resourceVersion makes it fail if the list changed again.
+func (w *Writer) rekey(ctx context.Context, result plan.Result) error {
+	patch := maps.Clone(result.Rekey)
+	patch["metadata"] = map[string]any{
+		"uid":             result.Live.GetUID(),
+		"resourceVersion": result.Live.GetResourceVersion(),
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("encode list items of %s: %w", result.Ref, err)
+	}
+	if _, err := w.patch(ctx, result.Ref, types.StrategicMergePatchType, body, FieldManager); err != nil {
+		return fmt.Errorf("exchange list items of %s: %w", result.Ref, err)
+	}
+	return nil
+}
+
+// patch sends a patch whose body names the UID. Where the name belongs to another object by now,
+// the API server calls that an invalid change of an immutable field. But nothing is wrong with
+// the child; the plan is out of date, which is a conflict.
+func (w *Writer) patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error) {
+	object, err := w.client.Patch(ctx, ref, kind, body, manager)
+	var answer apierrors.APIStatus
+	if apierrors.IsInvalid(err) && errors.As(err, &answer) && answer.Status().Details != nil {
+		for _, cause := range answer.Status().Details.Causes {
+			if cause.Field == "metadata.uid" {
+				return nil, outOfDate(ref, errReplaced)
+			}
+		}
+	}
+	return object, err
+}
+
+// outOfDate is the conflict of a write that was planned for something else than there is.
+func outOfDate(ref child.Ref, cause error) error {
+	return apierrors.NewConflict(ref.Kind.GroupVersionResource().GroupResource(), ref.Name, cause)
+}
+
+// delete removes exactly the object that was planned for: same UID, same resourceVersion.
+func (w *Writer) delete(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
+	uid, version := result.Live.GetUID(), result.Live.GetResourceVersion()
+	err := w.client.Delete(ctx, result.Ref, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
+	if err != nil && !apierrors.IsNotFound(err) {
+		result.Err = fmt.Errorf("delete %s: %w", result.Ref, err)
+		return result
+	}
+	w.tracker.Deleted(owner, result.Ref.Kind.GroupVersionResource(), cache.ObjectName{Namespace: result.Ref.Namespace, Name: result.Ref.Name}, uid)
+	return result
+}
+
+// wrote notes what the API server answered.
+func (w *Writer) wrote(owner cache.ObjectName, result plan.Result, object metav1.Object) plan.Result {
+	result.UID = object.GetUID()
+	result.ResourceVersion = object.GetResourceVersion()
+	result.Generation = object.GetGeneration()
+	w.tracker.Wrote(owner, result.Ref.Kind.GroupVersionResource(), result.ResourceVersion)
+	return result
+}
+
+var (
+	errReplaced = errors.New("the object was deleted and another one of its name created")
+	errUnseen   = errors.New("the object exists, and the caches do not show it yet")
+)
+
+// ErrNotOwned is returned where a write was asked for on an object of somebody else.
+var ErrNotOwned = errors.New("the object is not owned by the Application")
+
+// Release takes the Application's ownerReference off a child, for deletionPolicy Orphan. The
+// child stays as it is otherwise, labels included: its selector needs them.
+func (w *Writer) Release(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object) error {
+	if !child.OwnedBy(live, application) {
+		return fmt.Errorf("release %s: %w", ref, ErrNotOwned)
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{
+			"uid":             live.GetUID(),
+			"ownerReferences": []any{map[string]any{"$patch": "delete", "uid": application.UID}},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("encode release of %s: %w", ref, err)
+	}
+	released, err := w.patch(ctx, ref, types.StrategicMergePatchType, body, FieldManager)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("release %s: %w", ref, err)
+	}
+	w.tracker.Wrote(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), released.GetResourceVersion())
+	return nil
+}
