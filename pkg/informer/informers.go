@@ -1,0 +1,234 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
+)
+
+// applicationsGVR is how the freshness tracker asks for the cache of Applications.
+var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
+
+// ApplicationHandler is called for each event of an Application. It must be quick.
+type ApplicationHandler = cache.TypedResourceEventHandler[*v1.Application]
+
+// Options choose what is watched.
+type Options struct {
+	// Namespaces to watch. Empty: all, with one watch per kind.
+	Namespaces []string
+	// Resync is how often every Application is looked at again although nothing changed. 0: never;
+	// nothing depends on it.
+	Resync time.Duration
+}
+
+// Informers are the caches of the Applications and their children.
+type Informers struct {
+	// scopes has one entry per watched namespace, or the one of metav1.NamespaceAll.
+	scopes map[string]*scope
+}
+
+// scope is one set of informers: those of one namespace, or of all.
+type scope struct {
+	fairlead     externalversions.SharedInformerFactory
+	kube         informers.SharedInformerFactory
+	applications cache.TypedSharedIndexInformer[*v1.Application]
+	children     []children
+}
+
+// New makes the informers. Nothing runs before Start.
+func New(kube kubernetes.Interface, fairlead versioned.Interface, options Options) (*Informers, error) {
+	namespaces := options.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	i := &Informers{scopes: make(map[string]*scope, len(namespaces))}
+	for _, namespace := range namespaces {
+		s, err := newScope(kube, fairlead, namespace, options.Resync)
+		if err != nil {
+			return nil, err
+		}
+		i.scopes[namespace] = s
+	}
+	return i, nil
+}
+
+func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, resync time.Duration) (*scope, error) {
+	managed := labels.Set{v1.LabelManagedBy: v1.ManagedBy}.String()
+	s := &scope{
+		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, resync,
+			externalversions.WithNamespace(namespace),
+			externalversions.WithTransform(trimApplication)),
+		// Children have no resync of their own: that of their Application looks at them too.
+		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0,
+			informers.WithNamespace(namespace),
+			informers.WithTransform(trimChild),
+			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managed })),
+	}
+	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
+	children, err := newChildren(s.kube)
+	if err != nil {
+		return nil, err
+	}
+	s.children = children
+	return s, s.reportWatchErrors()
+}
+
+// Handle registers the handlers and returns what to wait for before the caches may be used: the
+// registrations, not the informers, because an informer that has synced may still have
+// handlers that lag behind. Call it before Start.
+func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHandler) ([]cache.DoneChecker, error) {
+	var synced []cache.DoneChecker
+	for _, s := range i.scopes {
+		registration, err := s.applications.AddTypedEventHandler(applications)
+		if err != nil {
+			return nil, fmt.Errorf("handle Applications: %w", err)
+		}
+		synced = append(synced, registration.HasSyncedChecker())
+		for _, c := range s.children {
+			registration, err := c.handle(childHandler)
+			if err != nil {
+				return nil, fmt.Errorf("handle %s: %w", c.kind(), err)
+			}
+			synced = append(synced, registration.HasSyncedChecker())
+		}
+	}
+	return synced, nil
+}
+
+// Start starts all informers; they stop when ctx ends. Wait with Shutdown until they have.
+func (i *Informers) Start(ctx context.Context) {
+	for _, s := range i.scopes {
+		s.fairlead.StartWithContext(ctx)
+		s.kube.StartWithContext(ctx)
+	}
+}
+
+// Shutdown waits until all informers have stopped. The context of Start must have ended.
+func (i *Informers) Shutdown() {
+	for _, s := range i.scopes {
+		s.fairlead.Shutdown()
+		s.kube.Shutdown()
+	}
+}
+
+// Application returns the cached Application, which belongs to the cache: never change it.
+func (i *Informers) Application(name cache.ObjectName) (*v1.Application, bool, error) {
+	s, found := i.scope(name.Namespace)
+	if !found {
+		return nil, false, nil
+	}
+	object, exists, err := s.applications.GetStore().GetByKey(name.String())
+	if err != nil || !exists {
+		return nil, false, err
+	}
+	application, ok := object.(*v1.Application)
+	if !ok {
+		return nil, false, fmt.Errorf("the cache of Applications has a %T", object)
+	}
+	return application, true, nil
+}
+
+// Children returns the cached children that carry the Application's label or ownerReference.
+func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.Object, error) {
+	s, found := i.scope(application.Namespace)
+	if !found {
+		return nil, nil
+	}
+	all := map[child.Ref]child.Object{}
+	for _, c := range s.children {
+		objects, err := c.of(application)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range objects {
+			all[child.Ref{Kind: c.kind(), Namespace: object.GetNamespace(), Name: object.GetName()}] = object
+		}
+	}
+	return all, nil
+}
+
+// LastResourceVersion and Shows are what pkg/freshness asks.
+
+// LastResourceVersion is the newest resourceVersion that the cache of the resource has seen.
+func (i *Informers) LastResourceVersion(resource schema.GroupVersionResource, namespace string) string {
+	informer, found := i.informer(resource, namespace)
+	if !found {
+		return ""
+	}
+	return informer.GetStore().LastStoreSyncResourceVersion()
+}
+
+// Shows tells whether the cache has an object of this name with this UID, not being deleted.
+func (i *Informers) Shows(resource schema.GroupVersionResource, object cache.ObjectName, uid types.UID) bool {
+	informer, found := i.informer(resource, object.Namespace)
+	return found && shows(informer, object, uid)
+}
+
+func (i *Informers) informer(resource schema.GroupVersionResource, namespace string) (cache.SharedIndexInformer, bool) {
+	s, found := i.scope(namespace)
+	if !found {
+		return nil, false
+	}
+	if resource == applicationsGVR {
+		return s.applications, true
+	}
+	for _, c := range s.children {
+		if c.kind().GroupVersionResource() == resource {
+			return c.shared(), true
+		}
+	}
+	return nil, false
+}
+
+func (i *Informers) scope(namespace string) (*scope, bool) {
+	if s, found := i.scopes[metav1.NamespaceAll]; found {
+		return s, true
+	}
+	s, found := i.scopes[namespace]
+	return s, found
+}
+
+// reportWatchErrors makes every informer say what is wrong when it cannot list or watch, and
+// what to do where that is known. The reflector itself retries with back-off.
+func (s *scope) reportWatchErrors() error {
+	report := func(resource string) cache.WatchErrorHandlerWithContext {
+		return func(ctx context.Context, reflector *cache.Reflector, err error) {
+			logger := klog.FromContext(ctx).WithValues("resource", resource)
+			switch {
+			case apierrors.IsForbidden(err):
+				logger.Error(err, "No permission to watch; grant list and watch on the resource")
+			case apierrors.IsNotFound(err):
+				logger.Error(err, "The API is not served; for Applications install the CRDs with 'make install'")
+			default:
+				cache.DefaultWatchErrorHandler(ctx, reflector, err)
+			}
+		}
+	}
+	if err := s.applications.SetWatchErrorHandlerWithContext(report(v1.ApplicationResource)); err != nil {
+		return fmt.Errorf("set watch error handler for Applications: %w", err)
+	}
+	for _, c := range s.children {
+		if err := c.shared().SetWatchErrorHandlerWithContext(report(c.kind().Resource)); err != nil {
+			return fmt.Errorf("set watch error handler for %s: %w", c.kind(), err)
+		}
+	}
+	return nil
+}
