@@ -1,0 +1,148 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// ReasonFor returns the reason of the condition Ready for a write that failed: after the apply
+// stage, for the status as for what the controller does next. It is empty for nil, and
+// v1.ReasonApplying for what is no failure: the namespace is being deleted, and the Application
+// with it; or somebody else wrote the child at the same moment, and the next sync sees that.
+//
+// The API server answers 403 for three different things: a permission that lacks, a quota, a
+// policy. Nothing but the message tells them apart.
+func ReasonFor(err error) string {
+	if err == nil {
+		return ""
+	}
+	if namespaceTerminates(err) || apierrors.IsConflict(err) {
+		return v1.ReasonApplying
+	}
+	message, answered := answer(err)
+	switch {
+	case !answered:
+		return v1.ReasonApplyFailed
+	case deniedByPolicy(message):
+		// Whatever the code: policies and webhooks choose their own.
+		return v1.ReasonPolicyDenied
+	case apierrors.IsForbidden(err):
+		return reasonForForbidden(message)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+		return v1.ReasonChildRefused
+	default:
+		return v1.ReasonApplyFailed
+	}
+}
+
+func namespaceTerminates(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+func reasonForForbidden(message string) string {
+	switch {
+	case deniedByQuota(message):
+		return v1.ReasonQuotaExceeded
+	case deniedByPermission(message):
+		return v1.ReasonPermissionDenied
+	case notReady(message):
+		return v1.ReasonApplyFailed
+	default:
+		return v1.ReasonPolicyDenied
+	}
+}
+
+// reasonForPods returns the reason for which a Deployment cannot create pods. Its condition
+// ReplicaFailure has nothing but the message of the API server's answer.
+func reasonForPods(message string) string {
+	switch {
+	case deniedByQuota(message):
+		return v1.ReasonQuotaExceeded
+	case deniedByPolicy(message), deniedByPodSecurity(message), deniedByLimitRange(message):
+		return v1.ReasonPolicyDenied
+	default:
+		return v1.ReasonReplicaFailure
+	}
+}
+
+// answer returns the message of the API server, without what the callers wrapped around it.
+func answer(err error) (message string, answered bool) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return "", false
+	}
+	return status.Status().Message, true
+}
+
+// errorMessage says for people why a write failed. Of requests that got no answer it leaves the
+// address out: it changes from try to try, and is nothing for those who read an Application.
+func errorMessage(err error) string {
+	switch {
+	case namespaceTerminates(err):
+		return "The namespace is being deleted."
+	case apierrors.IsConflict(err):
+		return "Others wrote it at the same time; it is tried again."
+	}
+	message, _ := answer(err)
+	var request *url.Error
+	switch {
+	case message != "":
+		return sentence(message)
+	case errors.As(err, &request):
+		return "The API server did not answer."
+	case err.Error() != "":
+		return sentence(err.Error())
+	default:
+		return "The API server gave no reason."
+	}
+}
+
+// The admission plugin ResourceQuota.
+func deniedByQuota(message string) bool {
+	return strings.Contains(message, "exceeded quota: ") || strings.Contains(message, "failed quota: ") ||
+		strings.Contains(message, "insufficient quota to ")
+}
+
+var (
+	// The authorizer.
+	lacksPermission = regexp.MustCompile(`User ".*" cannot \S+ (resource|path) "`)
+	// The admission plugins ValidatingAdmissionPolicy and webhooks.
+	policyMessage  = regexp.MustCompile(`ValidatingAdmissionPolicy '.*' denied request`)
+	webhookMessage = regexp.MustCompile(`admission webhook ".*" denied the request`)
+	// The admission plugin LimitRanger.
+	limitMessage = regexp.MustCompile(`(minimum|maximum) \S+ usage per \S+ is |max limit to request ratio per `)
+)
+
+// The authorizer, and the admission plugin OwnerReferencesPermissionEnforcement.
+func deniedByPermission(message string) bool {
+	return lacksPermission.MatchString(message) ||
+		strings.Contains(message, "cannot set blockOwnerDeletion") || strings.Contains(message, "cannot set an ownerRef")
+}
+
+func deniedByPolicy(message string) bool {
+	return policyMessage.MatchString(message) || webhookMessage.MatchString(message)
+}
+
+// The admission plugin PodSecurity.
+func deniedByPodSecurity(message string) bool {
+	return strings.Contains(message, "violates PodSecurity ")
+}
+
+func deniedByLimitRange(message string) bool { return limitMessage.MatchString(message) }
+
+// notReady is admission that could not decide: its caches are not filled yet.
+func notReady(message string) bool {
+	return strings.Contains(message, "not yet ready to handle request") ||
+		strings.Contains(message, "status unknown for quota: ") ||
+		strings.Contains(message, "there was an error enforcing limit ranges")
+}

@@ -1,0 +1,192 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// conditions returns all conditions in their stable order, Ready first. One that is not made
+// here does not apply any more, and goes.
+func conditions(in Input, children []assessment, p pods, s summary, now time.Time) []metav1.Condition {
+	application := in.Snapshot.Application
+	var wanted []metav1.Condition
+	add := func(kind string, condition metav1.Condition) {
+		condition.Type = kind
+		wanted = append(wanted, condition)
+	}
+	add(v1.ConditionReady, metav1.Condition{Status: truth(s.ready), Reason: s.reason, Message: s.message})
+	if s.reconciling {
+		add(v1.ConditionReconciling, metav1.Condition{Status: metav1.ConditionTrue, Reason: s.reason, Message: s.message})
+	}
+	if s.stalled {
+		add(v1.ConditionStalled, metav1.Condition{Status: metav1.ConditionTrue, Reason: s.reason, Message: s.message})
+	}
+	add(v1.ConditionAvailable, p.available())
+	add(v1.ConditionProgressing, p.progressing())
+	if routes, ok := routesReady(in, children); ok {
+		add(v1.ConditionRoutesReady, routes)
+	}
+	if autoscaling, ok := autoscalingActive(in); ok {
+		add(v1.ConditionAutoscalingActive, autoscaling)
+	}
+	if paused := application.Spec.Paused; paused != nil && *paused {
+		add(v1.ConditionPaused, metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonPaused, Message: "Rollouts are stopped by spec.paused."})
+	}
+	if drift, ok := drifted(in, children); ok {
+		add(v1.ConditionDrifted, drift)
+	}
+
+	transition := metav1.NewTime(now).Rfc3339Copy() // As it is read again after it was written.
+	var list []metav1.Condition
+	for _, condition := range wanted {
+		condition.Reason = reasonOf(condition.Reason)
+		condition.Message = bounded(condition.Message)
+		condition.ObservedGeneration = application.Generation
+		condition.LastTransitionTime = transition
+		if old := meta.FindStatusCondition(application.Status.Conditions, condition.Type); old != nil {
+			list = append(list, *old)
+		}
+		meta.SetStatusCondition(&list, condition)
+	}
+	return list
+}
+
+func truth(b bool) metav1.ConditionStatus {
+	if b {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
+// previous is the condition as it was written last, for what cannot be found out without a plan.
+func previous(in Input, kind string) (metav1.Condition, bool) {
+	if old := meta.FindStatusCondition(in.Snapshot.Application.Status.Conditions, kind); old != nil {
+		return metav1.Condition{Status: old.Status, Reason: old.Reason, Message: old.Message}, true
+	}
+	return metav1.Condition{}, false
+}
+
+func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
+	if !in.planned() {
+		return previous(in, v1.ConditionRoutesReady)
+	}
+	routes := in.Snapshot.Application.Spec.Routes
+	if len(routes) == 0 {
+		return metav1.Condition{}, false
+	}
+	refused := metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied}
+	applied, addresses := 0, 0
+	for _, a := range children {
+		if a.Ref.Kind != child.Ingress || a.Action == plan.Delete {
+			continue
+		}
+		if a.state != v1.ResourceSynced {
+			refused.Message = fmt.Sprintf("Ingress %s: %s", a.Ref.Name, a.message)
+			return refused, true
+		}
+		applied++
+		if live, ok := a.Live.(*networkingv1.Ingress); ok && len(live.Status.LoadBalancer.Ingress) > 0 {
+			addresses++
+		}
+	}
+	if applied == 0 {
+		refused.Message = "No Ingress was made for the routes."
+		return refused, true
+	}
+	message := fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.", hosts(routes))
+	if addresses < applied {
+		message = fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet.", hosts(routes), applied-addresses, applied)
+	}
+	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: message}, true
+}
+
+// hosts names some of the hosts of the routes.
+func hosts(routes []v1.Route) string {
+	const most = 5
+	var all []string
+	for _, route := range routes {
+		for _, host := range route.Hostnames {
+			if !slices.Contains(all, host) {
+				all = append(all, host)
+			}
+		}
+	}
+	if len(all) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+	}
+	return strings.Join(all, ", ")
+}
+
+// autoscalingActive mirrors the autoscaler's conditions: whether it may scale, then whether it
+// gets its metrics.
+func autoscalingActive(in Input) (metav1.Condition, bool) {
+	if _, had := previous(in, v1.ConditionAutoscalingActive); !in.Autoscaled && (in.planned() || !had) {
+		return metav1.Condition{}, false
+	}
+	application := in.Snapshot.Application
+	ref := child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: application.Namespace, Name: application.Name}
+	live := child.Get[*autoscalingv2.HorizontalPodAutoscaler](in.Snapshot, ref.Kind, ref.Name)
+	if live == nil || !in.ours(ref) {
+		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "The Application has no HorizontalPodAutoscaler yet."}, true
+	}
+	var active *autoscalingv2.HorizontalPodAutoscalerCondition
+	for i := range live.Status.Conditions {
+		condition := &live.Status.Conditions[i]
+		switch {
+		case condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionFalse:
+			return mirrorAutoscaler(condition), true
+		case condition.Type == autoscalingv2.ScalingActive:
+			active = condition
+		}
+	}
+	if active != nil {
+		return mirrorAutoscaler(active), true
+	}
+	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The HorizontalPodAutoscaler has not said so yet."}, true
+}
+
+func mirrorAutoscaler(source *autoscalingv2.HorizontalPodAutoscalerCondition) metav1.Condition {
+	return metav1.Condition{Status: metav1.ConditionStatus(source.Status), Reason: source.Reason, Message: source.Message}
+}
+
+// drifted counts what differs, if it is to be left so.
+func drifted(in Input, children []assessment) (metav1.Condition, bool) {
+	if !in.observing() {
+		return metav1.Condition{}, false
+	}
+	if !in.planned() {
+		return previous(in, v1.ConditionDrifted)
+	}
+	differing, missing, superfluous := 0, 0, 0
+	for _, a := range children {
+		switch {
+		case a.state != v1.ResourceDrifted:
+		case a.Action == plan.Delete:
+			superfluous++
+		case a.Live == nil:
+			missing++
+		default:
+			differing++
+		}
+	}
+	if differing+missing+superfluous == 0 {
+		return metav1.Condition{}, false
+	}
+	message := fmt.Sprintf("Children that differ: %d; missing: %d; not asked for: %d.", differing, missing, superfluous)
+	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: message}, true
+}

@@ -1,0 +1,171 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// A write of the Deployment makes its live status obsolete only if its spec changed.
+func TestChangesPods(t *testing.T) {
+	tests := []struct {
+		name   string
+		action plan.Action
+		// generation is that after the write; the live one's is 4.
+		generation int64
+		want       bool
+	}{
+		{"keep", plan.Keep, 0, false},
+		{"hold", plan.Hold, 0, false},
+		{"create", plan.Create, 1, true},
+		{"the spec changed", plan.Apply, 5, true},
+		{"only metadata changed", plan.Apply, 4, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			step := plan.Step{Action: test.action}
+			if test.action != plan.Create {
+				step.Live = newDeployment()
+			}
+			if got := changesPods(plan.Result{Step: step, Generation: test.generation}); got != test.want {
+				t.Errorf("changesPods = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCounts(t *testing.T) {
+	written := func(action plan.Action) func(*Input, *appsv1.Deployment) {
+		return func(in *Input, d *appsv1.Deployment) { in.Results[0].Action = action; d.Spec.Replicas = new(int32(2)) }
+	}
+	type numbers struct{ desired, all, updated, ready, available int32 }
+	tests := []struct {
+		name   string
+		change func(*Input, *appsv1.Deployment)
+		want   numbers
+	}{
+		{"as the Deployment says", func(_ *Input, d *appsv1.Deployment) {
+			d.Spec.Replicas = new(int32(5))
+			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 4, 3, 2, 1
+		}, numbers{5, 4, 3, 2, 1}},
+		{"one by default", func(_ *Input, d *appsv1.Deployment) { d.Spec.Replicas = nil }, numbers{1, 3, 3, 3, 3}},
+		{"asked for anew in this sync", written(plan.Apply), numbers{3, 3, 3, 3, 3}},
+		{"not written", written(plan.Keep), numbers{2, 3, 3, 3, 3}},
+		{"failed to be written", func(in *Input, d *appsv1.Deployment) { written(plan.Apply)(in, d); in.Results[0].Err = errOther }, numbers{2, 3, 3, 3, 3}},
+		{"handed over", func(in *Input, d *appsv1.Deployment) {
+			written(plan.Apply)(in, d)
+			in.Results[0].HandOver = new(int32(6))
+		}, numbers{6, 3, 3, 3, 3}},
+		{"left to others", func(in *Input, d *appsv1.Deployment) { written(plan.Apply)(in, d); in.Results[0].Desired = nil }, numbers{2, 3, 3, 3, 3}},
+		{"created", func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+			delete(in.Snapshot.Children, in.Results[0].Ref)
+		}, numbers{desired: 3}},
+		{"created without a number", func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+			in.Results[0].Desired = nil
+			delete(in.Snapshot.Children, in.Results[0].Ref)
+		}, numbers{desired: 1}},
+		{"a foreign one's are not counted", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Refuse }, numbers{}},
+		{"not planned: by ownerReference", func(in *Input, _ *appsv1.Deployment) { in.Results = nil }, numbers{3, 3, 3, 3, 3}},
+		{"not planned: a foreign one's", func(in *Input, d *appsv1.Deployment) { in.Results = nil; d.OwnerReferences = nil }, numbers{}},
+		{"not planned: known by UID", func(in *Input, d *appsv1.Deployment) {
+			in.Results, d.OwnerReferences = nil, nil
+			in.Snapshot.Application.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", UID: deploymentUID}}
+		}, numbers{3, 3, 3, 3, 3}},
+		{"not planned: taken over by others", func(in *Input, d *appsv1.Deployment) {
+			in.Results, d.OwnerReferences = nil, controllerRef("Application", "web", "another-uid")
+			in.Snapshot.Application.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", UID: deploymentUID}}
+		}, numbers{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := Compute(with(test.change), noon)
+			got := numbers{s.DesiredReplicas, s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas}
+			if got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestMirroredConditions(t *testing.T) {
+	type says = struct {
+		status metav1.ConditionStatus
+		reason string
+	}
+	tests := []struct {
+		name                   string
+		change                 func(*Input, *appsv1.Deployment)
+		available, progressing says
+	}{
+		{"as the Deployment says", func(_ *Input, d *appsv1.Deployment) { timedOut(d) },
+			says{"True", "MinimumReplicasAvailable"}, says{"False", "ProgressDeadlineExceeded"}},
+		{"nothing said yet", func(_ *Input, d *appsv1.Deployment) { d.Status.Conditions = nil },
+			says{"Unknown", v1.ReasonUnknown}, says{"Unknown", v1.ReasonUnknown}},
+		{"no reason given", func(_ *Input, d *appsv1.Deployment) { d.Status.Conditions[0].Reason = "" },
+			says{"True", v1.ReasonUnknown}, says{"True", "NewReplicaSetAvailable"}},
+		{"a reason that the API server would refuse", func(_ *Input, d *appsv1.Deployment) { d.Status.Conditions[0].Reason = "not one word" },
+			says{"True", v1.ReasonUnknown}, says{"True", "NewReplicaSetAvailable"}},
+		{"said of the last revision", func(in *Input, d *appsv1.Deployment) { timedOut(d); in.Results[0].Action = plan.Apply },
+			says{"True", "MinimumReplicasAvailable"}, says{"True", v1.ReasonRollingOut}},
+		{"said of the last generation", func(_ *Input, d *appsv1.Deployment) { timedOut(d); d.Generation++ },
+			says{"True", "MinimumReplicasAvailable"}, says{"True", v1.ReasonRollingOut}},
+		{"foreign", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Refuse },
+			says{"False", v1.ReasonDeploymentNotFound}, says{"Unknown", v1.ReasonDeploymentNotFound}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			conditions := Compute(with(test.change), noon).Conditions
+			for kind, want := range map[string]says{v1.ConditionAvailable: test.available, v1.ConditionProgressing: test.progressing} {
+				got := apimeta.FindStatusCondition(conditions, kind)
+				if got == nil || got.Status != want.status || got.Reason != want.reason {
+					t.Errorf("%s = %+v, want %+v", kind, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCountsInWords(t *testing.T) {
+	tests := []struct {
+		desired, all, updated, available int32
+		want                             string
+	}{
+		{3, 3, 3, 2, "All 3 pods are updated, 2 available."},
+		{3, 4, 1, 3, "1 of 3 pods are updated, 3 available; 3 of an older revision."},
+		{1, 1, 1, 0, "1 pod is updated, 0 available."},
+		{1, 1, 0, 1, "0 of 1 pods are updated, 1 available; 1 of an older revision."},
+		{2, 3, 3, 2, "3 of 2 pods are updated, 2 available."},
+	}
+	for _, test := range tests {
+		d := &appsv1.Deployment{}
+		counts(d, test.all, test.updated, test.available)
+		p := pods{live: d, status: d.Status, desired: test.desired}
+		if got := p.counts(); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
+// A false ReplicaFailure is none.
+func TestReplicaFailureOver(t *testing.T) {
+	in := with(func(_ *Input, d *appsv1.Deployment) {
+		rollingOut(d)
+		says(d, appsv1.DeploymentReplicaFailure, corev1.ConditionFalse, "FailedCreate", "exceeded quota: small")
+	})
+	ready := apimeta.FindStatusCondition(Compute(in, noon).Conditions, v1.ConditionReady)
+	if ready.Reason != v1.ReasonRollingOut {
+		t.Errorf("Ready = %+v", ready)
+	}
+}

@@ -1,0 +1,80 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// maxMessage is the most bytes of a message: what an Event takes, and more than people read.
+const maxMessage = 1024
+
+// bounded cuts a message that is too long, between two characters.
+func bounded(message string) string { return cut(message, maxMessage) }
+
+func cut(text string, most int) string {
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) <= most {
+		return text
+	}
+	const mark = "…"
+	end := most - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}
+
+// sentence ends what others wrote as a sentence ends. The rest stays as it is: it may begin with
+// a name.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "…") {
+		return text
+	}
+	return text + "."
+}
+
+// capitalized begins a sentence as one.
+func capitalized(text string) string {
+	if text == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// invalidMessage names the first few errors of the spec.
+func invalidMessage(errors field.ErrorList) string {
+	const most, each = 5, 190
+	parts := make([]string, 0, most+1)
+	for i, err := range errors {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(errors)-most))
+			break
+		}
+		parts = append(parts, cut(err.Error(), each))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// validReason is the pattern of metav1.Condition.reason.
+var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+// reasonOf makes a reason of another API fit for a condition, which the API server would else
+// refuse together with the whole status.
+func reasonOf(reason string) string {
+	if len(reason) > maxMessage || !validReason.MatchString(reason) {
+		return v1.ReasonUnknown
+	}
+	return reason
+}

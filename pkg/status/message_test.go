@@ -1,0 +1,53 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func TestInvalidMessage(t *testing.T) {
+	var errors field.ErrorList
+	for range 7 {
+		errors = append(errors, field.Invalid(field.NewPath("spec", "ports"), strings.Repeat("é", maxMessage), "must be less"))
+	}
+	got := invalidMessage(errors)
+	if !strings.HasSuffix(got, "; and 2 more") || strings.Count(got, "spec.ports: Invalid value") != 5 || len(got) > maxMessage {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+	if got := invalidMessage(errors[:1]); strings.Contains(got, "more") {
+		t.Error(got)
+	}
+}
+
+func TestBounded(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("x", maxMessage), strings.Repeat("é", maxMessage), "x" + strings.Repeat("é", maxMessage), "bad \xff"} {
+		got := bounded(text)
+		if len(got) > maxMessage || strings.ToValidUTF8(got, "?") != got {
+			t.Errorf("%d bytes: %q", len(got), got)
+		}
+		if len(text) <= maxMessage && len(got) != len(text) {
+			t.Errorf("%q became %q", text, got)
+		}
+		if len(text) > maxMessage && (!strings.HasSuffix(got, "…") || len(got) < maxMessage-4) {
+			t.Errorf("%q is not cut well", got)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "  ": "", "x": "x.", "x.": "x.", "x!": "x!", "x…": "x…", " ä x ": "ä x."} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	for text, want := range map[string]string{"": "", "x y": "X y", "ä": "Ä", "X": "X"} {
+		if got := capitalized(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

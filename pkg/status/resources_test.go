@@ -1,0 +1,99 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+var errOther = errors.New("something else")
+
+func terminating() error {
+	err := apierrors.NewForbidden(services, "web", errors.New("unable to create new content in namespace shop because it is being terminated"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	return err
+}
+
+func TestResources(t *testing.T) {
+	fields := func(r plan.Result, fields ...string) plan.Result { r.Fields = fields; return r }
+	because := func(r plan.Result, reason string) plan.Result { r.Reason = reason; return r }
+	created := result(plan.Create, child.Service, "web", nil)
+	created.UID = "new-uid"
+	live := func(action plan.Action) plan.Result { return result(action, child.Service, "web", newService()) }
+	missing := func(action plan.Action) plan.Result { return result(action, child.Service, "web", nil) }
+	is := func(uid types.UID, state v1.ResourceState, message string) *v1.ResourceStatus {
+		return &v1.ResourceStatus{Kind: "Service", Name: "web", UID: uid, State: state, Message: message}
+	}
+	tests := []struct {
+		name    string
+		result  plan.Result
+		observe bool
+		want    *v1.ResourceStatus
+	}{
+		{"kept", live(plan.Keep), false, is(serviceUID, v1.ResourceSynced, "")},
+		{"kept, of which the result has no UID", func() plan.Result { r := live(plan.Keep); r.UID = ""; return r }(), false, is(serviceUID, v1.ResourceSynced, "")},
+		{"created", created, false, is("new-uid", v1.ResourceSynced, "")},
+		{"applied", live(plan.Apply), false, is(serviceUID, v1.ResourceSynced, "")},
+		{"deleted", live(plan.Delete), false, nil},
+		{"not deleted", failedWith(live(plan.Delete), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
+		{"being deleted by others", live(plan.Wait), false, is(serviceUID, v1.ResourcePending, "It is being deleted by others, and made again afterwards.")},
+		{"failed", failedWith(live(plan.Apply), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
+		{"created in vain: what was there is remembered", failedWith(missing(plan.Create), errOther), false, is("old-uid", v1.ResourceFailed, "something else.")},
+		{"in a namespace that goes", failedWith(missing(plan.Create), terminating()), false, is("old-uid", v1.ResourcePending, "The namespace is being deleted.")},
+		{"foreign: its UID is never taken for ours", because(live(plan.Refuse), "an object of this name exists"), false, is("", v1.ResourceConflict, "An object of this name exists.")},
+		{"changed by others again and again", fields(live(plan.Hold), ".spec.type", ".spec.ports"), false, is(serviceUID, v1.ResourceFailed, "Others keep changing .spec.type, .spec.ports; it is left so for now.")},
+		{"deleted by others again and again", missing(plan.Hold), false, is("old-uid", v1.ResourceFailed, "Others keep deleting it; it is left so for now.")},
+		{"observed: as rendered", live(plan.Keep), true, is(serviceUID, v1.ResourceSynced, "")},
+		{"observed: differs", fields(live(plan.Apply), "a", "b", "c", "d", "e", "f", "g"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a, b, c, d, e and 2 more.")},
+		{"observed: differs, who knows where", live(plan.Apply), true, is(serviceUID, v1.ResourceDrifted, "It differs in what Fairlead sets.")},
+		{"observed: differs again and again", fields(live(plan.Hold), "a"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a.")},
+		{"observed: missing", missing(plan.Create), true, is("old-uid", v1.ResourceDrifted, "It is missing.")},
+		{"observed: would be deleted", live(plan.Delete), true, is(serviceUID, v1.ResourceDrifted, "It would be deleted.")},
+		{"observed: being deleted", live(plan.Wait), true, is(serviceUID, v1.ResourcePending, "It is being deleted by others.")},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			in := with(replace(test.result))
+			if test.observe {
+				in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+			}
+			in.Snapshot.Application.Status.Resources = []v1.ResourceStatus{{Kind: "Service", Name: "web", UID: "old-uid"}}
+			want := []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", UID: deploymentUID, State: v1.ResourceSynced}}
+			if test.want != nil {
+				want = append(want, *test.want)
+			}
+			if diff := cmp.Diff(want, Compute(in, noon).Resources); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSummaryCountsTheOthers(t *testing.T) {
+	denied := apierrors.NewForbidden(services, "web", errors.New(`User "fairlead" cannot `+strings.Repeat("x", 2*maxMessage)+` resource "x"`))
+	for others, want := range map[int]string{0: "", 1: "The same for 1 more child.", 3: "The same for 3 more children."} {
+		in := with(func(in *Input, _ *appsv1.Deployment) {
+			for range others + 1 {
+				in.Results = append(in.Results, failedWith(result(plan.Create, child.Ingress, "web", nil), denied))
+			}
+		})
+		message := Compute(in, noon).Conditions[0].Message
+		if !strings.HasSuffix(message, want) || len(message) > maxMessage || !strings.HasPrefix(message, "Ingress web: ") {
+			t.Errorf("%d others: %q", others, message)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// scenario is one way in which an Application can stand.
+type scenario struct {
+	name string
+	in   Input
+	// What Ready says, which of the two abnormal conditions is there, and what tools that know
+	// only kstatus make of it.
+	ready   metav1.ConditionStatus
+	reason  string
+	also    string
+	kstatus string
+	message string
+}
+
+var services = schema.GroupResource{Resource: "services"}
+
+// scenarios has every reason of Ready at least once.
+func scenarios() []scenario {
+	type change = func(*Input, *appsv1.Deployment)
+	deployment := func(f func(*appsv1.Deployment)) change { return func(_ *Input, d *appsv1.Deployment) { f(d) } }
+	application := func(f func(*v1.Application)) change {
+		return func(in *Input, _ *appsv1.Deployment) { f(in.Snapshot.Application) }
+	}
+	observe := application(func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve })
+	noDeployment := func(in *Input, _ *appsv1.Deployment) { delete(in.Snapshot.Children, ref(child.Deployment, "web")) }
+	paused := func(in *Input, d *appsv1.Deployment) {
+		in.Snapshot.Application.Spec.Paused = new(true)
+		d.Spec.Paused = true
+		says(d, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentPaused", "Deployment is paused")
+	}
+	replicaFailure := func(message string) change {
+		return deployment(func(d *appsv1.Deployment) {
+			counts(d, 3, 0, 3)
+			says(d, appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetCreated", `Created new replica set "web-2"`)
+			says(d, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", message)
+		})
+	}
+	service := func(action plan.Action) plan.Result { return result(action, child.Service, "web", newService()) }
+	forbidden := func(message string) error { return apierrors.NewForbidden(services, "web", errors.New(message)) }
+	const (
+		current    = "Current"
+		inProgress = "InProgress"
+		failed     = "Failed"
+		yes        = metav1.ConditionTrue
+		no         = metav1.ConditionFalse
+		rec        = v1.ConditionReconciling
+		stalled    = v1.ConditionStalled
+	)
+	return []scenario{
+		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available, of the current revision."},
+		{"scaled to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })),
+			yes, v1.ReasonScaledToZero, "", current, "No pods are asked for"},
+		{"on the way to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 1, 1, 0) })),
+			no, v1.ReasonRollingOut, rec, inProgress, ""},
+
+		{"created in this sync", with(noDeployment, func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+		}),
+			no, v1.ReasonRollingOut, rec, inProgress, "written"},
+		{"changed in this sync", with(func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0].Action, in.Results[0].Fields = plan.Apply, []string{`.spec.template.spec.containers[name="web"].image`}
+		}), no, v1.ReasonRollingOut, rec, inProgress, "was changed"},
+		{"changed, and not observed by Kubernetes", with(deployment(func(d *appsv1.Deployment) { d.Generation = 5 })),
+			no, v1.ReasonRollingOut, rec, inProgress, "has not acted on it yet"},
+		{"a rollout under way", with(deployment(rollingOut)),
+			no, v1.ReasonRollingOut, rec, inProgress, "2 of 3 pods are updated, 2 available; 2 of an older revision."},
+		{"a rollout that waits for the old pods to go", with(deployment(func(d *appsv1.Deployment) { rollingOut(d); counts(d, 4, 3, 3) })),
+			no, v1.ReasonRollingOut, rec, inProgress, "All 3 pods are updated, 3 available; 1 of an older revision."},
+		{"an old deadline before a new rollout", with(deployment(func(d *appsv1.Deployment) { timedOut(d); d.Generation = 5 })),
+			no, v1.ReasonRollingOut, rec, inProgress, ""},
+		{"new pods for a higher number", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)) })),
+			no, v1.ReasonRollingOut, rec, inProgress, "3 of 5 pods are updated"},
+		{"pods that stopped serving", with(deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 1) })),
+			no, v1.ReasonPodsUnavailable, rec, inProgress, "1 of 3 pods are available."},
+		{"the Deployment is gone and not planned", with(noDeployment, func(in *Input, _ *appsv1.Deployment) { in.Results = nil }),
+			no, v1.ReasonDeploymentNotFound, rec, inProgress, "no Deployment yet"},
+
+		{"progress deadline exceeded", with(deployment(timedOut)),
+			no, v1.ReasonProgressDeadlineExceeded, stalled, failed, `ReplicaSet "web-2" has timed out progressing. 1 of 3 pods are updated, 3 available; 3 of an older revision.`},
+		{"complete after the deadline", with(deployment(func(d *appsv1.Deployment) { timedOut(d); counts(d, 3, 3, 3) })),
+			yes, v1.ReasonReady, "", current, ""},
+		{"pods over quota", with(replicaFailure(`pods "web-2-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=3, limited: pods=3`)),
+			no, v1.ReasonQuotaExceeded, rec, inProgress, "exceeded quota: small"},
+		{"pods over quota past the deadline", with(replicaFailure(`pods "web-2-x" is forbidden: exceeded quota: small`), deployment(func(d *appsv1.Deployment) { timedOut(d); counts(d, 3, 0, 3) })),
+			no, v1.ReasonQuotaExceeded, stalled, failed, "timed out progressing"},
+		{"pods against policy", with(replicaFailure(`pods "web-2-x" is forbidden: violates PodSecurity "restricted:latest": privileged`)),
+			no, v1.ReasonPolicyDenied, rec, inProgress, "violates PodSecurity"},
+		{"pods that cannot be made", with(replicaFailure(`pods "web-2-x" is forbidden: error looking up service account shop/robot: serviceaccount "robot" not found`)),
+			no, v1.ReasonReplicaFailure, rec, inProgress, `"robot" not found`},
+
+		{"paused at rest", with(paused), yes, v1.ReasonReady, "", current, ""},
+		{"paused with a rollout to come", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 0, 3) })),
+			no, v1.ReasonPaused, "", inProgress, "waits for the end of the pause"},
+		{"paused before the first pod", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 0, 0, 0) })),
+			no, v1.ReasonPaused, "", inProgress, ""},
+		{"paused, and a pod stopped serving", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) })),
+			no, v1.ReasonRollingOut, rec, inProgress, "2 available"},
+
+		{"invalid", with(func(in *Input, _ *appsv1.Deployment) {
+			in.Results = nil
+			in.Invalid = field.ErrorList{field.Required(field.NewPath("spec", "image"), "it names what runs")}
+		}), no, v1.ReasonInvalid, stalled, failed, "spec.image: Required value: it names what runs"},
+		{"being deleted", with(func(in *Input, _ *appsv1.Deployment) {
+			in.Results = nil
+			in.Snapshot.Application.DeletionTimestamp = &metav1.Time{Time: noon}
+		}), no, v1.ReasonDeleting, rec, "Terminating", ""},
+
+		{"a foreign object", with(replace(func() plan.Result {
+			r := service(plan.Refuse)
+			r.Reason = "an object of this name exists and belongs to Service chart (UID 1)"
+			return r
+		}())), no, v1.ReasonConflict, stalled, failed, "Service web: An object of this name exists and belongs to Service chart (UID 1)."},
+		{"a foreign Deployment", with(func(in *Input, d *appsv1.Deployment) {
+			d.OwnerReferences = nil
+			in.Results[0].Action, in.Results[0].Reason = plan.Refuse, "an object of this name exists"
+		}), no, v1.ReasonConflict, stalled, failed, "Deployment web"},
+		{"a contended child", with(replace(func() plan.Result {
+			r := service(plan.Hold)
+			r.Fields = []string{".spec.type"}
+			return r
+		}())), no, v1.ReasonContended, stalled, failed, "Others keep changing .spec.type"},
+		{"not permitted", with(replace(failedWith(service(plan.Apply), forbidden(`User "fairlead" cannot patch resource "services" in API group "" in the namespace "shop"`)))),
+			no, v1.ReasonPermissionDenied, stalled, failed, `Service web: services "web" is forbidden: User "fairlead" cannot patch`},
+		{"a child over quota", with(replace(failedWith(service(plan.Create), forbidden("exceeded quota: small, requested: services=1, used: services=5, limited: services=5")))),
+			no, v1.ReasonQuotaExceeded, stalled, failed, ""},
+		{"a child against policy", with(replace(failedWith(service(plan.Apply), forbidden("ValidatingAdmissionPolicy 'no-lb' with binding 'all' denied request: no LoadBalancer")))),
+			no, v1.ReasonPolicyDenied, stalled, failed, ""},
+		{"a child called invalid", with(replace(failedWith(service(plan.Apply), apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIP"), "x", "field is immutable")})))),
+			no, v1.ReasonChildRefused, stalled, failed, "field is immutable"},
+		{"a write that failed", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away"))))),
+			no, v1.ReasonApplyFailed, rec, inProgress, "etcd is away"},
+		{"a write that lost a race", with(replace(failedWith(service(plan.Apply), apierrors.NewConflict(services, "web", errors.New("modified"))))),
+			no, v1.ReasonApplying, rec, inProgress, "at the same time"},
+		{"a child deleted by others", with(replace(service(plan.Wait))), no, v1.ReasonApplying, rec, inProgress, "being deleted by others"},
+		{"the worst of several", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away")))), func(in *Input, _ *appsv1.Deployment) {
+			r := result(plan.Refuse, child.ConfigMap, "web-config", nil)
+			r.Reason = "an object of this name exists"
+			in.Results = append(in.Results, r)
+		}), no, v1.ReasonConflict, stalled, failed, "ConfigMap web-config"},
+		{"a failed write beside a Deployment past its deadline", with(deployment(timedOut), replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away"))))),
+			no, v1.ReasonProgressDeadlineExceeded, stalled, failed, ""},
+		{"a failed write of a Deployment past its deadline", with(deployment(timedOut), func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = failedWith(in.Results[0], apierrors.NewInternalError(errors.New("etcd is away")))
+		}), no, v1.ReasonApplyFailed, rec, inProgress, ""},
+		{"a child switched off and going", with(replace(func() plan.Result { r := service(plan.Wait); r.Desired = nil; return r }())),
+			yes, v1.ReasonReady, "", current, ""},
+
+		{"observed drift", with(observe, replace(service(plan.Apply))), yes, v1.ReasonReady, "", current, ""},
+		{"observed, and rolling out", with(observe, deployment(rollingOut)), no, v1.ReasonRollingOut, rec, inProgress, ""},
+		{"observed, and no Deployment", with(observe, noDeployment, func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+		}),
+			no, v1.ReasonDrifted, "", inProgress, "reconcilePolicy Observe makes none"},
+		{"observed, and its Deployment is being deleted", with(observe, func(in *Input, d *appsv1.Deployment) {
+			d.DeletionTimestamp = &metav1.Time{Time: noon}
+			in.Results[0].Action = plan.Wait
+		}), no, v1.ReasonApplying, rec, inProgress, "being deleted by others"},
+		{"observed, and a foreign object", with(observe, replace(service(plan.Refuse))), no, v1.ReasonConflict, stalled, failed, ""},
+	}
+}

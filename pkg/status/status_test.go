@@ -1,0 +1,111 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+func TestReady(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range scenarios() {
+		seen[s.reason] = true
+		t.Run(s.name, func(t *testing.T) {
+			got := Compute(s.in, noon)
+			ready := apimeta.FindStatusCondition(got.Conditions, v1.ConditionReady)
+			if ready == nil || ready.Status != s.ready || ready.Reason != s.reason {
+				t.Fatalf("Ready = %+v, want %s/%s", ready, s.ready, s.reason)
+			}
+			if !strings.Contains(ready.Message, s.message) || ready.Message == "" {
+				t.Errorf("message %q, want it to contain %q", ready.Message, s.message)
+			}
+			for _, abnormal := range []string{v1.ConditionReconciling, v1.ConditionStalled} {
+				condition := apimeta.FindStatusCondition(got.Conditions, abnormal)
+				switch {
+				case abnormal != s.also && condition != nil:
+					t.Errorf("%s = %+v, want none", abnormal, condition)
+				case abnormal == s.also && (condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != s.reason || condition.Message != ready.Message):
+					t.Errorf("%s = %+v, want True/%s with the message of Ready", abnormal, condition, s.reason)
+				}
+			}
+			if got.ObservedGeneration != 7 || got.Selector != "apps.fairlead.dev/application=web" {
+				t.Errorf("observedGeneration %d, selector %q", got.ObservedGeneration, got.Selector)
+			}
+		})
+	}
+	for _, reason := range []string{
+		v1.ReasonReady, v1.ReasonScaledToZero, v1.ReasonApplying, v1.ReasonRollingOut, v1.ReasonPodsUnavailable,
+		v1.ReasonProgressDeadlineExceeded, v1.ReasonPaused, v1.ReasonDeleting, v1.ReasonInvalid, v1.ReasonConflict,
+		v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonPermissionDenied, v1.ReasonChildRefused,
+		v1.ReasonContended, v1.ReasonApplyFailed, v1.ReasonReplicaFailure, v1.ReasonDrifted, v1.ReasonDeploymentNotFound,
+	} {
+		if !seen[reason] {
+			t.Errorf("no scenario for %s", reason)
+		}
+	}
+}
+
+// What was known about the children stays while nothing is planned; the pods are still counted.
+func TestInvalidKeepsWhatWasKnown(t *testing.T) {
+	in := settled()
+	in.URLs = []string{"https://web.example.com/"}
+	in.Snapshot.Application.Status = Compute(in, noon)
+	before := in.Snapshot.Application.Status
+
+	in.Results, in.URLs = nil, nil
+	in.Invalid = field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}
+	counts(in.Snapshot.Children[ref(child.Deployment, "web")].(*appsv1.Deployment), 3, 3, 2)
+	got := Compute(in, noon)
+
+	if got.AvailableReplicas != 2 || got.Replicas != 3 || got.DesiredReplicas != 3 {
+		t.Errorf("counts %d/%d of %d", got.AvailableReplicas, got.Replicas, got.DesiredReplicas)
+	}
+	if len(got.Resources) != 2 || got.Resources[0] != before.Resources[0] || got.Image != "web:2" || len(got.URLs) != 1 {
+		t.Errorf("not kept: %+v", got)
+	}
+	got.Resources[0].Name = "changed"
+	got.URLs[0] = "changed"
+	if before.Resources[0].Name != "web" || before.URLs[0] == "changed" {
+		t.Error("the new status shares memory with the old one")
+	}
+}
+
+func TestImage(t *testing.T) {
+	const old = "web:1"
+	tests := []struct {
+		name   string
+		change func(*Input, *appsv1.Deployment)
+		want   string
+	}{
+		{"complete", func(*Input, *appsv1.Deployment) {}, "web:2"},
+		{"rolling out", func(_ *Input, d *appsv1.Deployment) { rollingOut(d) }, old},
+		{"changed in this sync", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Apply }, old},
+		{"not observed by Kubernetes", func(_ *Input, d *appsv1.Deployment) { d.Generation++ }, old},
+		{"the live one differs from the spec, which is only observed", func(in *Input, _ *appsv1.Deployment) {
+			in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+			in.Snapshot.Application.Spec.Image = "web:3"
+			in.Results[0].Action = plan.Apply
+		}, "web:2"},
+		{"foreign Deployment", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Refuse }, old},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			in := with(test.change)
+			in.Snapshot.Application.Status.Image = old
+			if got := Compute(in, noon).Image; got != test.want {
+				t.Errorf("image %s, want %s", got, test.want)
+			}
+		})
+	}
+}

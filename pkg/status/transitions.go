@@ -1,0 +1,127 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Transition is something that happened between two statuses and is worth an Event.
+type Transition struct {
+	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
+	Type    string
+	Reason  string
+	Message string
+	// Related is the child that it is about, or nil. Its namespace is the Application's, and
+	// left empty.
+	Related *child.Ref
+}
+
+// Transitions lists what happened between the old status and the new one, the worst first. It
+// is asked after the new status was written. On its way to ready, a new Application has only
+// one to tell: that it is ready.
+func Transitions(old, new v1.ApplicationStatus) []Transition {
+	var list []Transition
+	for _, resource := range new.Resources {
+		if resource.State != v1.ResourceConflict {
+			continue
+		}
+		if was := findResource(old.Resources, resource); was == nil || was.State != v1.ResourceConflict {
+			list = append(list, warning(v1.ReasonConflict, resource.Message, related(resource)))
+		}
+	}
+	if stalled := began(old, new, v1.ConditionStalled); stalled != nil {
+		// A conflict was told above, child by child.
+		if stalled.Reason != v1.ReasonConflict || len(list) == 0 {
+			list = append(list, warning(stalled.Reason, stalled.Message, cause(new, stalled.Reason)))
+		}
+	} else if ready := newTrouble(old, new); ready != nil {
+		list = append(list, warning(ready.Reason, ready.Message, cause(new, ready.Reason)))
+	}
+	if drifted := began(old, new, v1.ConditionDrifted); drifted != nil {
+		list = append(list, warning(drifted.Reason, drifted.Message, nil))
+	}
+	wasReady := meta.IsStatusConditionTrue(old.Conditions, v1.ConditionReady)
+	if ready := meta.FindStatusCondition(new.Conditions, v1.ConditionReady); ready != nil && ready.Status == metav1.ConditionTrue && !wasReady {
+		list = append(list, Transition{Type: corev1.EventTypeNormal, Reason: ready.Reason, Message: ready.Message})
+	}
+	return list
+}
+
+func warning(reason, message string, related *child.Ref) Transition {
+	return Transition{Type: corev1.EventTypeWarning, Reason: reason, Message: message, Related: related}
+}
+
+// began returns the condition if it is True now and was not, or was for another reason.
+func began(old, new v1.ApplicationStatus, kind string) *metav1.Condition {
+	is := meta.FindStatusCondition(new.Conditions, kind)
+	if is == nil || is.Status != metav1.ConditionTrue {
+		return nil
+	}
+	was := meta.FindStatusCondition(old.Conditions, kind)
+	if was != nil && was.Status == metav1.ConditionTrue && was.Reason == is.Reason {
+		return nil
+	}
+	return is
+}
+
+// newTrouble returns the condition Ready if the pods came into trouble which Kubernetes may
+// still get over by itself. Pods that do not serve are trouble only where they did: a rollout,
+// and a scale-up, pass through the same.
+func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
+	is := meta.FindStatusCondition(new.Conditions, v1.ConditionReady)
+	if is == nil || is.Status == metav1.ConditionTrue {
+		return nil
+	}
+	was := meta.FindStatusCondition(old.Conditions, v1.ConditionReady)
+	if was != nil && was.Status == is.Status && was.Reason == is.Reason {
+		return nil
+	}
+	switch is.Reason {
+	case v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure:
+		return is
+	case v1.ReasonPodsUnavailable:
+		if was != nil && was.Status == metav1.ConditionTrue && new.DesiredReplicas <= old.DesiredReplicas {
+			return is
+		}
+	}
+	return nil
+}
+
+// cause is the child that keeps the Application from being ready for that reason: the first
+// that could not be written, or else the Deployment, whose pods have the trouble.
+func cause(status v1.ApplicationStatus, reason string) *child.Ref {
+	if reason == v1.ReasonInvalid {
+		return nil
+	}
+	if stalls(reason) {
+		for _, resource := range status.Resources {
+			if resource.State == v1.ResourceFailed || resource.State == v1.ResourceConflict {
+				return related(resource)
+			}
+		}
+	}
+	for _, resource := range status.Resources {
+		if resource.Group == child.Deployment.Group && resource.Kind == child.Deployment.Kind {
+			return related(resource)
+		}
+	}
+	return nil
+}
+
+func related(resource v1.ResourceStatus) *child.Ref {
+	kind := child.Kind{Group: resource.Group, Kind: resource.Kind}
+	kinds := child.Kinds()
+	if i := slices.IndexFunc(kinds, func(k child.Kind) bool { return k.Group == resource.Group && k.Kind == resource.Kind }); i >= 0 {
+		kind = kinds[i]
+	}
+	return &child.Ref{Kind: kind, Name: resource.Name}
+}
