@@ -1,0 +1,151 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// deadlines is the order of the waiting keys: earliest deadline first, where the deadline is the
+// time of queueing plus the patience of the event. It is what the work queue calls its storage.
+//
+// A priority alone would let urgent keys keep others out for ever. With deadlines a patient key
+// becomes the most urgent one simply by waiting.
+type deadlines struct {
+	// mu guards what the handlers and the work queue's lock both reach.
+	mu       sync.Mutex
+	noted    map[cache.ObjectName]Trigger
+	triggers map[cache.ObjectName]Trigger
+	heap     deadlineHeap
+	sequence uint64
+}
+
+var _ workqueue.Queue[cache.ObjectName] = (*deadlines)(nil)
+
+func newDeadlines() *deadlines {
+	return &deadlines{
+		noted:    map[cache.ObjectName]Trigger{},
+		triggers: map[cache.ObjectName]Trigger{},
+		heap:     deadlineHeap{position: map[cache.ObjectName]int{}},
+	}
+}
+
+// note says why a key is about to be queued. The work queue passes keys only, so the reason
+// waits here until Push or Touch is called for the key; if the key is being worked on, that is
+// when the work is done.
+func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if waiting, found := d.noted[key]; !found || trigger.Event.patience() < waiting.Event.patience() {
+		d.noted[key] = trigger
+	}
+}
+
+// Push is called by the work queue for a key that is not waiting.
+func (d *deadlines) Push(key cache.ObjectName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	trigger := d.takeNote(key)
+	d.sequence++
+	heap.Push(&d.heap, waitingKey{key: key, trigger: trigger, deadline: time.Now().Add(trigger.Event.patience()), sequence: d.sequence})
+}
+
+// Touch is called by the work queue for a key that waits already: it may have become urgent.
+func (d *deadlines) Touch(key cache.ObjectName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	trigger := d.takeNote(key)
+	position := d.heap.position[key]
+	deadline := time.Now().Add(trigger.Event.patience())
+	if waiting := &d.heap.keys[position]; deadline.Before(waiting.deadline) {
+		waiting.deadline = deadline
+		waiting.trigger = trigger
+		heap.Fix(&d.heap, position)
+	}
+}
+
+// Len is the number of waiting keys.
+func (d *deadlines) Len() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.heap.Len()
+}
+
+// Pop is called by the work queue, never while Len is 0.
+func (d *deadlines) Pop() cache.ObjectName {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next, _ := heap.Pop(&d.heap).(waitingKey)
+	d.triggers[next.key] = next.trigger
+	return next.key
+}
+
+// trigger says why the key that a worker just got was queued, once.
+func (d *deadlines) trigger(key cache.ObjectName) Trigger {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	trigger := d.triggers[key]
+	delete(d.triggers, key)
+	return trigger
+}
+
+// takeNote returns the noted reason. There is none for a key that comes back by itself, after a
+// failure or a delay.
+func (d *deadlines) takeNote(key cache.ObjectName) Trigger {
+	trigger, found := d.noted[key]
+	if !found {
+		return Trigger{Event: Retried}
+	}
+	delete(d.noted, key)
+	return trigger
+}
+
+// waitingKey is a key in the heap. The sequence keeps keys of one deadline in order.
+type waitingKey struct {
+	key      cache.ObjectName
+	trigger  Trigger
+	deadline time.Time
+	sequence uint64
+}
+
+// deadlineHeap implements heap.Interface and knows where each key is.
+type deadlineHeap struct {
+	keys     []waitingKey
+	position map[cache.ObjectName]int
+}
+
+func (h *deadlineHeap) Len() int { return len(h.keys) }
+
+func (h *deadlineHeap) Less(i, j int) bool {
+	if h.keys[i].deadline.Equal(h.keys[j].deadline) {
+		return h.keys[i].sequence < h.keys[j].sequence
+	}
+	return h.keys[i].deadline.Before(h.keys[j].deadline)
+}
+
+func (h *deadlineHeap) Swap(i, j int) {
+	h.keys[i], h.keys[j] = h.keys[j], h.keys[i]
+	h.position[h.keys[i].key] = i
+	h.position[h.keys[j].key] = j
+}
+
+func (h *deadlineHeap) Push(item any) {
+	waiting, _ := item.(waitingKey)
+	h.position[waiting.key] = len(h.keys)
+	h.keys = append(h.keys, waiting)
+}
+
+func (h *deadlineHeap) Pop() any {
+	last := len(h.keys) - 1
+	item := h.keys[last]
+	h.keys[last] = waitingKey{}
+	h.keys = h.keys[:last]
+	delete(h.position, item.key)
+	return item
+}

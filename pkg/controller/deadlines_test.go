@@ -1,0 +1,167 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"pgregory.net/rapid"
+)
+
+func TestPatience(t *testing.T) {
+	for event, want := range map[Event]time.Duration{
+		Listed: 30 * time.Second, Resynced: 30 * time.Second,
+		Added: 0, Updated: 0, Deleted: 0, Retried: 0,
+	} {
+		if got := event.patience(); got != want {
+			t.Errorf("patience of %s is %s, want %s", event, got, want)
+		}
+	}
+}
+
+// Of all reasons for which a key waits, the most urgent one counts, and of equal ones the first.
+func TestNote(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		events []Event
+		want   Event
+	}{
+		{"none", nil, Retried},
+		{"one", []Event{Listed}, Listed},
+		{"more urgent", []Event{Listed, Updated}, Updated},
+		{"less urgent", []Event{Updated, Resynced}, Updated},
+		{"as urgent", []Event{Deleted, Added}, Deleted},
+	} {
+		for _, waits := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, waits %t", test.name, waits), func(t *testing.T) {
+				d := newDeadlines()
+				for i, event := range test.events {
+					d.note(key("web"), because(event))
+					if waits && i == 0 {
+						d.Push(key("web"))
+					} else if waits {
+						d.Touch(key("web"))
+					}
+				}
+				if d.Len() == 0 {
+					d.Push(key("web"))
+				}
+				d.Pop()
+				if got := d.trigger(key("web")); got.Event != test.want {
+					t.Errorf("it is %s, want %s", got.Event, test.want)
+				}
+				if got := d.trigger(key("web")); got != (Trigger{}) {
+					t.Errorf("asked again it is %s", got)
+				}
+			})
+		}
+	}
+}
+
+// A key that waits since long is more urgent than a change of now; touching it by something
+// patient does not put it back.
+func TestTouchNeverPutsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDeadlines()
+		d.note(key("listed"), because(Listed))
+		d.Push(key("listed"))
+		<-time.After(29 * time.Second)
+		d.note(key("listed"), because(Resynced))
+		d.Touch(key("listed"))
+		<-time.After(2 * time.Second)
+		d.note(key("changed"), because(Updated))
+		d.Push(key("changed"))
+		if got := d.Pop(); got != key("listed") {
+			t.Errorf("next is %s", got)
+		}
+	})
+}
+
+// model is the order as a list that is searched.
+type model []waitingKey
+
+func (m model) find(key cache.ObjectName) int {
+	return slices.IndexFunc(m, func(w waitingKey) bool { return w.key == key })
+}
+
+func (m model) first() int {
+	first := 0
+	for i := range m {
+		if m[i].deadline.Before(m[first].deadline) || m[i].deadline.Equal(m[first].deadline) && m[i].sequence < m[first].sequence {
+			first = i
+		}
+	}
+	return first
+}
+
+// operation is what a test does to the queue, after some time.
+type operation struct {
+	after time.Duration
+	pop   bool
+	key   cache.ObjectName
+	event Event
+}
+
+func operations() *rapid.Generator[[]operation] {
+	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) operation {
+		return operation{
+			after: time.Duration(rapid.IntRange(0, 20).Draw(r, "seconds")) * time.Second,
+			pop:   rapid.IntRange(0, 2).Draw(r, "pop") == 0,
+			key:   key(fmt.Sprint(rapid.IntRange(0, 9).Draw(r, "key"))),
+			event: rapid.SampledFrom([]Event{Listed, Updated, Resynced, Added}).Draw(r, "event"),
+		}
+	}), 1, 60)
+}
+
+// Whatever is pushed, touched and popped in whatever order, the next key is the one with the
+// earliest deadline, and each key is there once.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		all := operations().Draw(r, "operations")
+		// Real time would make the deadlines of the model and of the heap differ; in a bubble it stands.
+		var failure string
+		synctest.Test(t, func(*testing.T) { failure = compareWithModel(all) })
+		if failure != "" {
+			r.Fatal(failure)
+		}
+	})
+}
+
+func compareWithModel(operations []operation) (failure string) {
+	d := newDeadlines()
+	var m model
+	for i, o := range operations {
+		<-time.After(o.after)
+		trigger := because(o.event)
+		deadline := time.Now().Add(o.event.patience())
+		at := m.find(o.key)
+		switch {
+		case o.pop && len(m) > 0:
+			want := m.first()
+			if got := d.Pop(); got != m[want].key || d.trigger(got) != m[want].trigger {
+				return fmt.Sprintf("next is %s, want %+v", got, m[want])
+			}
+			m = slices.Delete(m, want, want+1)
+		case at >= 0:
+			d.note(o.key, trigger)
+			d.Touch(o.key)
+			if deadline.Before(m[at].deadline) {
+				m[at].deadline, m[at].trigger = deadline, trigger
+			}
+		default:
+			d.note(o.key, trigger)
+			d.Push(o.key)
+			m = append(m, waitingKey{key: o.key, trigger: trigger, deadline: deadline, sequence: uint64(i)})
+		}
+		if d.Len() != len(m) {
+			return fmt.Sprintf("%d keys wait, want %d", d.Len(), len(m))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/informer"
+)
+
+// handlers turn events into keys. They read nothing but the object of the event and decide
+// nothing: a key too many costs one sync that finds nothing to do, and the sync proves ownership.
+type handlers struct {
+	enqueue func(key cache.ObjectName, trigger Trigger)
+}
+
+var (
+	_ informer.ApplicationHandler = (*handlers)(nil)
+	_ informer.ChildHandler       = (*handlers)(nil)
+)
+
+// OnAdd queues a new Application, or one of the list at the start.
+func (h *handlers) OnAdd(application *v1.Application, initialList bool) {
+	h.enqueue(cache.MetaObjectToName(application), Trigger{v1.ApplicationKind, addedOrListed(initialList)})
+}
+
+// OnUpdate queues a changed Application. The same resourceVersion means that nothing changed:
+// the informer's resync, or a list after a lost watch.
+func (h *handlers) OnUpdate(before, after *v1.Application) {
+	event := Updated
+	if before.ResourceVersion == after.ResourceVersion {
+		event = Resynced
+	}
+	h.enqueue(cache.MetaObjectToName(after), Trigger{v1.ApplicationKind, event})
+}
+
+// OnDelete queues a deleted Application, so that what is remembered about it is dropped.
+func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
+	h.enqueue(application.GetObjectName(), Trigger{v1.ApplicationKind, Deleted})
+}
+
+// ChildAdded queues the Applications that the child concerns.
+func (h *handlers) ChildAdded(kind child.Kind, object child.Object, initialList bool) {
+	h.owners(object, Trigger{kind.Kind, addedOrListed(initialList)})
+}
+
+// ChildUpdated queues the Applications that the child concerned before and concerns now: an
+// ownerReference may have moved.
+func (h *handlers) ChildUpdated(kind child.Kind, before, after child.Object) {
+	if before.GetResourceVersion() == after.GetResourceVersion() {
+		return
+	}
+	h.owners(before, Trigger{kind.Kind, Updated})
+	h.owners(after, Trigger{kind.Kind, Updated})
+}
+
+// ChildDeleted queues the Applications that the child concerned.
+func (h *handlers) ChildDeleted(kind child.Kind, object child.Object) {
+	h.owners(object, Trigger{kind.Kind, Deleted})
+}
+
+func (h *handlers) owners(object child.Object, trigger Trigger) {
+	for _, application := range informer.ApplicationsOf(object) {
+		h.enqueue(application, trigger)
+	}
+}
+
+func addedOrListed(initialList bool) Event {
+	if initialList {
+		return Listed
+	}
+	return Added
+}

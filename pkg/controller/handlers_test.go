@@ -1,0 +1,98 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// service is a child in a version, with an owner and a label, "" for none.
+func service(version, owner, label string) *corev1.Service {
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "front", ResourceVersion: version}}
+	if owner != "" {
+		s.OwnerReferences = []metav1.OwnerReference{
+			*metav1.NewControllerRef(&v1.Application{ObjectMeta: metav1.ObjectMeta{Name: owner}}, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind)),
+		}
+	}
+	if label != "" {
+		s.Labels = map[string]string{v1.LabelApplication: label}
+	}
+	return s
+}
+
+func versioned(version string) *v1.Application {
+	a := application("web")
+	a.ResourceVersion = version
+	return a
+}
+
+func TestHandlers(t *testing.T) {
+	foreign := service("1", "web", "")
+	foreign.OwnerReferences[0].Kind = "ReplicaSet"
+	plain := service("1", "web", "")
+	plain.OwnerReferences[0].Controller = nil
+	for _, test := range []struct {
+		name  string
+		event func(h *handlers)
+		// want are the keys' names, each with its trigger.
+		want []string
+	}{
+		{"Application added", func(h *handlers) { h.OnAdd(versioned("1"), false) }, []string{"web ApplicationAdded"}},
+		{"Application listed", func(h *handlers) { h.OnAdd(versioned("1"), true) }, []string{"web ApplicationListed"}},
+		{"Application updated", func(h *handlers) { h.OnUpdate(versioned("1"), versioned("2")) }, []string{"web ApplicationUpdated"}},
+		{"Application resynced", func(h *handlers) { h.OnUpdate(versioned("1"), versioned("1")) }, []string{"web ApplicationResynced"}},
+		{"Application deleted", func(h *handlers) {
+			h.OnDelete(cache.DeletedObject[*v1.Application]{OptionalObj: versioned("1")})
+		}, []string{"web ApplicationDeleted"}},
+		{"Application deleted unseen", func(h *handlers) {
+			h.OnDelete(cache.DeletedObject[*v1.Application]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: key("web").String()}})
+		}, []string{"web ApplicationDeleted"}},
+
+		{"child added", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", "web"), false) }, []string{"web ServiceAdded"}},
+		{"child listed", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", "web"), true) }, []string{"web ServiceListed"}},
+		{"child of an owner", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", ""), false) }, []string{"web ServiceAdded"}},
+		{"child by its label", func(h *handlers) { h.ChildAdded(child.Service, service("1", "", "web"), false) }, []string{"web ServiceAdded"}},
+		{"child of one, labelled for another", func(h *handlers) {
+			h.ChildAdded(child.Service, service("1", "web", "api"), false)
+		}, []string{"web ServiceAdded", "api ServiceAdded"}},
+		{"child of another kind of owner", func(h *handlers) { h.ChildAdded(child.Service, foreign, false) }, nil},
+		{"child with an owner that does not control it", func(h *handlers) { h.ChildAdded(child.Service, plain, false) }, nil},
+		{"child of nobody", func(h *handlers) { h.ChildAdded(child.Service, service("1", "", ""), false) }, nil},
+
+		{"child updated", func(h *handlers) {
+			h.ChildUpdated(child.Service, service("1", "web", "web"), service("2", "web", "web"))
+		}, []string{"web ServiceUpdated", "web ServiceUpdated"}},
+		{"child not changed", func(h *handlers) {
+			h.ChildUpdated(child.Service, service("1", "web", "web"), service("1", "web", "web"))
+		}, nil},
+		{"owner changed", func(h *handlers) {
+			h.ChildUpdated(child.Service, service("1", "web", ""), service("2", "api", ""))
+		}, []string{"web ServiceUpdated", "api ServiceUpdated"}},
+		{"owner and label removed", func(h *handlers) {
+			h.ChildUpdated(child.Service, service("1", "web", "web"), service("2", "", ""))
+		}, []string{"web ServiceUpdated"}},
+		{"child deleted", func(h *handlers) { h.ChildDeleted(child.Service, service("1", "web", "")) }, []string{"web ServiceDeleted"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			test.event(&handlers{enqueue: func(key cache.ObjectName, trigger Trigger) {
+				if key.Namespace != namespace {
+					t.Errorf("queued %s", key)
+				}
+				got = append(got, key.Name+" "+trigger.String())
+			}})
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("queued (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// An invalid spec changes no child, and nothing is tried until it is edited.
+func TestInvalidSpec(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(time.Second)
+		w.pods("web", 1)
+		pass(5 * time.Second)
+		before := w.count(toChildren)
+		w.edit("web", func(a *v1.Application) { a.Spec.Image, a.Spec.Replicas = "web:2", new(int32(-1)) })
+		pass(time.Second)
+		w.wantCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
+		requests := w.count(applytest.Request.Writes)
+		syncs := len(w.log.find("Synced"))
+		pass(time.Hour)
+		if got := w.count(applytest.Request.Writes); got != requests {
+			t.Errorf("%d writes while it waits for an edit", got-requests)
+		}
+		if got := len(w.log.find("Synced")); got != syncs {
+			t.Errorf("%d syncs while it waits for an edit", got-syncs)
+		}
+		if got := w.count(toChildren); got != before || w.image("web") != "registry.example.com/web:1" || len(w.server.All()) != 3 {
+			t.Errorf("%d writes of children; the Deployment runs %s; there are %v", got-before, w.image("web"), w.server.All())
+		}
+		if got := w.application("web").Status; got.ObservedGeneration != 2 || len(got.Resources) != 3 {
+			t.Errorf("status is %+v", got)
+		}
+		w.edit("web", func(a *v1.Application) { a.Spec.Replicas = new(int32(1)) })
+		pass(time.Second)
+		if got := w.image("web"); got != "web:2" {
+			t.Errorf("after the edit the Deployment runs %s", got)
+		}
+	})
+}
+
+// Suspended, nothing at all is written: no child, no status, no finalizer. Afterwards all is.
+func TestSuspend(t *testing.T) {
+	web := application("web")
+	web.Spec.ReconcilePolicy, web.Spec.DeletionPolicy = v1.ReconcileSuspend, v1.DeletionOrphan
+	inWorld(t, setup{begin: withApplications(web)}, func(w *world) {
+		pass(time.Hour)
+		w.edit("web", func(a *v1.Application) { a.Spec.Image = "web:2" })
+		pass(time.Hour)
+		if got := w.count(applytest.Request.Writes); got > 0 {
+			t.Errorf("%d writes", got)
+		}
+		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileEnforce })
+		pass(2 * time.Second)
+		if got := w.image("web"); got != "web:2" || len(w.server.All()) != 3 {
+			t.Errorf("afterwards the Deployment runs %q", got)
+		}
+	})
+}
+
+// Observed, nothing is written but status, which tells what would be done.
+func TestObserve(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(time.Second)
+		w.pods("web", 1)
+		pass(5 * time.Second)
+		w.told()
+		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve })
+		pass(2 * time.Second)
+		before := w.count(toChildren)
+		applytest.Edit(w.server, child.Service, namespace, "web", func(s *corev1.Service) { s.Spec.Ports[0].Port = 4321 })
+		pass(time.Hour)
+		if got := w.count(toChildren); got != before {
+			t.Errorf("%d writes of children", got-before)
+		}
+		w.wantCondition("web", v1.ConditionDrifted, metav1.ConditionTrue, v1.ReasonDrifted)
+		for _, event := range w.told() {
+			if strings.Contains(event, v1.EventDriftRepaired) {
+				t.Errorf("told: %s", event)
+			}
+		}
+		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileEnforce })
+		pass(2 * time.Second)
+		if got := applytest.Get[*corev1.Service](w.server, child.Service, namespace, "web").Spec.Ports; len(got) != 1 || got[0].Port == 4321 {
+			t.Errorf("afterwards the ports are %v", got)
+		}
+		if drifted := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionDrifted); drifted != nil {
+			t.Errorf("afterwards Drifted is still said: %+v", drifted)
+		}
+	})
+}
+
+// blank are caches that have seen nothing.
+type blank struct{}
+
+func (blank) LastResourceVersion(schema.GroupVersionResource, string) string      { return "1" }
+func (blank) Shows(schema.GroupVersionResource, cache.ObjectName, types.UID) bool { return true }
+
+// Of an Application that is gone nothing is remembered by its name: the next one of that name
+// starts without a debt.
+func TestDeletedApplicationIsForgotten(t *testing.T) {
+	inWorld(t, setup{}, func(w *world) {
+		pass(time.Second)
+		// The write of the Deployment stays unseen, and so the key fails to settle and its status waits.
+		w.server.HoldWatch(child.Deployment)
+		applytest.Put(w.server, applytest.Applications, application("web"))
+		pass(time.Minute)
+		remembered := func() (int, int, int) {
+			return len(w.tracker.Stale(key("web"), blank{})), len(w.controller.deferred.due), w.controller.queue.NumRequeues(key("web"))
+		}
+		if writes, statuses, failures := remembered(); writes == 0 || statuses == 0 || failures == 0 {
+			t.Errorf("%d writes, %d statuses and %d failures are remembered; this test wants some of each", writes, statuses, failures)
+		}
+		w.server.Delete(applytest.Applications, namespace, "web")
+		pass(time.Second)
+		if writes, statuses, failures := remembered(); writes+statuses+failures > 0 {
+			t.Errorf("%d writes, %d statuses and %d failures are remembered", writes, statuses, failures)
+		}
+		if got := w.count(func(r applytest.Request) bool { return r.Verb == "delete" }); got > 0 {
+			t.Errorf("%d deletions, which are the garbage collector's", got)
+		}
+	})
+}
+
+// With deletionPolicy Orphan the children stay, without an owner, and the Application goes.
+func TestOrphan(t *testing.T) {
+	web := application("web")
+	web.Spec.DeletionPolicy = v1.DeletionOrphan
+	inWorld(t, setup{begin: withApplications(web)}, func(w *world) {
+		pass(5 * time.Second)
+		first := w.server.Requests(applytest.Request.Writes)[0]
+		if first.Kind != applytest.Applications || !slices.Contains(w.application("web").Finalizers, v1.FinalizerOrphan) {
+			t.Errorf("the first write is %s of %s; want the finalizer before any child", first.Verb, first.Kind)
+		}
+		w.told()
+		w.server.Delete(applytest.Applications, namespace, "web")
+		pass(5 * time.Second)
+		w.server.CollectGarbage()
+		if w.application("web") != nil {
+			t.Fatal("the Application is still there")
+		}
+		if got := w.server.All(); len(got) != 3 {
+			t.Errorf("left are %v", got)
+		}
+		for _, ref := range w.server.All() {
+			if owners := applytest.Get[child.Object](w.server, ref.Kind, ref.Namespace, ref.Name).GetOwnerReferences(); len(owners) > 0 {
+				t.Errorf("%s belongs to %v", ref, owners)
+			}
+		}
+		if got := w.told(); len(got) != 3 {
+			t.Errorf("told are %q", got)
+		}
+		version := w.server.Version()
+		pass(time.Hour)
+		if w.server.Version() != version {
+			t.Error("something is written after the end")
+		}
+	})
+}
+
+// The finalizer is there only as long as deletionPolicy asks for it.
+func TestFinalizerFollowsDeletionPolicy(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(2 * time.Second)
+		for _, policy := range []v1.DeletionPolicy{v1.DeletionDelete, v1.DeletionOrphan, v1.DeletionDelete} {
+			w.edit("web", func(a *v1.Application) {
+				a.Spec.DeletionPolicy = policy
+				if !slices.Contains(a.Finalizers, "example.com/theirs") {
+					a.Finalizers = append(a.Finalizers, "example.com/theirs")
+				}
+			})
+			pass(2 * time.Second)
+			want := []string{"example.com/theirs"}
+			if policy == v1.DeletionOrphan {
+				want = append(want, v1.FinalizerOrphan)
+			}
+			if got := w.application("web").Finalizers; !slices.Equal(got, want) {
+				t.Errorf("with %s the finalizers are %v", policy, got)
+			}
+		}
+	})
+}

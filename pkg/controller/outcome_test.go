@@ -1,0 +1,206 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/klog/v2"
+
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/status"
+)
+
+var (
+	errConflict = apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "web", errors.New("it changed"))
+	errQuota    = apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web", errors.New("exceeded quota: small, requested: services=1, used: services=1, limited: services=1"))
+	errBroken   = errors.New("connection reset")
+	errBusy     = apierrors.NewTooManyRequests("slow down", 7)
+)
+
+// What becomes of a key that failed three times before and ends with the outcome now.
+func TestSettle(t *testing.T) {
+	const (
+		never   = time.Duration(0)
+		backOff = 8 * firstRetry
+	)
+	for _, test := range []struct {
+		name    string
+		outcome Outcome
+		// comes is when; a back-off may be a fifth longer.
+		comes time.Duration
+		// failures are remembered afterwards.
+		failures int
+		// level is that of the message: I, E, or none.
+		level string
+	}{
+		{"settled", Outcome{Verdict: Settled}, never, 0, ""},
+		{"settled for a while", Outcome{Verdict: Settled, After: 5 * time.Second}, 5 * time.Second, 0, ""},
+		{"invalid", Outcome{Verdict: Invalid}, never, 0, ""},
+		{"invalid for a while", Outcome{Verdict: Invalid, After: time.Minute}, time.Minute, 0, ""},
+		{"stale", Outcome{Verdict: Stale, Err: errBroken}, backOff, 4, "I"},
+		{"blocked", Outcome{Verdict: Blocked, Err: errQuota}, backOff, 4, "I"},
+		{"blocked ignores After", Outcome{Verdict: Blocked, Err: errQuota, After: time.Millisecond}, backOff, 4, "I"},
+		{"failed", failed(errBroken), backOff, 4, "E"},
+		{"conflict", failed(fmt.Errorf("apply: %w", errConflict)), backOff, 4, "I"},
+		{"interrupted", failed(fmt.Errorf("apply: %w", context.Canceled)), backOff, 4, "I"},
+		{"busy", failed(fmt.Errorf("apply: %w", errBusy)), 7 * time.Second, 3, "E"},
+		{"busy beside others", failed(errors.Join(errBroken, fmt.Errorf("apply: %w", errBusy))), 7 * time.Second, 3, "E"},
+		{"busy for no time", failed(apierrors.NewTooManyRequests("slow down", 0)), backOff, 4, "E"},
+		{"unknown", Outcome{}, backOff, 4, "E"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &Controller{queue: newQueue()}
+				defer c.queue.ShutDown()
+				c.queue.enqueue(key("web"), because(Updated))
+				take(t, c.queue)
+				for range 3 {
+					c.queue.AddRateLimited(key("web"))
+					c.queue.Done(key("web"))
+					comesBack(t, c.queue)
+				}
+				l := &log{}
+				c.settle(klog.NewContext(t.Context(), l.logger()), key("web"), test.outcome)
+				c.queue.Done(key("web"))
+				if got := c.queue.NumRequeues(key("web")); got != test.failures {
+					t.Errorf("%d failures are remembered, want %d", got, test.failures)
+				}
+				if messages := l.find(); test.level == "" && len(messages) > 0 || test.level != "" && (len(messages) != 1 || messages[0][:1] != test.level) {
+					t.Errorf("logged is %q, want one of level %q", messages, test.level)
+				}
+				if test.comes == never {
+					if comes(c.queue) {
+						t.Error("it comes back")
+					}
+					return
+				}
+				longest := test.comes
+				if test.comes == backOff {
+					longest += backOff / 5
+				}
+				if got := comesBack(t, c.queue); got < test.comes || got > longest {
+					t.Errorf("it comes back after %s, want %s to %s", got, test.comes, longest)
+				}
+			})
+		})
+	}
+}
+
+func TestOutcomeOf(t *testing.T) {
+	result := func(action plan.Action, err error) plan.Result {
+		return plan.Result{Step: plan.Step{Action: action, Ref: child.Ref{Kind: child.Service, Namespace: namespace, Name: "web"}, Reason: "because"}, Err: err}
+	}
+	var (
+		kept     = result(plan.Keep, nil)
+		created  = result(plan.Create, nil)
+		waiting  = result(plan.Wait, nil)
+		held     = result(plan.Hold, nil)
+		refused  = result(plan.Refuse, nil)
+		conflict = result(plan.Apply, fmt.Errorf("apply: %w", errConflict))
+		quota    = result(plan.Create, fmt.Errorf("create: %w", errQuota))
+		broken   = result(plan.Create, fmt.Errorf("create: %w", errBroken))
+		busy     = result(plan.Create, fmt.Errorf("create: %w", errBusy))
+	)
+	for _, test := range []struct {
+		name    string
+		results []plan.Result
+		want    Verdict
+		err     error
+	}{
+		{"nothing", nil, Settled, nil},
+		{"done", []plan.Result{kept, created, waiting, held}, Settled, nil},
+		{"foreign object", []plan.Result{kept, refused}, Blocked, nil},
+		{"quota", []plan.Result{quota, created}, Blocked, errQuota},
+		{"conflict", []plan.Result{kept, conflict}, Stale, errConflict},
+		{"no answer", []plan.Result{broken, kept}, Failed, errBroken},
+		{"busy", []plan.Result{busy}, Failed, errBusy},
+		{"conflict comes before blocked", []plan.Result{refused, quota, conflict}, Stale, errConflict},
+		{"failure comes before conflict", []plan.Result{conflict, broken, quota}, Failed, errBroken},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := outcomeOf(status.Input{Results: test.results})
+			if got.Verdict != test.want || got.After != 0 || (got.Err == nil) != (test.want == Settled) || test.err != nil && !errors.Is(got.Err, test.err) {
+				t.Errorf("outcome is %+v, want %s with %v", got, test.want, test.err)
+			}
+		})
+	}
+	invalid := field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}
+	if got := outcomeOf(status.Input{Invalid: invalid, Results: []plan.Result{broken}}); got != (Outcome{Verdict: Invalid}) {
+		t.Errorf("outcome of an invalid spec is %+v", got)
+	}
+}
+
+func TestLookAgain(t *testing.T) {
+	for _, test := range []struct {
+		outcome Outcome
+		after   time.Duration
+		want    time.Duration
+	}{
+		{Outcome{Verdict: Settled}, time.Second, time.Second},
+		{Outcome{Verdict: Settled}, 0, 0},
+		{Outcome{Verdict: Settled}, -time.Second, 0},
+		{Outcome{Verdict: Settled, After: time.Minute}, time.Second, time.Second},
+		{Outcome{Verdict: Settled, After: time.Second}, time.Minute, time.Second},
+		{Outcome{Verdict: Settled, After: time.Second}, 0, time.Second},
+		{Outcome{Verdict: Invalid}, time.Second, time.Second},
+		{Outcome{Verdict: Stale}, time.Second, 0},
+		{Outcome{Verdict: Blocked}, time.Second, 0},
+		{Outcome{Verdict: Failed}, time.Second, 0},
+	} {
+		got := test.outcome.lookAgain(test.after)
+		if got.After != test.want || got.Verdict != test.outcome.Verdict {
+			t.Errorf("%+v look again after %s is %+v", test.outcome, test.after, got)
+		}
+	}
+}
+
+// Each step is a sync: so long after the first, so urgent a status.
+func TestDeferredStatus(t *testing.T) {
+	type step struct {
+		at      time.Duration
+		urgency status.Urgency
+		want    time.Duration
+	}
+	const ms = time.Millisecond
+	for name, steps := range map[string][]step{
+		"same":                 {{0, status.Same, never}, {ms, status.Same, never}},
+		"now":                  {{0, status.Now, now}, {ms, status.Now, now}},
+		"soon":                 {{0, status.Soon, time.Second}, {time.Second, status.Soon, now}},
+		"moving":               {{0, status.Soon, time.Second}, {300 * ms, status.Soon, 700 * ms}, {999 * ms, status.Soon, ms}, {1001 * ms, status.Soon, now}},
+		"soon again":           {{0, status.Soon, time.Second}, {time.Second, status.Soon, now}, {1100 * ms, status.Soon, time.Second}},
+		"became urgent":        {{0, status.Soon, time.Second}, {100 * ms, status.Now, now}, {200 * ms, status.Soon, time.Second}},
+		"became the same":      {{0, status.Soon, time.Second}, {100 * ms, status.Same, never}, {200 * ms, status.Soon, time.Second}},
+		"after a long absence": {{0, status.Soon, time.Second}, {time.Hour, status.Soon, now}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeferredStatus()
+			start := time.Now()
+			for _, s := range steps {
+				if got := d.wait(key("web"), s.urgency, start.Add(s.at)); got != s.want {
+					t.Errorf("%s at %s waits %s, want %s", s.urgency, s.at, got, s.want)
+				}
+				if got := d.wait(key("other"), status.Same, start.Add(s.at)); got != never {
+					t.Errorf("the other one waits %s", got)
+				}
+			}
+		})
+	}
+	d := newDeferredStatus()
+	start := time.Now()
+	d.wait(key("web"), status.Soon, start)
+	d.forget(key("web"))
+	if got := d.wait(key("web"), status.Soon, start.Add(time.Minute)); got != time.Second {
+		t.Errorf("a new one of that name waits %s", got)
+	}
+}

@@ -1,0 +1,104 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+const (
+	// queueName names the queue in metrics.
+	queueName = "applications"
+	// A failing key is tried again after firstRetry, then twice that, and so on up to lastRetry.
+	// There is no limit over all keys: a token bucket would make the last of 10,000 failed keys
+	// wait for a quarter of an hour.
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
+
+// Event is what happened to an object that queued a key.
+type Event string
+
+const (
+	// Listed: the object was in the list at the start.
+	Listed Event = "Listed"
+	// Added: the object is new.
+	Added Event = "Added"
+	// Updated: the object changed.
+	Updated Event = "Updated"
+	// Deleted: the object is gone.
+	Deleted Event = "Deleted"
+	// Resynced: nothing happened, but it is time to look again.
+	Resynced Event = "Resynced"
+	// Retried: the sync before this one asked for another one.
+	Retried Event = "Retried"
+)
+
+// patience is how long a key may wait behind keys that were queued later, by the event that
+// queued it. Work that nobody waits for lets changes pass, but never for longer than this: so
+// nothing starves.
+func (e Event) patience() time.Duration {
+	switch e {
+	case Listed, Resynced:
+		return 30 * time.Second
+	default:
+		return 0
+	}
+}
+
+// Trigger is why a key was queued: the event, and the kind of its object.
+type Trigger struct {
+	Kind  string
+	Event Event
+}
+
+func (t Trigger) String() string { return t.Kind + string(t.Event) }
+
+// queue is the work queue: each key at most once, never worked on twice at a time, in the order
+// of deadlines.go. It is client-go's; this type adds why a key was queued.
+type queue struct {
+	workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	order *deadlines
+}
+
+func newQueue() *queue {
+	order := newDeadlines()
+	config := workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{
+		Name: queueName,
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{
+			Name: queueName,
+			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{
+				Name:  queueName,
+				Queue: order,
+			}),
+		}),
+	}
+	limiter := &jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstRetry, lastRetry)}
+	return &queue{
+		TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig[cache.ObjectName](limiter, config),
+		order:                      order,
+	}
+}
+
+// enqueue queues a key for a reason. If the key waits already, the more urgent reason counts.
+func (q *queue) enqueue(key cache.ObjectName, trigger Trigger) {
+	q.order.note(key, trigger)
+	q.Add(key)
+}
+
+// jitter spreads retries by up to a fifth, so that keys which failed together, as in an outage,
+// do not come back together.
+type jitter struct {
+	workqueue.TypedRateLimiter[cache.ObjectName]
+}
+
+// When is called for each retry; it counts the failures of the key.
+func (j *jitter) When(key cache.ObjectName) time.Duration {
+	delay := j.TypedRateLimiter.When(key)
+	return delay + rand.N(delay/5+1)
+}

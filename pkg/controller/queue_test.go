@@ -1,0 +1,203 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// inQueue runs a test with a queue in a bubble.
+func inQueue(t *testing.T, test func(t *testing.T, q *queue)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		defer q.ShutDown()
+		test(t, q)
+	})
+}
+
+func because(event Event) Trigger { return Trigger{v1.ApplicationKind, event} }
+
+// take gets the next key, which must be there, as a worker does.
+func take(t *testing.T, q *queue) (cache.ObjectName, Trigger) {
+	t.Helper()
+	synctest.Wait()
+	if q.Len() == 0 {
+		t.Fatal("no key waits")
+	}
+	next, _ := q.Get()
+	return next, q.order.trigger(next)
+}
+
+func wantNext(t *testing.T, q *queue, want cache.ObjectName, trigger Trigger) {
+	t.Helper()
+	got, because := take(t, q)
+	if got != want || because != trigger {
+		t.Errorf("next is %s by %s, want %s by %s", got, because, want, trigger)
+	}
+}
+
+// comesBack is how long it takes until a key comes back; then it is taken. In a bubble that is exact,
+// and if no key ever comes, the bubble says that all wait for each other.
+func comesBack(t *testing.T, q *queue) time.Duration {
+	t.Helper()
+	start := time.Now()
+	next, _ := q.Get()
+	if trigger := q.order.trigger(next); trigger != (Trigger{Event: Retried}) {
+		t.Errorf("%s came by %s", next, trigger)
+	}
+	return time.Since(start)
+}
+
+// comes tells whether a key waits, or comes within an hour.
+func comes(q *queue) bool {
+	pass(time.Hour)
+	return q.Len() > 0
+}
+
+func TestKeyWaitsOnce(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		for range 100 {
+			q.enqueue(key("web"), because(Updated))
+		}
+		wantNext(t, q, key("web"), because(Updated))
+		q.Done(key("web"))
+		if comes(q) {
+			t.Error("it came a second time")
+		}
+	})
+}
+
+// What happens during a sync is seen by the next one, and never by one at the same time.
+func TestKeyComesBackAfterItsSync(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.enqueue(key("web"), because(Listed))
+		wantNext(t, q, key("web"), because(Listed))
+		for range 100 {
+			q.enqueue(key("web"), Trigger{"Service", Updated})
+		}
+		if comes(q) {
+			t.Fatal("it came while it was worked on")
+		}
+		q.Done(key("web"))
+		wantNext(t, q, key("web"), Trigger{"Service", Updated})
+		q.Done(key("web"))
+		if q.Len() != 0 {
+			t.Error("it came a third time")
+		}
+	})
+}
+
+// One change after the start does not wait for 10,000 Applications that are only looked at.
+func TestChangedPassesListed(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		for i := range 10_000 {
+			q.enqueue(key(fmt.Sprintf("listed-%d", i)), because(Listed))
+		}
+		<-time.After(time.Second)
+		q.enqueue(key("new"), because(Added))
+		<-time.After(time.Second)
+		// This one waits already, and becomes urgent.
+		q.enqueue(key("listed-5000"), because(Updated))
+		wantNext(t, q, key("new"), because(Added))
+		wantNext(t, q, key("listed-5000"), because(Updated))
+		wantNext(t, q, key("listed-0"), because(Listed))
+		if q.Len() != 9_998 {
+			t.Errorf("%d keys wait, want 9998", q.Len())
+		}
+	})
+}
+
+// More changes than the worker can take keep a listed key waiting, but only for its patience.
+func TestListedIsNotStarved(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		start := time.Now()
+		q.enqueue(key("listed"), because(Listed))
+		for i := range 10_000 {
+			for j := range 2 {
+				q.enqueue(key(fmt.Sprintf("changed-%d-%d", i, j)), because(Updated))
+			}
+			next, _ := take(t, q)
+			q.Done(next)
+			if next == key("listed") {
+				break
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+		// At its deadline about 3,000 older changes are left, each of them 10 ms.
+		if waited := time.Since(start); waited < 30*time.Second || waited > 61*time.Second {
+			t.Errorf("it waited %s", waited)
+		}
+	})
+}
+
+// A failing key comes back after 50 ms, then twice that, up to 30 s, each time up to a fifth later;
+// it is never given up.
+func TestBackOff(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.enqueue(key("web"), because(Added))
+		take(t, q)
+		fails := func(want time.Duration) {
+			t.Helper()
+			q.AddRateLimited(key("web"))
+			q.Done(key("web"))
+			if delay := comesBack(t, q); delay < want || delay > want+want/5 {
+				t.Errorf("after %d failures it came back after %s, want %s and up to a fifth more", q.NumRequeues(key("web")), delay, want)
+			}
+		}
+		want := 50 * time.Millisecond
+		for range 100 {
+			fails(want)
+			want = min(2*want, 30*time.Second)
+		}
+		q.Forget(key("web"))
+		fails(50 * time.Millisecond)
+	})
+}
+
+// Keys that failed together do not come back together.
+func TestJitter(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		const keys = 1000
+		for i := range keys {
+			q.AddRateLimited(key(fmt.Sprint(i)))
+		}
+		<-time.After(firstRetry + firstRetry/10)
+		synctest.Wait()
+		if half := q.Len(); half < keys/4 || half > keys*3/4 {
+			t.Errorf("%d of %d keys are back in the middle of the jitter", half, keys)
+		}
+		<-time.After(firstRetry / 10)
+		synctest.Wait()
+		if q.Len() != keys {
+			t.Errorf("%d of %d keys are back after the longest delay", q.Len(), keys)
+		}
+	})
+}
+
+// A failing key that also changes is tried at once.
+func TestChangePassesBackOff(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		for range 20 {
+			q.AddRateLimited(key("web"))
+		}
+		<-time.After(time.Minute)
+		take(t, q)
+		q.AddRateLimited(key("web"))
+		q.Done(key("web"))
+		q.enqueue(key("web"), because(Updated))
+		wantNext(t, q, key("web"), because(Updated))
+		q.Done(key("web"))
+		if delay := comesBack(t, q); delay < 30*time.Second {
+			t.Errorf("the retry came after %s", delay)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/status"
+)
+
+// syncHandler brings one Application, its children and its status together: observe, is it
+// fresh, validate, render, plan, apply, report. It is level-driven: it acts on what is, not on
+// what happened, so it may be called at any time and as often as anyone likes.
+func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outcome {
+	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
+	// other way round, a cache that catches up in between would vouch for an older snapshot.
+	stale := c.Tracker.Stale(key, c.Informers)
+	snapshot, found, err := c.observe(key)
+	if err != nil {
+		return failed(err)
+	}
+	if !found {
+		c.forget(key)
+		return Outcome{Verdict: Settled}
+	}
+	application := snapshot.Application
+	if len(stale) > 0 {
+		return Outcome{Verdict: Stale, Err: fmt.Errorf("the caches of %v are older than our last write", stale)}
+	}
+	if application.DeletionTimestamp != nil {
+		return c.finalize(ctx, snapshot)
+	}
+	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
+		return Outcome{Verdict: Settled}
+	}
+	if changed, err := c.keepFinalizer(ctx, application); changed || err != nil {
+		return awaitEvent(err)
+	}
+	if invalid := validation.ValidateApplication(application, c.Validation); len(invalid) > 0 {
+		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: invalid})
+	}
+	desired, err := render.Children(application, c.Facts)
+	if err != nil {
+		return failed(fmt.Errorf("render: %w", err))
+	}
+	if snapshot, err = c.observeUnseen(ctx, snapshot, desired); err != nil {
+		return failed(err)
+	}
+	held, holdFor := c.contention.Held(application.UID, time.Now())
+	steps, err := plan.Compute(c.Differ, plan.Input{
+		Snapshot: snapshot,
+		Desired:  desired,
+		Held:     held,
+		Applied:  c.contention.Renderings(application.UID),
+	})
+	if err != nil {
+		return failed(fmt.Errorf("plan: %w", err))
+	}
+	if going, err := c.isGoing(ctx, application, steps); going || err != nil {
+		return awaitEvent(err)
+	}
+	results := c.write(ctx, application, steps)
+	outcome := c.report(ctx, status.Input{
+		Snapshot:   snapshot,
+		Results:    results,
+		URLs:       render.URLs(application),
+		Autoscaled: render.Autoscaled(application),
+	})
+	return outcome.lookAgain(holdFor)
+}
+
+// write does the steps, unless the Application only wants to be observed.
+func (c *Controller) write(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
+	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
+		return planned(steps)
+	}
+	results := c.Writer.Do(ctx, application, steps)
+	for _, result := range results {
+		c.announce(application, result)
+		switch {
+		case !result.Changed():
+		case result.Drift:
+			c.contention.Repaired(application.UID, result.Ref, time.Now())
+		case result.Action == plan.Apply:
+			c.contention.Applied(application.UID, result.Ref, result.Desired.Hash, time.Now())
+		}
+	}
+	return results
+}
+
+// planned are the results of steps that nobody did: each child with the UID it has.
+func planned(steps []plan.Step) []plan.Result {
+	results := make([]plan.Result, 0, len(steps))
+	for _, step := range steps {
+		result := plan.Result{Step: step}
+		if step.Live != nil {
+			result.UID = step.Live.GetUID()
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+// forget drops what is remembered about an Application that is gone. What is remembered by its
+// UID runs out by itself.
+func (c *Controller) forget(key cache.ObjectName) {
+	c.Tracker.Forget(key)
+	c.deferred.forget(key)
+}
+
+// awaitEvent is the outcome of a write to the Application itself: its event brings the next sync.
+func awaitEvent(err error) Outcome {
+	if err != nil {
+		return failed(err)
+	}
+	return Outcome{Verdict: Settled}
+}
+
+// lookAgain makes an outcome that would wait for an event come back after d at the latest.
+// Others come back by themselves.
+func (o Outcome) lookAgain(d time.Duration) Outcome {
+	waits := o.Verdict == Settled || o.Verdict == Invalid
+	if waits && d > 0 && (o.After == 0 || d < o.After) {
+		o.After = d
+	}
+	return o
+}
+
+// ownedChildren are the live children that the Application controls.
+func ownedChildren(snapshot child.Snapshot) map[child.Ref]child.Object {
+	owned := map[child.Ref]child.Object{}
+	for ref, object := range snapshot.Children {
+		if child.OwnedBy(object, snapshot.Application) {
+			owned[ref] = object
+		}
+	}
+	return owned
+}
