@@ -1,0 +1,143 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// repairTimeout bounds bringing back what a test left broken.
+const repairTimeout = 2 * time.Minute
+
+// componentStatus is an answer of fairlead-cluster's control socket.
+type componentStatus struct {
+	Name  Component `json:"name"`
+	State string    `json:"state"`
+	PID   int       `json:"pid"`
+	URL   string    `json:"url"`
+	Log   string    `json:"log"`
+}
+
+// The states of a component.
+const (
+	stateStopped = "stopped"
+	statePaused  = "paused"
+)
+
+// Kill ends the component with SIGKILL, as a crash would, and returns when the process is gone. Restart brings it back
+// with its ports and data; otherwise the end of the test does.
+func (cp *ControlPlane) Kill(tb testing.TB, component Component) {
+	tb.Helper()
+	cp.disturb(tb, component, "kill")
+}
+
+// Terminate ends the component with SIGTERM, as a rolling update would, and returns when the process is gone.
+func (cp *ControlPlane) Terminate(tb testing.TB, component Component) {
+	tb.Helper()
+	cp.disturb(tb, component, "terminate")
+}
+
+// Pause stops the component with SIGSTOP: its connections stay open and nothing answers on them.
+func (cp *ControlPlane) Pause(tb testing.TB, component Component) {
+	tb.Helper()
+	cp.disturb(tb, component, "pause")
+}
+
+// Resume lets a paused component go on, and returns when it is ready.
+func (cp *ControlPlane) Resume(tb testing.TB, component Component) {
+	tb.Helper()
+	cp.disturb(tb, component, "resume")
+	cp.disturb(tb, component, "wait")
+}
+
+// Restart terminates the component if it still runs, starts it on the same ports and data, and returns when it is ready.
+func (cp *ControlPlane) Restart(tb testing.TB, component Component) {
+	tb.Helper()
+	cp.disturb(tb, component, "restart")
+}
+
+// disturb performs an action and sees to it that the cluster works again after the test.
+func (cp *ControlPlane) disturb(tb testing.TB, component Component, action string) {
+	tb.Helper()
+	cp.requireEmbedded(tb, fmt.Sprintf("wants to %s %s", action, component))
+	tb.Cleanup(func() {
+		// The test's own context has ended by then.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), repairTimeout)
+		defer cancel()
+		if err := cp.process.repair(ctx); err != nil {
+			tb.Errorf("repair the control plane after the test: %v", err)
+		}
+	})
+	if err := cp.process.act(tb.Context(), component, action); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// repair starts what is stopped and resumes what is paused, in starting order because each needs those before it.
+func (p *process) repair(ctx context.Context) error {
+	var components []componentStatus
+	if err := p.call(ctx, http.MethodGet, "/components", &components); err != nil {
+		return err
+	}
+	for _, component := range components {
+		var err error
+		switch component.State {
+		case stateStopped:
+			err = p.act(ctx, component.Name, "start")
+		case statePaused:
+			err = errors.Join(p.act(ctx, component.Name, "resume"), p.act(ctx, component.Name, "wait"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *process) act(ctx context.Context, component Component, action string) error {
+	var status componentStatus
+	if err := p.call(ctx, http.MethodPost, fmt.Sprintf("/components/%s/%s", component, action), &status); err != nil {
+		return fmt.Errorf("%s %s: %w", action, component, err)
+	}
+	return nil
+}
+
+// call makes one request over the control socket.
+func (p *process) call(ctx context.Context, method, path string, answer any) error {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", p.info.ControlSocket)
+	}}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, method, "http://fairlead-cluster"+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		select {
+		case <-p.exited:
+			return p.failure()
+		default:
+			return err
+		}
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		var refusal struct {
+			Error string `json:"error"`
+		}
+		if err := json.NewDecoder(response.Body).Decode(&refusal); err != nil {
+			return fmt.Errorf("%s: %w", response.Status, err)
+		}
+		return errors.New(refusal.Error)
+	}
+	return json.NewDecoder(response.Body).Decode(answer)
+}

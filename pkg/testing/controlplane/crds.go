@@ -1,0 +1,131 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+)
+
+const fieldManager = "fairlead-tests"
+
+// InstallCRDs applies every CustomResourceDefinition in the YAML files of a directory, and returns when each served
+// version answers. The definitions stay when the test ends: other tests of the package use them. Installing the same
+// directory again costs a few requests.
+func (cp *ControlPlane) InstallCRDs(tb testing.TB, dir string) {
+	tb.Helper()
+	definitions, err := readCRDs(dir)
+	if err != nil {
+		tb.Fatalf("install CustomResourceDefinitions: %v", err)
+	}
+	client, err := dynamic.NewForConfig(cp.Config())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range definitions {
+		if err := installCRD(tb.Context(), client, &definitions[i]); err != nil {
+			tb.Fatalf("install CustomResourceDefinition %s: %v", definitions[i].GetName(), err)
+		}
+	}
+}
+
+// readCRDs returns the definitions in all *.yaml files of dir. There must be at least one, since an empty directory is
+// most likely the wrong one.
+func readCRDs(dir string) ([]unstructured.Unstructured, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var definitions []unstructured.Unstructured
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4<<10)
+		for {
+			var object unstructured.Unstructured
+			err := decoder.Decode(&object)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			if object.GetKind() == "CustomResourceDefinition" {
+				definitions = append(definitions, object)
+			}
+		}
+	}
+	if len(definitions) == 0 {
+		return nil, fmt.Errorf("no *.yaml file in %s has one; generate them first", dir)
+	}
+	return definitions, nil
+}
+
+func installCRD(ctx context.Context, client dynamic.Interface, definition *unstructured.Unstructured) error {
+	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	if _, err := crds.Apply(ctx, definition.GetName(), definition, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+		return err
+	}
+	err := wait.PollUntilContextCancel(ctx, readyPeriod, true, func(ctx context.Context) (bool, error) {
+		live, err := crds.Get(ctx, definition.GetName(), metav1.GetOptions{})
+		return err == nil && established(live), err
+	})
+	if err != nil {
+		return fmt.Errorf("wait until it is established: %w", err)
+	}
+	return waitServed(ctx, client, definition)
+}
+
+func established(definition *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(definition.Object, "status", "conditions")
+	for _, condition := range conditions {
+		c, ok := condition.(map[string]any)
+		if ok && c["type"] == "Established" {
+			return c["status"] == "True"
+		}
+	}
+	return false
+}
+
+// waitServed lists each served version until the answer is not 404: being established and being served are not the
+// same moment.
+func waitServed(ctx context.Context, client dynamic.Interface, definition *unstructured.Unstructured) error {
+	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+	plural, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural")
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	for _, version := range versions {
+		v, ok := version.(map[string]any)
+		if !ok || v["served"] != true {
+			continue
+		}
+		resource := schema.GroupVersionResource{Group: group, Version: fmt.Sprint(v["name"]), Resource: plural}
+		err := wait.PollUntilContextCancel(ctx, readyPeriod, true, func(ctx context.Context) (bool, error) {
+			_, err := client.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
+			if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
+				return false, nil
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return fmt.Errorf("wait until %s is served: %w", resource, err)
+		}
+	}
+	return nil
+}
