@@ -1,0 +1,119 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/version"
+	"k8s.io/klog/v2"
+	podsecurity "k8s.io/pod-security-admission/api"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/render"
+)
+
+// reachTimeout bounds the first requests, so that a wrong address is said soon.
+const reachTimeout = 10 * time.Second
+
+// Config is what the flags mean. It runs only once it is completed.
+type Config struct {
+	Client       *rest.Config
+	Namespaces   []string
+	Workers      int
+	ResyncPeriod time.Duration
+	Facts        render.Facts
+	Validation   validation.Options
+}
+
+type completedConfig struct {
+	*Config
+}
+
+// CompletedConfig is a Config that was checked against the cluster. Only Complete makes one.
+type CompletedConfig struct {
+	completedConfig
+}
+
+// Config turns the flags into a Config.
+func (o *Options) Config() (*Config, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	client, err := o.clientConfig()
+	if err != nil {
+		return nil, err
+	}
+	client.UserAgent = "fairlead-controller/" + version.Get().GitVersion
+	// No limit on our side: the API server knows its load, and tells by API Priority and Fairness.
+	client.QPS = -1
+	return &Config{
+		Client:       client,
+		Namespaces:   o.Namespaces,
+		Workers:      o.Workers,
+		ResyncPeriod: o.ResyncPeriod,
+		Facts:        render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces},
+		Validation:   validation.Options{SecurityProfile: podsecurity.Level(o.SecurityProfile)},
+	}, nil
+}
+
+// clientConfig finds the cluster: the one that the controller runs in, unless a kubeconfig or
+// context was asked for, or there is none; then as kubectl does.
+func (o *Options) clientConfig() (*rest.Config, error) {
+	if o.Kubeconfig == "" && o.Context == "" {
+		config, err := rest.InClusterConfig()
+		if err == nil {
+			return config, nil
+		}
+		if !errors.Is(err, rest.ErrNotInCluster) {
+			return nil, fmt.Errorf("read the cluster's credentials: %w", err)
+		}
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.Kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context}).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("no cluster: this is not running in one, and there is neither --kubeconfig, nor $KUBECONFIG, nor ~/.kube/config")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+// Complete makes sure that the cluster answers and knows Applications.
+func (c *Config) Complete(ctx context.Context) (CompletedConfig, error) {
+	probe := rest.CopyConfig(c.Client)
+	probe.Timeout = reachTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(probe)
+	if err != nil {
+		return CompletedConfig{}, fmt.Errorf("make discovery client: %w", err)
+	}
+	server, err := client.ServerVersionWithContext(ctx)
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not let these credentials in (check --kubeconfig and --context): %w", c.Client.Host, err)
+	}
+	if err != nil {
+		return CompletedConfig{}, fmt.Errorf("cannot reach the cluster at %s (check --kubeconfig and --context): %w", c.Client.Host, err)
+	}
+	klog.FromContext(ctx).Info("Connected", "server", c.Client.Host, "kubernetes", server.GitVersion, "fairlead", version.Get().GitVersion)
+	_, err = client.ServerResourcesForGroupVersionWithContext(ctx, v1.SchemeGroupVersion.String())
+	switch {
+	case apierrors.IsNotFound(err):
+		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not know %s: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'", c.Client.Host, v1.SchemeGroupVersion)
+	case apierrors.IsForbidden(err):
+		return CompletedConfig{}, fmt.Errorf("no permission to read the API of the cluster at %s: %w", c.Client.Host, err)
+	case err != nil:
+		return CompletedConfig{}, fmt.Errorf("ask the cluster at %s for %s: %w", c.Client.Host, v1.SchemeGroupVersion, err)
+	}
+	return CompletedConfig{completedConfig{c}}, nil
+}

@@ -1,0 +1,89 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	podsecurity "k8s.io/pod-security-admission/api"
+)
+
+// Options are the flags as the user gave them.
+type Options struct {
+	Kubeconfig                string
+	Context                   string
+	Namespaces                []string
+	Workers                   int
+	ResyncPeriod              time.Duration
+	SecurityProfile           string
+	RouteControllerNamespaces []string
+	Logging                   *logsapi.LoggingConfiguration
+}
+
+// NewOptions returns the defaults.
+func NewOptions() *Options {
+	return &Options{
+		Workers:                   16,
+		SecurityProfile:           string(podsecurity.LevelRestricted),
+		RouteControllerNamespaces: []string{"ingress-nginx", "traefik"},
+		Logging:                   logs.NewOptions(),
+	}
+}
+
+var securityProfiles = []string{string(podsecurity.LevelRestricted), string(podsecurity.LevelBaseline), string(podsecurity.LevelPrivileged)}
+
+// AddFlags adds the flags, in sections.
+func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
+	cluster := sections.FlagSet("cluster")
+	cluster.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path of a kubeconfig file. Not needed in a cluster.")
+	cluster.StringVar(&o.Context, "context", o.Context, "Context of the kubeconfig to use. Default: its current context.")
+	cluster.StringArrayVar(&o.Namespaces, "namespace", o.Namespaces, "Namespace to watch; may be repeated. Default: all.")
+
+	controller := sections.FlagSet("controller")
+	controller.IntVar(&o.Workers, "workers", o.Workers, "How many Applications are synced at once.")
+	controller.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod, "How often every Application is looked at although nothing changed, e.g. 10h. 0: never; drift is seen by watching and does not need it.")
+
+	platform := sections.FlagSet("platform")
+	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
+	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports.")
+
+	logsapi.AddFlags(o.Logging, sections.FlagSet("logs"))
+}
+
+// Validate returns everything that is wrong with the flags.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Workers < 1 || o.Workers > 1000 {
+		errs = append(errs, fmt.Errorf("--workers is %d, but must be between 1 and 1000", o.Workers))
+	}
+	if o.ResyncPeriod < 0 || (o.ResyncPeriod > 0 && o.ResyncPeriod < time.Second) {
+		errs = append(errs, fmt.Errorf("--resync-period is %s, but must be 0 or at least 1s", o.ResyncPeriod))
+	}
+	if !slices.Contains(securityProfiles, o.SecurityProfile) {
+		errs = append(errs, fmt.Errorf("--security-profile is %q, but must be one of %q", o.SecurityProfile, securityProfiles))
+	}
+	errs = append(errs, validateNamespaces("--namespace", o.Namespaces)...)
+	errs = append(errs, validateNamespaces("--route-controller-namespaces", o.RouteControllerNamespaces)...)
+	return utilerrors.NewAggregate(errs)
+}
+
+func validateNamespaces(flag string, namespaces []string) []error {
+	var errs []error
+	for i, namespace := range namespaces {
+		for _, problem := range validation.IsDNS1123Label(namespace) {
+			errs = append(errs, fmt.Errorf("%s %q: %s", flag, namespace, problem))
+		}
+		if slices.Contains(namespaces[:i], namespace) {
+			errs = append(errs, fmt.Errorf("%s %q is given twice", flag, namespace))
+		}
+	}
+	return errs
+}

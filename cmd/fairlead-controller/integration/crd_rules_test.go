@@ -1,0 +1,196 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// refusal is an Application that the CRD refuses.
+type refusal struct {
+	name string
+	spec string // beside the image, in YAML's flow style
+	// field and message are those of the refusal. More may be refused for other reasons.
+	field, message string
+}
+
+const (
+	oneProbe = "exactly one of exec, httpGet, tcpSocket, grpc must be set"
+	onePeer  = "exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set"
+	oneMount = "exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set"
+	noMetric = "at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set"
+	port     = "ports: [{name: http, containerPort: 80}], "
+)
+
+// rules are the CEL rules of the spec; TestRulesOfTheCRD makes sure that none is missing.
+var rules = []refusal{
+	{"replicas and autoscaling", "replicas: 1, autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 50}", "spec", "replicas and autoscaling are exclusive: set replicas for a fixed number, or autoscaling.minReplicas and maxReplicas"},
+	{"service without ports", "service: {}", "spec", "service needs at least one entry in ports"},
+	{"routes without ports", "routes: [{name: a, hostnames: [a.example.com]}]", "spec", "routes need at least one entry in ports"},
+	{"more than the most", "autoscaling: {minReplicas: 3, maxReplicas: 2, targetCPUUtilizationPercentage: 50}", "spec.autoscaling", "minReplicas (default 1) must not be more than maxReplicas"},
+	{"default minimum above the most", "autoscaling: {maxReplicas: 0, targetCPUUtilizationPercentage: 50}", "spec.autoscaling", "minReplicas (default 1) must not be more than maxReplicas"},
+	{"no metric", "autoscaling: {maxReplicas: 2}", "spec.autoscaling", noMetric},
+	{"custom budget with nothing", "disruptionBudget: {mode: Custom}", "spec.disruptionBudget", "mode Custom needs exactly one of minAvailable, maxUnavailable; the other modes take neither"},
+	{"custom budget with both", "disruptionBudget: {mode: Custom, minAvailable: 1, maxUnavailable: 1}", "spec.disruptionBudget", "mode Custom needs exactly one"},
+	{"automatic budget with a number", "disruptionBudget: {maxUnavailable: 1}", "spec.disruptionBudget", "the other modes take neither"},
+	{"liveness without action", "livenessProbe: {periodSeconds: 1}", "spec.livenessProbe", oneProbe},
+	{"readiness with two actions", "readinessProbe: {httpGet: {}, tcpSocket: {}}", "spec.readinessProbe", oneProbe},
+	{"startup with two actions", "startupProbe: {grpc: {}, exec: {command: [a]}}", "spec.startupProbe", oneProbe},
+	{"mount without source", "mounts: [{mountPath: /a}]", "spec.mounts[0]", oneMount},
+	{"mount with two sources", "mounts: [{mountPath: /a, emptyDir: {}, secret: {secretName: a}}]", "spec.mounts[0]", oneMount},
+	{"endPort of a named port", "networkPolicy: {egress: [{to: [{application: {name: a}}], ports: [{port: http, endPort: 90}]}]}", "spec.networkPolicy.egress[0].ports[0]", "endPort needs a numeric port that is not more than it"},
+	{"endPort before port", "networkPolicy: {egress: [{to: [{application: {name: a}}], ports: [{port: 91, endPort: 90}]}]}", "spec.networkPolicy.egress[0].ports[0]", "endPort needs a numeric port"},
+	{"to nobody", "networkPolicy: {egress: [{to: [{}]}]}", "spec.networkPolicy.egress[0].to[0]", onePeer},
+	{"from two at once", "networkPolicy: {ingress: [{from: [{application: {name: a}, podSelector: {}}]}]}", "spec.networkPolicy.ingress[0].from[0]", onePeer},
+	{"port name of digits", "ports: [{name: '80', containerPort: 80}]", "spec.ports[0].name", "a port name needs at least one letter"},
+	{"port name with two dashes", "ports: [{name: a--b, containerPort: 80}]", "spec.ports[0].name", "a port name cannot contain --"},
+	{"annotations of a foreign account", "serviceAccount: {name: robot, annotations: {a: b}}", "spec.serviceAccount", "serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"},
+	{"unknown strategy", "strategy: {type: BlueGreen}", "spec.strategy", "strategy.type must be RollingUpdate or Recreate"},
+	{"recreate with rolling numbers", "strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}", "spec.strategy", "strategy.rollingUpdate needs type RollingUpdate"},
+}
+
+// bounds are the important ones of the schema.
+var bounds = []refusal{
+	{"negative replicas", "replicas: -1", "spec.replicas", "should be greater than or equal to 0"},
+	{"too many replicas", "replicas: 10001", "spec.replicas", "should be less than or equal to 10000"},
+	{"replicas of text", "replicas: two", "spec.replicas", "must be of type integer"},
+	{"empty ports", "ports: []", "spec.ports", "should have at least 1 items"},
+	{"port 0", "ports: [{name: http, containerPort: 0}]", "spec.ports[0].containerPort", "should be greater than or equal to 1"},
+	{"port 65536", "ports: [{name: http, containerPort: 65536}]", "spec.ports[0].containerPort", "should be less than or equal to 65535"},
+	{"port without number", "ports: [{name: http}]", "spec.ports[0].containerPort", "Required value"},
+	{"long port name", "ports: [{name: a234567890123456, containerPort: 80}]", "spec.ports[0].name", "Too long"},
+	{"two ports of one name", "ports: [{name: http, containerPort: 80}, {name: http, containerPort: 81}]", "spec.ports[1]", "Duplicate value"},
+	{"two variables of one name", "env: [{name: A, value: a}, {name: A, value: b}]", "spec.env[1]", "Duplicate value"},
+	{"pull policy", "imagePullPolicy: Sometimes", "spec.imagePullPolicy", `supported values: "Always", "IfNotPresent", "Never"`},
+	{"reconcile policy", "reconcilePolicy: Ignore", "spec.reconcilePolicy", `supported values: "Enforce", "Observe", "Suspend"`},
+	{"deletion policy", "deletionPolicy: Retain", "spec.deletionPolicy", `supported values: "Delete", "Orphan"`},
+	{"service type", port + "service: {type: ExternalName}", "spec.service.type", `supported values: "ClusterIP", "NodePort", "LoadBalancer"`},
+	{"route without host", port + "routes: [{name: a, hostnames: []}]", "spec.routes[0].hostnames", "should have at least 1 items"},
+	{"route with an empty host", port + "routes: [{name: a, hostnames: ['']}]", "spec.routes[0].hostnames[0]", "should be at least 1 chars long"},
+	{"route path", port + "routes: [{name: a, hostnames: [a.b], paths: [{path: a}]}]", "spec.routes[0].paths[0].path", "should match '^/'"},
+	{"route type", port + "routes: [{name: a, hostnames: [a.b], type: Tunnel}]", "spec.routes[0].type", "Unsupported value"},
+	{"relative mount", "mounts: [{mountPath: tmp, emptyDir: {}}]", "spec.mounts[0].mountPath", "should match"},
+	{"config at the root", "config: {mountPath: /, data: {a: b}}", "spec.config.mountPath", "should be at least 2 chars long"},
+	{"config without files", "config: {mountPath: /a, data: {}}", "spec.config.data", "should have at least 1 properties"},
+	{"no progress deadline", "progressDeadlineSeconds: 0", "spec.progressDeadlineSeconds", "should be greater than or equal to 1"},
+	{"target of no percent", "autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 0}", "spec.autoscaling.targetCPUUtilizationPercentage", "should be greater than or equal to 1"},
+	{"from nobody", "networkPolicy: {ingress: [{from: []}]}", "spec.networkPolicy.ingress[0].from", "should have at least 1 items"},
+	{"to nobody", "networkPolicy: {egress: [{to: []}]}", "spec.networkPolicy.egress[0].to", "should have at least 1 items"},
+	{"empty image", "image: ''", "spec.image", "should be at least 1 chars long"},
+	{"image with a space", "image: 'a b'", "spec.image", `should match '^\S+$'`},
+	{"image too long", "image: " + strings.Repeat("a", 1025), "spec.image", "Too long"},
+	{"no image", "image: null", "spec.image", "Required value"},
+	{"unknown field", "replica: 1", "", `unknown field "spec.replica"`},
+}
+
+// TestRulesOfTheCRD lets the API server refuse what the CRD forbids, each with the message that
+// it should have.
+func TestRulesOfTheCRD(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, shared.Get(t))
+	tried := map[string]bool{}
+	for _, test := range slices.Concat(rules, bounds) {
+		t.Run(test.name, func(t *testing.T) {
+			e := e.sub(t)
+			body := e.decode("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {" + test.spec + "}\n")[0]
+			if spec, _, _ := unstructured.NestedMap(body.Object, "spec"); !strings.HasPrefix(test.spec, "image: ") {
+				spec["image"] = "registry.example.com/web:1"
+				body.Object["spec"] = spec
+			}
+			if e.refused(body, test.field, test.message) {
+				tried[indices.ReplaceAllString(test.field, "[]")+" "+test.message] = true
+			}
+		})
+	}
+	for _, name := range []string{"1web", "web.v1", strings.Repeat("a", 64)} {
+		t.Run("name "+name, func(t *testing.T) {
+			e := e.sub(t)
+			body := e.decode(named(small, name))[0]
+			const message = "metadata.name must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and '-', starting with a letter and ending with a letter or digit"
+			if e.refused(body, "<nil>", message) {
+				tried["<nil> "+message] = true
+			}
+		})
+	}
+	for _, rule := range celRules("", e.crd().Spec.Versions[0].Schema.OpenAPIV3Schema) {
+		if !tried[rule] {
+			t.Errorf("no test breaks the rule at %s", rule)
+		}
+	}
+}
+
+var indices = regexp.MustCompile(`\[\d+\]`)
+
+// refused tries to create the object and wants a refusal for the field.
+func (e *env) refused(body *unstructured.Unstructured, field, message string) bool {
+	e.Helper()
+	_, err := e.resource(body.GroupVersionKind()).Create(e.Context(), body, metav1.CreateOptions{
+		DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+	})
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		e.Errorf("not refused, but %v", err)
+		return false
+	}
+	if field == "" && strings.Contains(err.Error(), message) {
+		return true
+	}
+	if details := status.Status().Details; details != nil {
+		for _, cause := range details.Causes {
+			if cause.Field == field && strings.Contains(cause.Message, message) {
+				return true
+			}
+		}
+	}
+	e.Errorf("refused otherwise than with %s: %s\n%v", field, message, err)
+	return false
+}
+
+// celRules lists "path message" of all rules that are Fairlead's own.
+func celRules(path string, props *apiextensionsv1.JSONSchemaProps) []string {
+	var list []string
+	for _, rule := range props.XValidations {
+		at := strings.TrimPrefix(path, ".")
+		if at == "" {
+			at = "<nil>"
+		}
+		list = append(list, at+" "+rule.Message)
+	}
+	for _, name := range slices.Sorted(maps.Keys(props.Properties)) {
+		property := props.Properties[name]
+		list = append(list, celRules(path+"."+name, &property)...)
+	}
+	if props.Items != nil && props.Items.Schema != nil {
+		list = append(list, celRules(path+"[]", props.Items.Schema)...)
+	}
+	return list
+}
+
+// crd reads the CustomResourceDefinition as the API server has it.
+func (e *env) crd() *apiextensionsv1.CustomResourceDefinition {
+	e.Helper()
+	resource := schema.GroupVersionResource{Group: apiextensionsv1.GroupName, Version: "v1", Resource: "customresourcedefinitions"}
+	live, err := e.dynamic.Resource(resource).Get(e.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{})
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, definition)
+	}
+	if err != nil {
+		e.Fatal(fmt.Errorf("read the CRD: %w", err))
+	}
+	return definition
+}
