@@ -1,0 +1,135 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// simulatedNodes is how many nodes the demo's own cluster has.
+const simulatedNodes = 3
+
+// simulatedRegion is what the label topology.kubernetes.io/region says of a node that fairlead-cluster simulates.
+const simulatedRegion = "simulated"
+
+// cluster is where the demo takes place.
+type cluster struct {
+	config *rest.Config
+	// kubeconfig is for the controller and for people; it may list several files.
+	kubeconfig string
+	// own is fairlead-cluster, or nil if the cluster is somebody else's.
+	own *process
+	// simulated is true if pods only seem to run, and do what their annotation asks for.
+	simulated bool
+	// provisions is true if a PersistentVolumeClaim gets a volume by itself.
+	provisions bool
+}
+
+// startCluster starts the embedded control plane and returns when it is ready. When it ends by itself, died is called.
+func startCluster(ctx context.Context, binary string, w *workspace, died func(error)) (*cluster, error) {
+	own, err := startProcess(binary, w.log("fairlead-cluster"), died,
+		"up", "--stop-on-stdin-eof", "--data-dir="+w.cluster(), "--kubeconfig="+w.kubeconfig(), "--nodes="+strconv.Itoa(simulatedNodes),
+		// A claim that comes before its volume is looked at again then; the default is 15 seconds.
+		"--component-flag=kube-controller-manager=--pvclaimbinder-sync-period=1s")
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{kubeconfig: w.kubeconfig(), own: own}
+	if err := waitForFile(ctx, c.kubeconfig); err != nil {
+		return c, err
+	}
+	c.config, err = loadConfig(c.kubeconfig)
+	return c, err
+}
+
+// waitForFile waits for the kubeconfig, which appears when everything is ready. There is no API to watch before that.
+func waitForFile(ctx context.Context, file string) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// useCluster takes the cluster that KUBECONFIG names.
+func useCluster(kubeconfig string) (*cluster, error) {
+	config, err := loadConfig("")
+	if err != nil {
+		return nil, fmt.Errorf("use the cluster of KUBECONFIG=%s: %w; unset KUBECONFIG to have one started", kubeconfig, err)
+	}
+	return &cluster{config: config, kubeconfig: kubeconfig}, nil
+}
+
+// loadConfig reads one file, or with an empty path what KUBECONFIG lists, as kubectl does.
+func loadConfig(path string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+}
+
+// kubeconfigFlags tell the controller which cluster it is. A list of files goes by the environment only.
+func (c *cluster) kubeconfigFlags() []string {
+	if files := filepath.SplitList(c.kubeconfig); len(files) != 1 {
+		return nil
+	}
+	return []string{"--kubeconfig=" + c.kubeconfig}
+}
+
+// inspect finds out what the cluster can do, and returns its version and how many nodes can run pods.
+func (c *cluster) inspect(ctx context.Context, client kubernetes.Interface) (version string, nodes int, err error) {
+	server, err := client.Discovery().ServerVersion()
+	if err != nil {
+		return "", 0, fmt.Errorf("cannot reach the API server at %s: %w", c.config.Host, err)
+	}
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", 0, fmt.Errorf("list nodes: %w", err)
+	}
+	for i := range list.Items {
+		node := &list.Items[i]
+		if isReady(node) && !node.Spec.Unschedulable {
+			nodes++
+		}
+		c.simulated = c.simulated || node.Labels[corev1.LabelTopologyRegion] == simulatedRegion
+	}
+	if nodes == 0 {
+		return "", 0, fmt.Errorf("the cluster at %s has no node that could run a pod; unset KUBECONFIG to have a cluster with simulated nodes started", c.config.Host)
+	}
+	classes, err := client.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", 0, fmt.Errorf("list StorageClasses: %w", err)
+	}
+	for _, class := range classes.Items {
+		c.provisions = c.provisions || class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+	}
+	return server.GitVersion, nodes, nil
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+const usage = `Shows Fairlead at work: starts a Kubernetes control plane with simulated nodes, installs the CustomResourceDefinitions,
+runs the controller, applies artifacts/examples, breaks things and shows how they are repaired. "make demo" builds
+what it needs and runs it.
+
+Environment:
+  KUBECONFIG  use this cluster, instead of starting one
+  ONCE=1      end after the last step, instead of waiting for Ctrl-C; so does output that is no terminal
+  NO_COLOR=1  no colors
+
+Flags:
+`
+
+// options are what the user asked for.
+type options struct {
+	// root is the directory that has bin and artifacts.
+	root string
+	// kubeconfig is a file, or a list of files as kubectl takes it. Empty: a cluster is started.
+	kubeconfig string
+	// once ends the demo after its last step.
+	once bool
+}
+
+// parseOptions reads flags and environment. flag.ErrHelp means that the usage was asked for and printed.
+func parseOptions(args []string, getenv func(string) string, output io.Writer) (options, error) {
+	o := options{
+		kubeconfig: getenv("KUBECONFIG"),
+		once:       getenv("ONCE") != "" && getenv("ONCE") != "0",
+	}
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.SetOutput(output)
+	flags.Usage = func() {
+		fmt.Fprint(output, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&o.root, "root", "", "the directory with bin and artifacts; default: the current one, or the nearest above it that has them")
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
+	}
+	if flags.NArg() > 0 {
+		return options{}, fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))
+	}
+	if o.root != "" {
+		return o, nil
+	}
+	var err error
+	o.root, err = findRoot()
+	return o, err
+}
+
+func findRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "artifacts", "crds")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("artifacts/crds is neither here nor above: run the demo in Fairlead's source tree, or name that with -root")
+		}
+	}
+}
+
+func (o options) binary(name string) string { return filepath.Join(o.root, "bin", name) }
+func (o options) artifacts(path ...string) string {
+	return filepath.Join(append([]string{o.root, "artifacts"}, path...)...)
+}

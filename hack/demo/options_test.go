@@ -1,0 +1,92 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseOptions(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name        string
+		args        []string
+		environment map[string]string
+		want        options
+		wantErr     string
+	}{
+		{name: "defaults", want: options{root: root}},
+		{name: "environment", environment: map[string]string{"KUBECONFIG": "kc", "ONCE": "1"}, want: options{root: root, kubeconfig: "kc", once: true}},
+		{name: "ONCE=0", environment: map[string]string{"ONCE": "0"}, want: options{root: root}},
+		{name: "root", args: []string{"-root", "/x"}, want: options{root: "/x"}},
+		{name: "argument", args: []string{"now"}, wantErr: `unexpected argument "now"`},
+		{name: "help", args: []string{"-help"}, wantErr: flag.ErrHelp.Error()},
+	}
+	for _, test := range tests {
+		var output strings.Builder
+		got, err := parseOptions(test.args, func(name string) string { return test.environment[name] }, &output)
+		switch {
+		case test.wantErr != "":
+			if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("%s: error %v, want %q", test.name, err, test.wantErr)
+			}
+		case err != nil || got != test.want:
+			t.Errorf("%s: got %+v, %v, want %+v", test.name, got, err, test.want)
+		}
+		if errors.Is(err, flag.ErrHelp) && !strings.Contains(output.String(), "KUBECONFIG") {
+			t.Errorf("the usage says nothing of KUBECONFIG: %s", output.String())
+		}
+	}
+}
+
+func TestFindRootSaysWhatToDo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if root, err := findRoot(); err == nil || !strings.Contains(err.Error(), "-root") {
+		t.Errorf("findRoot returned %q, %v, want an error that names the flag", root, err)
+	}
+}
+
+func TestWorkspaceKeepsOnlyLogs(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, keep := range []bool{true, false} {
+		w, err := newWorkspace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		etcdLog := filepath.Join(w.cluster(), "logs", "etcd.log")
+		if err := os.MkdirAll(filepath.Dir(etcdLog), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{w.log("demo"), w.kubeconfig(), filepath.Join(w.cluster(), "secret.key"), etcdLog} {
+			if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.close(keep); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, pattern := range []string{"*", "logs/*", "logs/cluster/*"} {
+			found, _ := filepath.Glob(filepath.Join(w.dir, pattern))
+			for _, file := range found {
+				left = append(left, strings.TrimPrefix(file, w.dir+"/"))
+			}
+		}
+		want := ""
+		if keep {
+			want = "logs logs/cluster logs/demo.log logs/cluster/etcd.log"
+		}
+		if got := strings.Join(left, " "); got != want {
+			t.Errorf("close(%t) left %q, want %q", keep, got, want)
+		}
+	}
+}

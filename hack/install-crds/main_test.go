@@ -1,0 +1,95 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// TestInstallAndUninstall takes a cluster of its own, because it deletes the CRDs.
+func TestInstallAndUninstall(t *testing.T) {
+	cp := controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster())
+	client := dynamic.NewForConfigOrDie(cp.Config())
+	applications := client.Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
+	o := options{kubeconfig: cp.Kubeconfig(), directory: filepath.Join("..", "..", "artifacts", "crds"), timeout: time.Minute}
+
+	for _, attempt := range []string{"first", "second, over the first"} {
+		output := mustRun(t, o)
+		if want := "installed: applications.apps.fairlead.dev\n"; !strings.Contains(output, want) {
+			t.Errorf("install, %s: the output lacks %q:\n%s", attempt, want, output)
+		}
+	}
+	application := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.SchemeGroupVersion.String(),
+		"kind":       v1.ApplicationKind,
+		"metadata":   map[string]any{"name": "web"},
+		"spec":       map[string]any{"image": "example.com/web:1"},
+	}}
+	if _, err := applications.Create(t.Context(), application, metav1.CreateOptions{}); err != nil {
+		t.Fatalf("create an Application right after the install: %v", err)
+	}
+
+	o.remove = true
+	output := mustRun(t, o)
+	for _, want := range []string{"deleting: Application default/web\n", "deleted: applications.apps.fairlead.dev\n"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("uninstall: the output lacks %q:\n%s", want, output)
+		}
+	}
+	if _, err := client.Resource(crdResource).Get(t.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("get the CRD after the uninstall: %v, want not found", err)
+	}
+	if output := mustRun(t, o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {
+		t.Errorf("uninstall without anything installed: the output does not say so:\n%s", output)
+	}
+}
+
+func TestProblemsAreNamed(t *testing.T) {
+	empty := t.TempDir()
+	kubeconfig := filepath.Join(empty, "kubeconfig")
+	unreachable := `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]}`
+	if err := os.WriteFile(kubeconfig, []byte(unreachable), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	crds := filepath.Join("..", "..", "artifacts", "crds")
+	for _, test := range []struct {
+		name    string
+		options options
+		want    string
+	}{
+		{"no kubeconfig", options{kubeconfig: filepath.Join(empty, "none"), directory: crds}, "none: no such file"},
+		{"no CRDs", options{kubeconfig: kubeconfig, directory: empty}, "there is no *.yaml in " + empty},
+		{"no cluster", options{kubeconfig: kubeconfig, directory: crds}, "connection refused"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.options.timeout = time.Minute
+			err := run(t.Context(), test.options, &bytes.Buffer{})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want an error with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func mustRun(t *testing.T, o options) string {
+	t.Helper()
+	var output bytes.Buffer
+	if err := run(t.Context(), o, &output); err != nil {
+		t.Fatalf("%v; output:\n%s", err, &output)
+	}
+	return output.String()
+}
