@@ -1,0 +1,88 @@
+# Copyright The Fairlead Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Needed: Go, git, make, and a C compiler (gcc or clang; the race detector of `make test` wants it).
+# Everything else is compiled from Go modules at the versions that go.mod and hack/tools/*/go.mod pin.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# ARGS are passed on: make run ARGS="--workers=4 -v=2"
+ARGS ?=
+
+CLUSTER_SOURCES := hack/build-cluster.sh $(shell find hack/cluster -type f -not -name '*_test.go' -not -name '*.md')
+
+##@ Run
+
+.PHONY: demo
+demo: build ## Show the operator at work, on an embedded cluster. ONCE=1: to the end and exit. KUBECONFIG=FILE: on that cluster
+ifeq ($(KUBECONFIG),)
+	@$(MAKE) cluster
+endif
+	@hack/build.sh ./hack/demo fairlead-demo
+	@exec bin/fairlead-demo $(ARGS)
+
+.PHONY: run
+run: build ## Run the controller on this machine, against $KUBECONFIG or ~/.kube/config. ARGS="--workers=4": more flags
+	@exec bin/fairlead-controller $(ARGS)
+
+.PHONY: install
+install: ## Install the CRDs into the cluster of $KUBECONFIG or ~/.kube/config
+	@go run -buildvcs=false ./hack/install-crds $(ARGS)
+
+.PHONY: uninstall
+uninstall: ## Delete the CRDs, and with them every Application and its children
+	@go run -buildvcs=false ./hack/install-crds --delete $(ARGS)
+
+##@ Build
+
+.PHONY: build
+build: ## Compile bin/fairlead-controller
+	@hack/build.sh ./cmd/fairlead-controller
+
+.PHONY: cluster
+cluster: bin/fairlead-cluster bin/kwok ## Compile the embedded control plane into bin/, if its sources changed
+
+# The compiler must work through Kubernetes and etcd once, which takes minutes; the script says so and shows how far it is.
+bin/fairlead-cluster: $(CLUSTER_SOURCES)
+	@hack/build-cluster.sh
+	@touch bin/fairlead-cluster bin/kwok
+
+bin/kwok: bin/fairlead-cluster
+	@[[ -x $@ ]] || hack/build-cluster.sh
+
+.PHONY: generate
+generate: ## Regenerate code, CRDs and docs/api.md, after a change of pkg/apis
+	@hack/update-codegen.sh
+
+.PHONY: clean
+clean: ## Delete what the other targets made in this directory (not Go's caches)
+	rm -rf bin
+
+##@ Check
+
+.PHONY: test
+test: cluster ## Run all tests with the race detector, those on a real API server too
+	@hack/test.sh $(ARGS)
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster, without the race detector: quick
+	@hack/test.sh --unit $(ARGS)
+
+.PHONY: lint
+lint: ## Check the style: gofmt, golangci-lint, logcheck, shellcheck, shfmt
+	@hack/lint.sh
+
+.PHONY: verify
+verify: ## Check that generated files, go.mod files, formatting and license headers are as they should be
+	@hack/verify.sh
+
+##@ Help
+
+.PHONY: help
+help: ## Print this list
+	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET" } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+
+# Copyright The Fairlead Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs all linters and fails if one of them finds something. Every one runs, so that one call shows everything.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+
+failed=()
+say() { printf '>> %s\n' "$*"; }
+tool() { go tool -modfile="$root/hack/tools/$1/go.mod" "${@:2}"; }
+check() {
+  say "$1"
+  "${@:2}" || failed+=("$1")
+}
+
+scripts() { git ls-files -co --exclude-standard -- '*.sh' .ci/run; }
+
+check_shellcheck() {
+  if ! command -v shellcheck >/dev/null; then
+    echo "shellcheck is missing. Install it: 'apt-get install shellcheck' on Debian and Ubuntu, 'brew install shellcheck' on macOS."
+    return 1
+  fi
+  local files
+  mapfile -t files < <(scripts)
+  shellcheck -x "${files[@]}"
+}
+
+check_shfmt() {
+  local files
+  mapfile -t files < <(scripts)
+  tool shfmt shfmt -i 2 -d "${files[@]}"
+}
+
+check_logcheck() {
+  tool lint logcheck -check-contextual -check-with-helpers=false ./cmd/... ./pkg/...
+}
+
+# Formatting (gofmt, goimports) is part of it.
+check_golangci() { tool lint golangci-lint run --config "$root/.golangci.yml" ./...; }
+
+# Not the main package, which is Kubernetes: reading it takes longer than all the rest.
+check_golangci_cluster() { (cd hack/cluster && tool lint golangci-lint run --config "$root/.golangci.yml" ./internal/...); }
+
+check_golangci_integration() { (cd cmd/fairlead-controller/integration && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+
+say "The first time, Go compiles the linters from source: one to three minutes."
+check "shellcheck" check_shellcheck
+check "shfmt" check_shfmt
+check "logcheck (contextual logging)" check_logcheck
+check "golangci-lint" check_golangci
+check "golangci-lint in hack/cluster" check_golangci_cluster
+check "golangci-lint in the integration tests" check_golangci_integration
+
+if [[ "${#failed[@]}" -gt 0 ]]; then
+  printf 'lint: failed:'
+  printf ' [%s]' "${failed[@]}"
+  printf '\n'
+  exit 1
+fi
+echo "lint: everything passed"

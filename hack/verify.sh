@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+
+# Copyright The Fairlead Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks that what is generated or mechanical is as it should be. Every check runs, so that one call shows everything.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+
+failed=()
+check() {
+  printf '>> %s\n' "$1"
+  "${@:2}" || failed+=("$1")
+}
+
+files() { git ls-files -co --exclude-standard -- "$@" | while read -r file; do [[ ! -e "$file" ]] || echo "$file"; done; }
+
+check_gofmt() {
+  local unformatted
+  unformatted="$(files '*.go' | xargs gofmt -l)"
+  if [[ -n "$unformatted" ]]; then
+    printf 'not formatted, run gofmt -w on:\n%s\n' "$unformatted"
+    return 1
+  fi
+}
+
+# Every file that a person wrote names the license in its first lines.
+check_license() {
+  local missing
+  missing="$(files '*.go' '*.sh' .ci/run Makefile Dockerfile '*Dockerfile' | while read -r file; do
+    head -n 6 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$file"
+  done)"
+  if [[ -n "$missing" ]]; then
+    printf 'without the header of hack/boilerplate.go.txt:\n%s\n' "$missing"
+    return 1
+  fi
+}
+
+check_modules() {
+  local file directory status=0
+  while read -r file; do
+    directory="$(dirname "$file")"
+    if ! go -C "$directory" mod tidy -diff; then
+      echo "$file is not tidy: run go mod tidy in $directory"
+      status=1
+    fi
+  done < <(files 'go.mod' '*/go.mod')
+  return "$status"
+}
+
+check "gofmt" check_gofmt
+check "license headers" check_license
+check "go mod tidy, in every module" check_modules
+check "generated files" hack/verify-codegen.sh
+
+if [[ "${#failed[@]}" -gt 0 ]]; then
+  printf 'verify: failed:'
+  printf ' [%s]' "${failed[@]}"
+  printf '\n'
+  exit 1
+fi
+echo "verify: everything is as it should be"
