@@ -7,6 +7,7 @@
 #
 #   hack/build.sh ./cmd/fairlead-controller
 #   hack/build.sh ./hack/demo fairlead-demo    under another name than its directory's
+#   hack/build.sh --ldflags                    only print what stamps the version; hack/image.sh hands it to the Dockerfile
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -83,6 +84,11 @@ progress() {
     printf '\n'
   fi
 }
+
+if [[ "$1" == --ldflags ]]; then
+  ldflags
+  exit
+fi
 
 package="$1"
 name="${2:-$(basename "$package")}"
