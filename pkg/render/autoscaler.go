@@ -32,7 +32,7 @@ func autoscalers(app *v1.Application, _ Facts) ([]any, error) {
 		WithMinReplicas(MinReplicas(autoscaling)).
 		WithMaxReplicas(autoscaling.MaxReplicas).
 		WithMetrics(metrics...)
-	if behavior := autoscaling.Behavior; behavior != nil && !reflect.ValueOf(*behavior).IsZero() {
+	if behavior := decided(autoscaling.Behavior); behavior != nil {
 		converted, err := convert[autoscalingv2ac.HorizontalPodAutoscalerBehaviorApplyConfiguration](behavior)
 		if err != nil {
 			return nil, err
@@ -42,6 +42,26 @@ func autoscalers(app *v1.Application, _ Facts) ([]any, error) {
 	autoscaler := autoscalingv2ac.HorizontalPodAutoscaler(app.Name, app.Namespace).WithSpec(spec)
 	autoscaler.ObjectMetaApplyConfiguration = objectMeta(app, app.Name, nil)
 	return []any{autoscaler}, nil
+}
+
+// decided is the behavior without the rules that say nothing: the autoscaler's defaults apply to
+// them as if they were absent. An apply that turns a rule with fields into an empty one removes the
+// rule, so it would differ from what was rendered.
+func decided(behavior *autoscalingv2.HorizontalPodAutoscalerBehavior) *autoscalingv2.HorizontalPodAutoscalerBehavior {
+	if behavior == nil {
+		return nil
+	}
+	says := func(rules *autoscalingv2.HPAScalingRules) *autoscalingv2.HPAScalingRules {
+		if rules == nil || reflect.ValueOf(*rules).IsZero() {
+			return nil
+		}
+		return rules
+	}
+	up, down := says(behavior.ScaleUp), says(behavior.ScaleDown)
+	if up == nil && down == nil {
+		return nil
+	}
+	return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: up, ScaleDown: down}
 }
 
 // metrics are the asked ones, in a fixed order: cpu, memory, then those written out.

@@ -43,6 +43,15 @@ metrics:
 behavior:
   scaleDown: {stabilizationWindowSeconds: 0, selectPolicy: Disabled}
   scaleUp: {policies: [{type: Pods, value: 2, periodSeconds: 60}], tolerance: 50m}`},
+		{"a rule that says nothing", `autoscaling: {maxReplicas: 4, behavior: {scaleUp: {}, scaleDown: {selectPolicy: Disabled}}}`, `
+` + target + `
+minReplicas: 1
+maxReplicas: 4
+behavior: {scaleDown: {selectPolicy: Disabled}}`},
+		{"rules that say nothing", `autoscaling: {maxReplicas: 4, behavior: {scaleUp: {}, scaleDown: {}}}`, `
+` + target + `
+minReplicas: 1
+maxReplicas: 4`},
 		{"empty behavior", `autoscaling: {maxReplicas: 4, targetCPUUtilizationPercentage: 70, behavior: {}}`, `
 ` + target + `
 minReplicas: 1
