@@ -25,7 +25,7 @@ fi
 # Packages that start the embedded control plane say so by importing pkg/testing/controlplane.
 unit_packages() {
   go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}}' ./... |
-    grep -v 'fairlead.dev/fairlead/pkg/testing' |
+    grep -v 'fairlead.dev/fairlead/pkg/testing/controlplane' |
     cut -d ' ' -f 1
 }
 

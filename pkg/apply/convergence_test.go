@@ -24,6 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // syncs is render, plan and write, again and again, as the loop does it, with caches that are
@@ -117,7 +118,7 @@ func become(application *v1.Application, other *v1.Application) {
 // One sync brings the children from any spec to any other, and what is stored then is what a new
 // Application of that spec would have got: nothing of the old one is left.
 func TestAnySpecFollowsAnyOther(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	fixedseed.Check(t, func(r *rapid.T) {
 		s := newSyncs(t, r)
 		application := rendertest.Applications().Draw(r, "first")
 		s.settle(application)
@@ -189,7 +190,7 @@ var disturbances = map[string]func(child.Object){
 // Whatever others do to the children, and even if the Application changes at the same time, a few
 // syncs bring them to the spec.
 func TestAnyDisturbanceIsRepaired(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	fixedseed.Check(t, func(r *rapid.T) {
 		s := newSyncs(t, r)
 		application := rendertest.Applications().Draw(r, "application")
 		s.settle(application)

@@ -26,6 +26,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // mishap is one thing that happens to a world. It is drawn before the world begins, because what
@@ -205,7 +206,7 @@ func (w *world) children() map[string]any {
 // Whatever happens to an Application, its children and the API server, once the trouble is over
 // everything is as if nothing had happened, the status says so, and there is silence.
 func TestEverythingEndsWell(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	fixedseed.Check(t, func(r *rapid.T) {
 		first, trouble := valid(r), mishaps(r)
 		last := first
 		for _, m := range trouble {

@@ -17,11 +17,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // What was rendered and stored needs nothing done, whatever others have added to it.
 func TestSettledApplicationsAreLeftAlone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		snapshot := settled(t, rendertest.Applications().Draw(t, "application"))
 		if rapid.Bool().Draw(t, "decorated") {
 			decorate(snapshot)
@@ -37,7 +38,7 @@ func TestSettledApplicationsAreLeftAlone(t *testing.T) {
 
 // A plan has each child once, changes nothing that it was made from, and is the same each time.
 func TestPlansAreCompleteAndPure(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		snapshot := settled(t, rendertest.Applications().Draw(t, "before"))
 		after := rendertest.Applications().Draw(t, "after")
 		after.Namespace, after.Name, after.UID = snapshot.Application.Namespace, snapshot.Application.Name, snapshot.Application.UID
@@ -86,7 +87,7 @@ func TestPlansAreCompleteAndPure(t *testing.T) {
 
 // Any rendered field that others change makes exactly that child an Apply, as drift.
 func TestAnyChangedFieldIsDrift(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		app := rendertest.Applications().Draw(t, "application")
 		snapshot := settled(t, app)
 		desired := rapid.SampledFrom(rendered(t, app)).Draw(t, "child")

@@ -14,6 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 func named(name string, routes ...string) *v1.Application {
@@ -57,7 +58,7 @@ func TestTruncatedNamesKeepNameAndSuffixApart(t *testing.T) {
 
 func TestNamesAreValidAndDifferent(t *testing.T) {
 	label := rapid.StringMatching(`[a-z]([-a-z0-9]{0,61}[a-z0-9])?`)
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		apps := rapid.SliceOfNDistinct(label, 2, 2, rapid.ID).Draw(t, "applications")
 		routes := rapid.SliceOfNDistinct(label, 3, 3, rapid.ID).Draw(t, "routes")
 		one, other := named(apps[0], routes...), named(apps[1], routes...)
@@ -80,7 +81,7 @@ func different(t *rapid.T, names ...string) {
 
 func TestVolumeNamesAreValidAndDifferent(t *testing.T) {
 	path := rapid.StringMatching(`/[^:]{1,200}`)
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		paths := rapid.SliceOfNDistinct(path, 2, 2, rapid.ID).Draw(t, "paths")
 		different(t, v1.VolumeName(paths[0]), v1.VolumeName(paths[1]), v1.ConfigVolumeName, v1.TemporaryVolumeName)
 	})

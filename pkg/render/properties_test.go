@@ -20,12 +20,13 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // check renders generated Applications and checks each rendering.
 func check(t *testing.T, property func(t *rapid.T, app *v1.Application, facts render.Facts, children []child.Desired)) {
 	t.Helper()
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		app := rendertest.Applications().Draw(t, "application")
 		facts := rendertest.Facts().Draw(t, "facts")
 		property(t, app, facts, drawn(t, app, facts))

@@ -23,6 +23,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // anyInput draws what a sync may see and do, likely or not. The status is left out.
@@ -116,7 +117,7 @@ func anyResult(t *rapid.T, kind child.Kind, live child.Object) plan.Result {
 }
 
 func TestComputeProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		status := newApplication().Status
 		at := noon
 		for range rapid.IntRange(1, 4).Draw(t, "syncs") {

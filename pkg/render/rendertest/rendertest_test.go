@@ -10,10 +10,11 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 func TestApplicationsAreValid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		app := rendertest.Applications().Draw(t, "application")
 		if errs := validation.ValidateApplication(app, validation.Options{}); len(errs) > 0 {
 			t.Fatalf("not valid: %v", errs.ToAggregate())

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // FuzzValidateApplication decodes any JSON as an Application, as an API server without a schema
@@ -86,7 +87,7 @@ func drawMutated(t *rapid.T) *v1.Application {
 }
 
 func TestInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		checkInvariants(t, drawMutated(t), Options{})
 	})
 }
