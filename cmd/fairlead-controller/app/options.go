@@ -25,7 +25,11 @@ type Options struct {
 	ResyncPeriod              time.Duration
 	SecurityProfile           string
 	RouteControllerNamespaces []string
-	Logging                   *logsapi.LoggingConfiguration
+	// OperatorNamespace is where the controller's own Lease and Secret are.
+	OperatorNamespace string
+	LeaderElection    LeaderElectionOptions
+	Serving           ServingOptions
+	Logging           *logsapi.LoggingConfiguration
 }
 
 // NewOptions returns the defaults.
@@ -34,6 +38,8 @@ func NewOptions() *Options {
 		Workers:                   16,
 		SecurityProfile:           string(podsecurity.LevelRestricted),
 		RouteControllerNamespaces: []string{"ingress-nginx", "traefik"},
+		LeaderElection:            newLeaderElectionOptions(),
+		Serving:                   newServingOptions(),
 		Logging:                   logs.NewOptions(),
 	}
 }
@@ -55,6 +61,11 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
 	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports.")
 
+	o.LeaderElection.addFlags(sections.FlagSet("leader election"))
+	serving := sections.FlagSet("serving")
+	serving.StringVar(&o.OperatorNamespace, "operator-namespace", o.OperatorNamespace, "Namespace of the controller's own Lease and Secret. Default: the one that it runs in, from $POD_NAMESPACE or its ServiceAccount.")
+	o.Serving.addFlags(serving)
+
 	logsapi.AddFlags(o.Logging, sections.FlagSet("logs"))
 }
 
@@ -72,6 +83,11 @@ func (o *Options) Validate() error {
 	}
 	errs = append(errs, validateNamespaces("--namespace", o.Namespaces)...)
 	errs = append(errs, validateNamespaces("--route-controller-namespaces", o.RouteControllerNamespaces)...)
+	if o.OperatorNamespace != "" {
+		errs = append(errs, validateNamespaces("--operator-namespace", []string{o.OperatorNamespace})...)
+	}
+	errs = append(errs, o.LeaderElection.validate()...)
+	errs = append(errs, o.Serving.validate()...)
 	return utilerrors.NewAggregate(errs)
 }
 

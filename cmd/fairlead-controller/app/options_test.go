@@ -100,17 +100,29 @@ func TestFlags(t *testing.T) {
 		"cluster":    {"context", "kubeconfig", "namespace"},
 		"controller": {"resync-period", "workers"},
 		"platform":   {"route-controller-namespaces", "security-profile"},
+		"leader election": {
+			"leader-elect", "leader-elect-lease-duration", "leader-elect-lease-name", "leader-elect-namespace",
+			"leader-elect-renew-deadline", "leader-elect-retry-period",
+		},
+		"serving": {
+			"cert-dir", "cert-secret", "cert-service", "health-bind-address", "metrics-bind-address", "operator-namespace",
+			"profiling", "shutdown-delay", "webhook-bind-address", "webhook-url",
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"cluster", "controller", "platform", "logs"}, sections.Order); diff != "" {
+	if diff := cmp.Diff([]string{"cluster", "controller", "platform", "leader election", "serving", "logs"}, sections.Order); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
 	}
 
 	err := flags.Parse([]string{
 		"--kubeconfig=/config", "--context=dev", "--namespace=shop", "--namespace=team-a",
 		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--route-controller-namespaces=edge,gateway",
+		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
+		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
+		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--webhook-bind-address=:3",
+		"--webhook-url=https://localhost:3", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--shutdown-delay=5s",
 		"--logging-format=json",
 	})
 	if err != nil {
@@ -123,14 +135,26 @@ func TestFlags(t *testing.T) {
 	parsed := &Options{
 		Kubeconfig: "/config", Context: "dev", Namespaces: []string{"shop", "team-a"},
 		Workers: 3, ResyncPeriod: 10 * time.Hour, SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge", "gateway"},
+		OperatorNamespace: "fairlead",
+		LeaderElection: LeaderElectionOptions{
+			Enabled: true, Namespace: "ops", LeaseName: "mine",
+			LeaseDuration: 30 * time.Second, RenewDeadline: 20 * time.Second, RetryPeriod: 5 * time.Second,
+		},
+		Serving: ServingOptions{
+			HealthBindAddress: ":1", MetricsBindAddress: ":2", Profiling: true, WebhookBindAddress: ":3",
+			WebhookURL: "https://localhost:3", CertDir: "/certs", CertSecret: "certs", CertServices: []string{"hooks", "numbers"},
+			ShutdownDelay: 5 * time.Second,
+		},
 	}
 	if diff := cmp.Diff(parsed, options); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	// An option that no flag sets would be the zero value above, unnoticed.
-	for field, value := range reflect.ValueOf(*parsed).Fields() {
-		if field.Name != "Logging" && value.IsZero() {
-			t.Errorf("no flag sets the option %s", field.Name)
+	for _, options := range []any{*parsed, parsed.LeaderElection, parsed.Serving} {
+		for field, value := range reflect.ValueOf(options).Fields() {
+			if field.Name != "Logging" && value.IsZero() {
+				t.Errorf("no flag sets the option %s", field.Name)
+			}
 		}
 	}
 }

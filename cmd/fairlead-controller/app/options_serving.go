@@ -1,0 +1,156 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	utilnet "k8s.io/utils/net"
+)
+
+// ServingOptions are the flags about what others may ask this process.
+type ServingOptions struct {
+	HealthBindAddress  string
+	MetricsBindAddress string
+	Profiling          bool
+	WebhookBindAddress string
+	WebhookURL         string
+	CertDir            string
+	CertSecret         string
+	CertServices       []string
+	ShutdownDelay      time.Duration
+}
+
+func newServingOptions() ServingOptions {
+	return ServingOptions{CertServices: []string{"fairlead-webhook", "fairlead-metrics"}}
+}
+
+func (o *ServingOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "Where to serve /livez, /readyz and /healthz as plain HTTP, e.g. :8081. Port 0: a free one, which the log tells. Empty: off.")
+	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Where to serve /metrics, e.g. :8443. Over TLS to who may get that path, for which it needs a certificate; on a loopback address as plain HTTP to everyone on this machine. Port 0: a free one. Empty: off.")
+	flags.BoolVar(&o.Profiling, "profiling", o.Profiling, "Serve /debug/pprof beside /metrics, under the same rules.")
+	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Where to serve the admission webhooks, e.g. :9443. Port 0: a free one. Empty: off; then the controller alone checks what the CRD's schema cannot.")
+	flags.StringVar(&o.WebhookURL, "webhook-url", o.WebhookURL, "Register the webhooks at this https URL, at which the API server reaches the webhook address, and take them back at the end; for a controller outside of the cluster. The certificate is made in memory. A URL with port 0 takes that of the webhook address.")
+	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with tls.crt and tls.key to serve with, e.g. of cert-manager. They are read again when they change.")
+	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret, "Name of the Secret in the operator's namespace that keeps the certificates which the controller makes and rotates itself.")
+	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Names of the Services in the operator's namespace that the certificate of --cert-secret is for.")
+	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "How long to go on answering after SIGTERM, not ready any more, so that Services stop sending requests here first. The lease is handed over meanwhile.")
+}
+
+func (o *ServingOptions) validate() []error {
+	var errs []error
+	used := map[string]string{}
+	for _, address := range []struct{ flag, value string }{
+		{"--health-bind-address", o.HealthBindAddress},
+		{"--metrics-bind-address", o.MetricsBindAddress},
+		{"--webhook-bind-address", o.WebhookBindAddress},
+	} {
+		if address.value == "" {
+			continue
+		}
+		_, port, err := splitAddress(address.value)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s is %q, but must be host:port or :port, with an IP address as host: %w", address.flag, address.value, err))
+			continue
+		}
+		if other, taken := used[port]; taken && port != "0" {
+			errs = append(errs, fmt.Errorf("%s and %s both want port %s", other, address.flag, port))
+		}
+		used[port] = address.flag
+	}
+	errs = append(errs, o.validateCertificates()...)
+	if o.ShutdownDelay < 0 {
+		errs = append(errs, fmt.Errorf("--shutdown-delay is %s, but must not be negative", o.ShutdownDelay))
+	}
+	return errs
+}
+
+// validateCertificates makes sure that there is one way to a certificate, where one is needed.
+func (o *ServingOptions) validateCertificates() []error {
+	var errs []error
+	if o.CertDir != "" && o.CertSecret != "" {
+		errs = append(errs, errors.New("--cert-dir and --cert-secret exclude each other: the certificate comes from one place"))
+	}
+	if o.WebhookURL != "" {
+		errs = append(errs, o.validateWebhookURL()...)
+	}
+	if o.WebhookBindAddress != "" && !o.hasCertificate() && o.WebhookURL == "" {
+		errs = append(errs, errors.New("--webhook-bind-address needs a certificate: --cert-secret or --cert-dir, or --webhook-url outside of the cluster"))
+	}
+	if o.metricsSecured() && !o.hasCertificate() {
+		errs = append(errs, fmt.Errorf("--metrics-bind-address %s needs a certificate, --cert-secret or --cert-dir, unless it is a loopback address", o.MetricsBindAddress))
+	}
+	if o.Profiling && o.MetricsBindAddress == "" {
+		errs = append(errs, errors.New("--profiling needs --metrics-bind-address"))
+	}
+	if o.CertSecret == "" {
+		return errs
+	}
+	for _, problem := range validation.IsDNS1123Subdomain(o.CertSecret) {
+		errs = append(errs, fmt.Errorf("--cert-secret %q: %s", o.CertSecret, problem))
+	}
+	if len(o.CertServices) == 0 {
+		errs = append(errs, errors.New("--cert-secret needs at least one --cert-service"))
+	}
+	for _, service := range o.CertServices {
+		for _, problem := range validation.IsDNS1035Label(service) {
+			errs = append(errs, fmt.Errorf("--cert-service %q: %s", service, problem))
+		}
+	}
+	return errs
+}
+
+func (o *ServingOptions) validateWebhookURL() []error {
+	var errs []error
+	target, err := url.Parse(o.WebhookURL)
+	if err != nil || target.Scheme != "https" || target.Hostname() == "" || target.User != nil || target.RawQuery != "" || target.Fragment != "" {
+		errs = append(errs, fmt.Errorf("--webhook-url is %q, but must be an https URL without user, query and fragment", o.WebhookURL))
+	}
+	if o.WebhookBindAddress == "" {
+		errs = append(errs, errors.New("--webhook-url needs --webhook-bind-address"))
+	}
+	if o.hasCertificate() {
+		errs = append(errs, errors.New("--webhook-url makes its own certificate; it excludes --cert-dir and --cert-secret"))
+	}
+	return errs
+}
+
+// hasCertificate tells whether there is a certificate that others than this process trust.
+func (o *ServingOptions) hasCertificate() bool { return o.CertDir != "" || o.CertSecret != "" }
+
+// metricsSecured tells whether who reads metrics must show who he is. On a loopback address he has
+// shown that already, by being on this machine.
+func (o *ServingOptions) metricsSecured() bool {
+	if o.MetricsBindAddress == "" {
+		return false
+	}
+	host, _, err := splitAddress(o.MetricsBindAddress)
+	return err == nil && !isLoopback(host)
+}
+
+// splitAddress takes a bind address apart. The host is empty, or an IP address, or localhost.
+func splitAddress(address string) (host, port string, err error) {
+	host, port, err = net.SplitHostPort(address)
+	if err != nil {
+		return "", "", err
+	}
+	if host != "" && host != "localhost" && net.ParseIP(host) == nil {
+		return "", "", fmt.Errorf("%q is no IP address", host)
+	}
+	if _, err := utilnet.ParsePort(port, true); err != nil {
+		return "", "", fmt.Errorf("port %q is not between 0 and 65535", port)
+	}
+	return host, port, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
