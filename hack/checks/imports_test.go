@@ -26,6 +26,7 @@ var layers = []layer{
 	{"pkg/pipeline/...", nil},
 	// Pure: values in, values out.
 	{"pkg/child", []string{"pkg/apis/apps/v1"}},
+	{"pkg/reference", []string{"pkg/apis/apps/v1"}},
 	{"pkg/render", []string{"pkg/apis/apps/v1", "pkg/child"}},
 	{"pkg/plan", []string{"pkg/apis/apps/v1", "pkg/child"}},
 	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
@@ -33,28 +34,29 @@ var layers = []layer{
 	// Those that talk to the API server.
 	{"pkg/freshness", []string{"pkg/pipeline"}},
 	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/freshness", "pkg/pipeline"}},
-	{"pkg/informer", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/apply", "pkg/generated/...", "pkg/pipeline"}},
+	{"pkg/payload", []string{"pkg/reference"}},
+	{"pkg/informer", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/reference", "pkg/apply", "pkg/generated/...", "pkg/pipeline"}},
 	// The loop. Not the webhooks and servers, which stand beside it.
 	{"pkg/controller", []string{
-		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/freshness", "pkg/apply", "pkg/informer", "pkg/pipeline",
+		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
+		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
 	}},
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/pipeline"}},
-	{"pkg/admission", []string{"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/render"}},
+	{"pkg/admission", []string{"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/render"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/testing/..."}},
 	// The only place that knows all packages.
 	{"cmd/...", []string{
-		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/freshness", "pkg/apply", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
+		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
+		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
 		"pkg/pipeline",
 	}},
 }
 
 // pure are the packages that compute and nothing else. validation counts among them, since a
 // webhook and the sync must come to the same answer.
-var pure = []string{"pkg/apis/...", "pkg/child", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision"}
+var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision"}
 
 // TestImportsPointDownwards holds the direction of imports. Tests may import more: helpers, and
 // whatever they compare with.

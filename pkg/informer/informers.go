@@ -6,6 +6,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -22,6 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
+	"fairlead.dev/fairlead/pkg/reference"
 )
 
 // applicationsGVR is how the freshness tracker asks for the cache of Applications.
@@ -37,12 +40,18 @@ type Options struct {
 	// Resync is how often every Application is looked at again although nothing changed. 0: never;
 	// nothing depends on it.
 	Resync time.Duration
+	// Metadata is the client that watches what Applications refer to. It reads no content.
+	Metadata metadata.Interface
+	// Access tells which of that may be watched.
+	Access Access
 }
 
 // Informers are the caches of the Applications and their children.
 type Informers struct {
 	// scopes has one entry per watched namespace, or the one of metav1.NamespaceAll.
 	scopes map[string]*scope
+	// waiting are the goroutines of references, which wait until they are wanted.
+	waiting sync.WaitGroup
 }
 
 // scope is one set of informers: those of one namespace, or of all.
@@ -51,6 +60,7 @@ type scope struct {
 	kube         informers.SharedInformerFactory
 	applications cache.TypedSharedIndexInformer[*v1.Application]
 	children     []children
+	references   map[reference.Kind]*references
 }
 
 // New makes the informers. Nothing runs before Start.
@@ -61,7 +71,7 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 	}
 	i := &Informers{scopes: make(map[string]*scope, len(namespaces))}
 	for _, namespace := range namespaces {
-		s, err := newScope(kube, fairlead, namespace, options.Resync)
+		s, err := newScope(kube, fairlead, namespace, options)
 		if err != nil {
 			return nil, err
 		}
@@ -70,10 +80,10 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 	return i, nil
 }
 
-func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, resync time.Duration) (*scope, error) {
+func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, options Options) (*scope, error) {
 	managed := labels.Set{v1.LabelManagedBy: v1.ManagedBy}.String()
 	s := &scope{
-		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, resync,
+		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, options.Resync,
 			externalversions.WithNamespace(namespace),
 			externalversions.WithTransform(trimApplication)),
 		// Children have no resync of their own: that of their Application looks at them too.
@@ -88,6 +98,9 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 		return nil, err
 	}
 	s.children = children
+	if err := s.addReferences(namespace, options); err != nil {
+		return nil, err
+	}
 	return s, s.reportWatchErrors()
 }
 
@@ -118,6 +131,9 @@ func (i *Informers) Start(ctx context.Context) {
 	for _, s := range i.scopes {
 		s.fairlead.StartWithContext(ctx)
 		s.kube.StartWithContext(ctx)
+		for _, r := range s.references {
+			i.waiting.Go(func() { r.run(ctx) })
+		}
 	}
 }
 
@@ -127,6 +143,7 @@ func (i *Informers) Shutdown() {
 		s.fairlead.Shutdown()
 		s.kube.Shutdown()
 	}
+	i.waiting.Wait()
 }
 
 // Application returns the cached Application, which belongs to the cache: never change it.
@@ -206,29 +223,31 @@ func (i *Informers) scope(namespace string) (*scope, bool) {
 	return s, found
 }
 
-// reportWatchErrors makes every informer say what is wrong when it cannot list or watch, and
-// what to do where that is known. The reflector itself retries with back-off.
+// reportWatchErrors makes every informer of the scope say what is wrong when it cannot list or watch.
 func (s *scope) reportWatchErrors() error {
-	report := func(resource string) cache.WatchErrorHandlerWithContext {
-		return func(ctx context.Context, reflector *cache.Reflector, err error) {
-			logger := klog.FromContext(ctx).WithValues("resource", resource)
-			switch {
-			case apierrors.IsForbidden(err):
-				logger.Error(err, "No permission to watch; grant list and watch on the resource")
-			case apierrors.IsNotFound(err):
-				logger.Error(err, "The API is not served; for Applications install the CRDs with 'make install'")
-			default:
-				cache.DefaultWatchErrorHandler(ctx, reflector, err)
-			}
-		}
-	}
-	if err := s.applications.SetWatchErrorHandlerWithContext(report(v1.ApplicationResource)); err != nil {
+	if err := s.applications.SetWatchErrorHandlerWithContext(reportWatchError(v1.ApplicationResource)); err != nil {
 		return fmt.Errorf("set watch error handler for Applications: %w", err)
 	}
 	for _, c := range s.children {
-		if err := c.shared().SetWatchErrorHandlerWithContext(report(c.kind().Resource)); err != nil {
+		if err := c.shared().SetWatchErrorHandlerWithContext(reportWatchError(c.kind().Resource)); err != nil {
 			return fmt.Errorf("set watch error handler for %s: %w", c.kind(), err)
 		}
 	}
 	return nil
+}
+
+// reportWatchError says what to do about an error where that is known. The reflector itself
+// retries with back-off.
+func reportWatchError(resource string) cache.WatchErrorHandlerWithContext {
+	return func(ctx context.Context, reflector *cache.Reflector, err error) {
+		logger := klog.FromContext(ctx).WithValues("resource", resource)
+		switch {
+		case apierrors.IsForbidden(err):
+			logger.Error(err, "No permission to watch; grant list and watch on the resource")
+		case apierrors.IsNotFound(err):
+			logger.Error(err, "The API is not served; for Applications install the CRDs with 'make install'")
+		default:
+			cache.DefaultWatchErrorHandler(ctx, reflector, err)
+		}
+	}
 }

@@ -1,0 +1,140 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reference
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Kind is a kind of object that pods take their configuration from.
+type Kind string
+
+// The kinds, by their names in the core API.
+const (
+	ConfigMap Kind = "ConfigMap"
+	Secret    Kind = "Secret"
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{ConfigMap, Secret} }
+
+// Reference is one ConfigMap or Secret of the Application's namespace that its pods use.
+type Reference struct {
+	Kind Kind
+	Name string
+	// Required: without the object no pod starts.
+	Required bool
+	// Keys are those without which no pod starts, sorted. Where all keys are used, as in envFrom,
+	// none is required.
+	Keys []string
+}
+
+func (r Reference) String() string { return string(r.Kind) + " " + r.Name }
+
+// Follows tells whether a change of what the spec refers to is to replace the pods.
+func Follows(spec *v1.ApplicationSpec) bool {
+	return spec.ConfigChangePolicy != v1.ConfigChangeIgnore
+}
+
+// InSpec returns every ConfigMap and Secret that a container of the pods uses, once, ordered by
+// kind and name. imagePullSecrets are for the kubelet and do not count; nor does spec.config, which
+// is no reference.
+func InSpec(spec *v1.ApplicationSpec) []Reference {
+	f := finder{}
+	f.container(spec.Env, spec.EnvFrom)
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Sidecars} {
+		for i := range containers {
+			f.container(containers[i].Env, containers[i].EnvFrom)
+		}
+	}
+	for i := range spec.Mounts {
+		f.mount(&spec.Mounts[i])
+	}
+	return slices.SortedFunc(maps.Values(f), func(a, b Reference) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// finder gathers what was found, by kind and name.
+type finder map[target]Reference
+
+type target struct {
+	kind Kind
+	name string
+}
+
+// found adds one place that refers to an object. An object that one place needs and another may do
+// without is needed.
+func (f finder) found(kind Kind, name string, optional *bool, keys ...string) {
+	if name == "" {
+		return // The API refuses it where the object is used.
+	}
+	t := target{kind, name}
+	r := f[t]
+	r.Kind, r.Name = kind, name
+	if optional == nil || !*optional {
+		r.Required = true
+		r.Keys = slices.Compact(slices.Sorted(slices.Values(append(r.Keys, keys...))))
+	}
+	f[t] = r
+}
+
+func (f finder) container(env []corev1.EnvVar, envFrom []corev1.EnvFromSource) {
+	for i := range env {
+		source := env[i].ValueFrom
+		if source == nil {
+			continue
+		}
+		if s := source.ConfigMapKeyRef; s != nil {
+			f.found(ConfigMap, s.Name, s.Optional, s.Key)
+		}
+		if s := source.SecretKeyRef; s != nil {
+			f.found(Secret, s.Name, s.Optional, s.Key)
+		}
+	}
+	for i := range envFrom {
+		if s := envFrom[i].ConfigMapRef; s != nil {
+			f.found(ConfigMap, s.Name, s.Optional)
+		}
+		if s := envFrom[i].SecretRef; s != nil {
+			f.found(Secret, s.Name, s.Optional)
+		}
+	}
+}
+
+func (f finder) mount(mount *v1.Mount) {
+	if s := mount.ConfigMap; s != nil {
+		f.found(ConfigMap, s.Name, s.Optional, itemKeys(s.Items)...)
+	}
+	if s := mount.Secret; s != nil {
+		f.found(Secret, s.SecretName, s.Optional, itemKeys(s.Items)...)
+	}
+	if mount.Projected == nil {
+		return
+	}
+	for i := range mount.Projected.Sources {
+		source := &mount.Projected.Sources[i]
+		if s := source.ConfigMap; s != nil {
+			f.found(ConfigMap, s.Name, s.Optional, itemKeys(s.Items)...)
+		}
+		if s := source.Secret; s != nil {
+			f.found(Secret, s.Name, s.Optional, itemKeys(s.Items)...)
+		}
+	}
+}
+
+// itemKeys are the keys that a volume picks. Without items it takes what there is.
+func itemKeys(items []corev1.KeyToPath) []string {
+	keys := make([]string, 0, len(items))
+	for _, item := range items {
+		keys = append(keys, item.Key)
+	}
+	return keys
+}
