@@ -21,6 +21,15 @@ const (
 	// AnnotationConfigHash is on the pod template: a hash of spec.config.data, so that a change
 	// rolls the pods.
 	AnnotationConfigHash = "apps.fairlead.dev/config-hash"
+	// AnnotationConfigMapsHash and AnnotationSecretsHash are on the pod template: a hash of the
+	// content of all ConfigMaps, or Secrets, that the pods use, so that a change rolls the pods. That
+	// of Secrets is keyed, since more people may read a Deployment than a Secret.
+	AnnotationConfigMapsHash = "apps.fairlead.dev/configmaps-hash"
+	AnnotationSecretsHash    = "apps.fairlead.dev/secrets-hash"
+	// AnnotationConfigMapsVersions and AnnotationSecretsVersions are on the Deployment: a digest of
+	// the objects' versions from which the hash was computed. While it fits, nothing is read anew.
+	AnnotationConfigMapsVersions = "apps.fairlead.dev/configmaps-versions"
+	AnnotationSecretsVersions    = "apps.fairlead.dev/secrets-versions"
 	// AnnotationReplicasManaged is on the Deployment while Fairlead sets spec.replicas. It tells
 	// that the field must be handed over before it may be left out.
 	AnnotationReplicasManaged = "apps.fairlead.dev/replicas-managed"

@@ -136,6 +136,15 @@ type ApplicationSpec struct {
 	// +optional
 	Mounts []Mount `json:"mounts,omitempty"`
 
+	// What a change of a ConfigMap or Secret that env, envFrom or mounts refer to does: replace the
+	// pods, once it has settled (Rollout), or nothing (Ignore). With Rollout, pods are not replaced
+	// while one that is not optional is missing. Rollout puts a hash of the content on the pods. So
+	// the change from Ignore to Rollout replaces them once, unless they have the hash of the present
+	// content: nobody knows with which content they run. The change to Ignore replaces nothing.
+	// +kubebuilder:default=Rollout
+	// +optional
+	ConfigChangePolicy ConfigChangePolicy `json:"configChangePolicy,omitempty"`
+
 	// Compute resources of the application container.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
@@ -301,6 +310,17 @@ type ApplicationSpec struct {
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
+
+// ConfigChangePolicy says what a changed ConfigMap or Secret does to the pods that use it.
+// +kubebuilder:validation:Enum=Rollout;Ignore
+type ConfigChangePolicy string
+
+const (
+	// ConfigChangeRollout replaces the pods. The default.
+	ConfigChangeRollout ConfigChangePolicy = "Rollout"
+	// ConfigChangeIgnore leaves them alone.
+	ConfigChangeIgnore ConfigChangePolicy = "Ignore"
+)
 
 // ReconcilePolicy says what the controller may do with the children.
 // +kubebuilder:validation:Enum=Enforce;Observe;Suspend
