@@ -1,0 +1,39 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"time"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+)
+
+// Healthy tells why what is served now is not valid now: for /readyz. It works on every provider,
+// also on files that somebody else writes.
+func Healthy(served dynamiccertificates.CertKeyContentProvider, now time.Time) error {
+	leaf, err := servedLeaf(served)
+	if err != nil {
+		return err
+	}
+	if err := within(leaf, now); err != nil {
+		return fmt.Errorf("the serving certificate of %s is not valid: %w", served.Name(), err)
+	}
+	return nil
+}
+
+// servedLeaf parses what is served now.
+func servedLeaf(served dynamiccertificates.CertKeyContentProvider) (*x509.Certificate, error) {
+	certificate, key := served.CurrentCertKeyContent()
+	if len(certificate) == 0 || len(key) == 0 {
+		return nil, fmt.Errorf("there is no serving certificate in %s yet", served.Name())
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("the serving certificate of %s: %w", served.Name(), err)
+	}
+	return pair.Leaf, nil
+}

@@ -1,0 +1,64 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certs
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/component-base/metrics"
+)
+
+// RegisterMetrics registers the two gauges of the certificate that this replica serves. They are
+// read when they are asked for, so they cannot be out of date, and are absent while there is no
+// certificate. register is legacyregistry.CustomRegister, or that of another registry; served
+// may be any provider, but only a [Store] knows its CAs.
+//
+//   - fairlead_serving_certificate_not_after_seconds: when the leaf expires, as Unix time.
+//   - fairlead_serving_ca_not_after_seconds: when the first of the trusted CAs that sign or will sign does.
+func RegisterMetrics(register func(metrics.StableCollector) error, served dynamiccertificates.CertKeyContentProvider) error {
+	if err := register(&collector{served: served, leaf: newDesc("fairlead_serving_certificate_not_after_seconds",
+		"Unix time at which the serving certificate of this replica expires."),
+		ca: newDesc("fairlead_serving_ca_not_after_seconds",
+			"Unix time at which the CA expires that signs the serving certificates.")}); err != nil {
+		return fmt.Errorf("register metrics of certificates: %w", err)
+	}
+	return nil
+}
+
+func newDesc(name, help string) *metrics.Desc {
+	return metrics.NewDesc(name, help, nil, nil, metrics.ALPHA, "")
+}
+
+// collector reads the provider at each scrape.
+type collector struct {
+	metrics.BaseStableCollector
+	served   dynamiccertificates.CertKeyContentProvider
+	leaf, ca *metrics.Desc
+}
+
+func (c *collector) DescribeWithStability(descs chan<- *metrics.Desc) {
+	descs <- c.leaf
+	descs <- c.ca
+}
+
+func (c *collector) CollectWithStability(samples chan<- metrics.Metric) {
+	if leaf, err := servedLeaf(c.served); err == nil {
+		samples <- gauge(c.leaf, leaf.NotAfter)
+	}
+	store, ok := c.served.(Store)
+	if !ok {
+		return
+	}
+	// The CA that signs is the first (see Bundle.CAs).
+	if cas, err := cert.ParseCertsPEM(store.CABundle()); err == nil {
+		samples <- gauge(c.ca, cas[0].NotAfter)
+	}
+}
+
+func gauge(desc *metrics.Desc, value time.Time) metrics.Metric {
+	return metrics.NewLazyConstMetric(desc, metrics.GaugeValue, float64(value.Unix()))
+}

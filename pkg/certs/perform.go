@@ -1,0 +1,163 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certs
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// maxPrevious bounds the caBundle. More than one is there only after repairs, or when clocks that
+// disagree have led in turn.
+const maxPrevious = 3
+
+// perform does what was decided, and returns the new bundle. Only the keys and serial numbers are
+// not determined by the input.
+func perform(in Input, action Action) (Bundle, error) {
+	b := in.Bundle
+	var err error
+	switch action {
+	case Wait:
+		return b, nil
+	case Tidy:
+		if usable(b.Next, in.Now) != nil {
+			b.Next = KeyPair{}
+		}
+		b.Previous = previous(in)
+		return b, nil
+	case MakeNext:
+		b.Next, err = newCA(in)
+		return b, err
+	case MakeLeaf:
+		b.Leaf, err = newLeaf(in, b.CA)
+		return b, err
+	case Promote:
+		b.Previous, b.CA, b.Next = previous(in), b.Next, KeyPair{}
+	case MakeAll:
+		b.Previous, b.Next = previous(in), KeyPair{}
+		if b.CA, err = newCA(in); err != nil {
+			return Bundle{}, err
+		}
+	default:
+		return Bundle{}, fmt.Errorf("perform %q: it is no action", action)
+	}
+	b.Previous = slices.DeleteFunc(b.Previous, b.CA.Certificate.Equal)
+	b.Leaf, err = newLeaf(in, b.CA)
+	return b, err
+}
+
+// previous returns the CAs that stay trusted beside a new one: those of which a leaf may still be
+// served. First the one that signed the leaf that is served now, since that is the one that counts.
+func previous(in Input) []*x509.Certificate {
+	candidates := slices.Concat([]*x509.Certificate{issuer(in.Bundle), in.Bundle.CA.Certificate}, in.Bundle.Previous)
+	var kept []*x509.Certificate
+	for _, ca := range candidates {
+		if ca != nil && !in.Now.After(ca.NotAfter) && !contains(kept, ca) && len(kept) < maxPrevious {
+			kept = append(kept, ca)
+		}
+	}
+	return kept
+}
+
+// newCA makes a CA that can sign leaves and nothing else.
+func newCA(in Input) (KeyPair, error) {
+	notBefore, notAfter := in.Now.Add(-in.Policy.Backdate), in.Now.Add(in.Policy.CAValidity)
+	template := &x509.Certificate{
+		// The time is for people; programs tell CAs apart by their key identifier.
+		Subject:               pkix.Name{CommonName: "fairlead-ca@" + in.Now.UTC().Format(time.RFC3339)},
+		NotBefore:             notBefore,
+		NotAfter:              notAfter,
+		KeyUsage:              x509.KeyUsageCertSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		MaxPathLenZero:        true,
+	}
+	return issue(template, KeyPair{})
+}
+
+// newLeaf makes a leaf that does not outlive its CA.
+func newLeaf(in Input, ca KeyPair) (KeyPair, error) {
+	notAfter := in.Now.Add(in.Policy.LeafValidity)
+	if notAfter.After(ca.Certificate.NotAfter) {
+		notAfter = ca.Certificate.NotAfter
+	}
+	template := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "fairlead"},
+		NotBefore:             in.Now.Add(-in.Policy.Backdate),
+		NotAfter:              notAfter,
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
+		DNSNames:              in.Names.DNSNames,
+		IPAddresses:           in.Names.IPs,
+	}
+	return issue(template, ca)
+}
+
+// issue makes a key and has its certificate signed by the CA, or by itself if there is none. The
+// serial number is random, because the template has none.
+func issue(template *x509.Certificate, ca KeyPair) (KeyPair, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return KeyPair{}, fmt.Errorf("generate key: %w", err)
+	}
+	parent, signer := template, crypto.Signer(key)
+	if ca.Certificate != nil {
+		parent, signer = ca.Certificate, ca.Key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		return KeyPair{}, fmt.Errorf("create certificate: %w", err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return KeyPair{}, fmt.Errorf("parse certificate: %w", err)
+	}
+	return KeyPair{Certificate: certificate, Key: key}, nil
+}
+
+// restore completes a damaged bundle from what this process has last seen good: the leaf that is
+// being served, and the CAs by which it is trusted. The keys of CAs are not brought back: a CA that
+// was removed gets a successor.
+func restore(damaged, remembered Bundle, now time.Time) Bundle {
+	known := damaged.CAs()
+	for _, ca := range remembered.CAs() {
+		if !contains(known, ca) {
+			damaged.Previous = append(slices.Clip(damaged.Previous), ca)
+		}
+	}
+	if verify(damaged, now) != nil {
+		candidate := damaged
+		candidate.Leaf = remembered.Leaf
+		if verify(candidate, now) == nil {
+			damaged = candidate
+		}
+	}
+	damaged.Previous = previous(Input{Bundle: damaged, Now: now})
+	return damaged
+}
+
+// equal tells whether two encoded bundles are the same, whatever else is beside them.
+func equal(a, b map[string][]byte) bool {
+	for _, key := range keys() {
+		if !bytes.Equal(a[key], b[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+func keys() []string {
+	return []string{
+		KeyLeafCertificate, KeyLeafKey, KeyCABundle, KeyCACertificate, KeyCAKey, KeyNextCertificate, KeyNextKey,
+	}
+}
