@@ -15,6 +15,8 @@ type Facts struct {
 	// RouteControllerNamespaces are the namespaces from which routed ports are opened when a
 	// NetworkPolicy is rendered. Order and repetition do not matter.
 	RouteControllerNamespaces []string
+	// References are the hashes of what the pods of this Application use.
+	References ReferenceHashes
 }
 
 // renderer renders all children of one kind: the apply configurations, in a fixed order.

@@ -14,7 +14,7 @@ import (
 const defaultRevisionHistoryLimit = 5
 
 // deployments renders the Deployment.
-func deployments(app *v1.Application, _ Facts) ([]any, error) {
+func deployments(app *v1.Application, facts Facts) ([]any, error) {
 	template, err := podTemplate(app)
 	if err != nil {
 		return nil, err
@@ -35,6 +35,7 @@ func deployments(app *v1.Application, _ Facts) ([]any, error) {
 	}
 	deployment := appsv1ac.Deployment(app.Name, app.Namespace).WithSpec(spec)
 	deployment.ObjectMetaApplyConfiguration = objectMeta(app, app.Name, nil)
+	facts.References.annotate(deployment)
 	if replicas := FixedReplicas(app); replicas != nil {
 		spec.WithReplicas(*replicas)
 		// Whoever later leaves replicas out must know that it was set, because leaving out an
