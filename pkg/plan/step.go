@@ -25,6 +25,8 @@ const (
 	Wait Action = "Wait"
 	// Refuse does nothing, because the live object is not the Application's.
 	Refuse Action = "Refuse"
+	// Await does nothing, because something that the pods need is missing; see Withhold.
+	Await Action = "Await"
 	// Hold does nothing for now, because somebody else keeps undoing what is applied.
 	Hold Action = "Hold"
 )
