@@ -30,11 +30,30 @@ run: build ## Run the controller on this machine, against $KUBECONFIG or ~/.kube
 
 .PHONY: install
 install: ## Install the CRDs into the cluster of $KUBECONFIG or ~/.kube/config
-	@go run -buildvcs=false ./hack/install-crds $(ARGS)
+	@go run -buildvcs=false ./hack/deploy $(ARGS) install-crds
 
 .PHONY: uninstall
 uninstall: ## Delete the CRDs, and with them every Application and its children
-	@go run -buildvcs=false ./hack/install-crds --delete $(ARGS)
+	@go run -buildvcs=false ./hack/deploy $(ARGS) uninstall-crds
+
+##@ Run in a cluster
+
+# IMAGE names the image, for `make image` to build and for `make deploy` to run.
+IMAGE ?=
+# OVERLAY is what to deploy, of artifacts/overlays or of your own.
+OVERLAY ?= artifacts/overlays/default
+
+.PHONY: image
+image: ## Build the controller's image with docker, podman or buildah. IMAGE=registry.example.com/fairlead-controller:v1
+	@IMAGE="$(IMAGE)" hack/image.sh $(ARGS)
+
+.PHONY: deploy
+deploy: ## Run the operator in the cluster of $KUBECONFIG or ~/.kube/config. IMAGE=its image, OVERLAY=another directory
+	@go run -buildvcs=false ./hack/deploy --overlay="$(OVERLAY)" --image="$(IMAGE)" $(ARGS) install
+
+.PHONY: undeploy
+undeploy: ## Take the operator out again. Applications and their children stay, unless DELETE_CRDS=1
+	@go run -buildvcs=false ./hack/deploy --overlay="$(OVERLAY)" $(if $(filter 1,$(DELETE_CRDS)),--delete-crds) $(ARGS) uninstall
 
 ##@ Build
 

@@ -20,15 +20,15 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
-// TestInstallAndUninstall takes a cluster of its own, because it deletes the CRDs.
-func TestInstallAndUninstall(t *testing.T) {
+// TestInstallAndUninstallCRDs takes a cluster of its own, because it deletes the CRDs.
+func TestInstallAndUninstallCRDs(t *testing.T) {
 	cp := controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster())
 	client := dynamic.NewForConfigOrDie(cp.Config())
 	applications := client.Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
-	o := options{kubeconfig: cp.Kubeconfig(), directory: filepath.Join("..", "..", "artifacts", "crds"), timeout: time.Minute}
+	o := options{kubeconfig: cp.Kubeconfig(), crds: filepath.Join("..", "..", "artifacts", "crds"), timeout: time.Minute}
 
 	for _, attempt := range []string{"first", "second, over the first"} {
-		output := mustRun(t, o)
+		output := mustRun(t, "install-crds", o)
 		if want := "installed: applications.apps.fairlead.dev\n"; !strings.Contains(output, want) {
 			t.Errorf("install, %s: the output lacks %q:\n%s", attempt, want, output)
 		}
@@ -43,8 +43,7 @@ func TestInstallAndUninstall(t *testing.T) {
 		t.Fatalf("create an Application right after the install: %v", err)
 	}
 
-	o.remove = true
-	output := mustRun(t, o)
+	output := mustRun(t, "uninstall-crds", o)
 	for _, want := range []string{"deleting: Application default/web\n", "deleted: applications.apps.fairlead.dev\n"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("uninstall: the output lacks %q:\n%s", want, output)
@@ -53,7 +52,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	if _, err := client.Resource(crdResource).Get(t.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("get the CRD after the uninstall: %v, want not found", err)
 	}
-	if output := mustRun(t, o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {
+	if output := mustRun(t, "uninstall-crds", o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {
 		t.Errorf("uninstall without anything installed: the output does not say so:\n%s", output)
 	}
 }
@@ -71,13 +70,13 @@ func TestProblemsAreNamed(t *testing.T) {
 		options options
 		want    string
 	}{
-		{"no kubeconfig", options{kubeconfig: filepath.Join(empty, "none"), directory: crds}, "none: no such file"},
-		{"no CRDs", options{kubeconfig: kubeconfig, directory: empty}, "there is no *.yaml in " + empty},
-		{"no cluster", options{kubeconfig: kubeconfig, directory: crds}, "connection refused"},
+		{"no kubeconfig", options{kubeconfig: filepath.Join(empty, "none"), crds: crds}, "none: no such file"},
+		{"no CRDs", options{kubeconfig: kubeconfig, crds: empty}, "there is no *.yaml in " + empty},
+		{"no cluster", options{kubeconfig: kubeconfig, crds: crds}, "connection refused"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.options.timeout = time.Minute
-			err := run(t.Context(), test.options, &bytes.Buffer{})
+			err := run(t.Context(), []string{"install-crds"}, test.options, &bytes.Buffer{})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
@@ -85,10 +84,10 @@ func TestProblemsAreNamed(t *testing.T) {
 	}
 }
 
-func mustRun(t *testing.T, o options) string {
+func mustRun(t *testing.T, action string, o options) string {
 	t.Helper()
 	var output bytes.Buffer
-	if err := run(t.Context(), o, &output); err != nil {
+	if err := run(t.Context(), []string{action}, o, &output); err != nil {
 		t.Fatalf("%v; output:\n%s", err, &output)
 	}
 	return output.String()

@@ -1,0 +1,151 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command deploy puts Fairlead into a cluster and takes it out again, without kubectl:
+//
+//	deploy [flags] install          the CRDs and an overlay of artifacts/overlays, and waits until the controller works
+//	deploy [flags] uninstall        the overlay; the CRDs and what uses them only with --delete-crds
+//	deploy [flags] install-crds     the CRDs alone, for a controller outside of the cluster
+//	deploy [flags] uninstall-crds   the CRDs, and with them every object of their kinds
+//
+// `make deploy`, `undeploy`, `install` and `uninstall` run it.
+//
+// It applies on the server's side: kubectl's default keeps the whole object in an annotation, and
+// the CRD of Application is larger than annotations may be.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+type options struct {
+	kubeconfig, context   string
+	crds, overlay, image  string
+	deleteCRDs            bool
+	timeout               time.Duration
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "Path of a kubeconfig file. Default: $KUBECONFIG, or ~/.kube/config.")
+	flag.StringVar(&o.context, "context", "", "Context of the kubeconfig. Default: its current context.")
+	flag.StringVar(&o.crds, "crds", filepath.Join("artifacts", "crds"), "Directory with the CRDs.")
+	flag.StringVar(&o.overlay, "overlay", filepath.Join("artifacts", "overlays", "default"), "Directory with the kustomization to deploy.")
+	flag.StringVar(&o.image, "image", "", "Image of the controller. Default: the one that the overlay names.")
+	flag.BoolVar(&o.deleteCRDs, "delete-crds", false, "With uninstall: delete the CRDs too, and with them every Application and its children.")
+	flag.DurationVar(&o.timeout, "timeout", 3*time.Minute, "How long to wait for the cluster.")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, flag.Args(), o, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "deploy:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, arguments []string, o options, out io.Writer) error {
+	actions := map[string]func(context.Context, *cluster, options) error{
+		"install":        install,
+		"uninstall":      uninstall,
+		"install-crds":   installCRDs,
+		"uninstall-crds": uninstallCRDs,
+	}
+	if len(arguments) != 1 || actions[arguments[0]] == nil {
+		return fmt.Errorf("the arguments are %q, but must be one of install, uninstall, install-crds and uninstall-crds", arguments)
+	}
+	config, err := clientConfig(o)
+	if err != nil {
+		return err
+	}
+	c, err := newCluster(config, out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "cluster:", config.Host)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("it took longer than --timeout=%s", o.timeout))
+	defer cancel()
+	return actions[arguments[0]](ctx, c, o)
+}
+
+func clientConfig(o options) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context}).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("no cluster: there is neither --kubeconfig, nor $KUBECONFIG, nor ~/.kube/config")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+// install applies everything, in an order in which nothing waits for what comes later.
+func install(ctx context.Context, c *cluster, o options) error {
+	objects, err := render(ctx, o.overlay)
+	if err != nil {
+		return err
+	}
+	if o.image != "" {
+		if err := setImage(objects, o.image); err != nil {
+			return err
+		}
+	}
+	// Before the first write: half an installation helps nobody.
+	if err := c.requireServed(objects); err != nil {
+		return err
+	}
+	if err := installCRDs(ctx, c, o); err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := c.apply(ctx, object); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.out, "applied:", name(object))
+	}
+	for _, object := range objects {
+		if object.GetKind() != deploymentKind {
+			continue
+		}
+		if err := waitAvailable(ctx, c, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uninstall leaves Applications and their children as they are, unless the CRDs go too.
+func uninstall(ctx context.Context, c *cluster, o options) error {
+	objects, err := render(ctx, o.overlay)
+	if err != nil {
+		return err
+	}
+	// While the controller still runs: Applications with deletionPolicy Orphan need it to go.
+	if o.deleteCRDs {
+		if err := uninstallCRDs(ctx, c, o); err != nil {
+			return err
+		}
+	}
+	if err := c.removeAll(ctx, objects); err != nil {
+		return err
+	}
+	if o.deleteCRDs {
+		return nil
+	}
+	return tellWhatStays(ctx, c, o)
+}
