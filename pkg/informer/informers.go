@@ -60,6 +60,7 @@ type scope struct {
 	kube         informers.SharedInformerFactory
 	applications cache.TypedSharedIndexInformer[*v1.Application]
 	children     []children
+	pods         *pods
 	references   map[reference.Kind]*references
 }
 
@@ -93,11 +94,17 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managed })),
 	}
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
+	if err := s.applications.AddIndexers(routeIndexers()); err != nil {
+		return nil, fmt.Errorf("index Applications: %w", err)
+	}
 	children, err := newChildren(s.kube)
 	if err != nil {
 		return nil, err
 	}
 	s.children = children
+	if s.pods, err = newPods(kube, namespace); err != nil {
+		return nil, err
+	}
 	if err := s.addReferences(namespace, options); err != nil {
 		return nil, err
 	}
@@ -131,6 +138,7 @@ func (i *Informers) Start(ctx context.Context) {
 	for _, s := range i.scopes {
 		s.fairlead.StartWithContext(ctx)
 		s.kube.StartWithContext(ctx)
+		s.pods.factory.StartWithContext(ctx)
 		for _, r := range s.references {
 			i.waiting.Go(func() { r.run(ctx) })
 		}
@@ -142,6 +150,7 @@ func (i *Informers) Shutdown() {
 	for _, s := range i.scopes {
 		s.fairlead.Shutdown()
 		s.kube.Shutdown()
+		s.pods.factory.Shutdown()
 	}
 	i.waiting.Wait()
 }

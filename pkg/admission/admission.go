@@ -1,0 +1,93 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+)
+
+// The paths that the Handler serves, and nothing else.
+const (
+	MutatePath   = "/mutate/applications"
+	ValidatePath = "/validate/applications"
+)
+
+const (
+	// DefaultMaxInFlight lets through more than an API server sends at once, unless lookups hang.
+	DefaultMaxInFlight = 64
+	// Timeout is how long an answer may take. It is below TimeoutSeconds, so that a slow lookup ends
+	// in an answer that says so.
+	Timeout = 4 * time.Second
+	// maxBody is more than a review of two Applications can have: the API server takes requests of at
+	// most 3 MiB, and an object is sent as it was and as it shall be.
+	maxBody = 8 << 20
+)
+
+// Config is what the webhooks work with. All functions must be safe for concurrent use.
+type Config struct {
+	// Validation are the limits that the platform sets, the same as the sync's.
+	Validation validation.Options
+	// Defaulters run in this order after v1.SetDefaults, over a new or changed spec.
+	Defaulters []Defaulter
+	// RouteClaimants returns the stored Applications that ask for a host name and path, the one in
+	// the request included: informer.Informers.RouteClaimants. Required.
+	RouteClaimants validation.RouteClaimants
+	// ReviewAccess asks whether the requester may do something: see ReviewAccessBy. Required.
+	ReviewAccess func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error)
+	// Exists tells whether an object is there, for warnings: see ExistsBy. An error, be it a missing
+	// permission, means that nothing is said about the object. Nil: no such warnings.
+	Exists func(context.Context, Reference) (bool, error)
+	// Metrics may be nil.
+	Metrics *Metrics
+	// MaxInFlight is how many requests are worked on at once; further ones get 429 at once.
+	// 0: DefaultMaxInFlight.
+	MaxInFlight int
+}
+
+// Defaulter changes the spec of an Application before it is stored. It must be pure, and do nothing
+// more when it is called twice: the API server may ask again after other webhooks.
+type Defaulter func(*v1.Application)
+
+// Handler serves the webhooks. It is safe for concurrent use and has nothing to close.
+type Handler struct {
+	config Config
+	codec  codec
+	mux    *http.ServeMux
+	slots  chan struct{}
+	probes probes
+}
+
+// New returns a Handler for MutatePath and ValidatePath. It answers at once; whether it should be
+// asked before the informers have synced is the readiness check's to say. The logger comes from
+// the context of each request: set it in http.Server.BaseContext.
+func New(config Config) (*Handler, error) {
+	if config.RouteClaimants == nil || config.ReviewAccess == nil {
+		return nil, errors.New("admission needs RouteClaimants and ReviewAccess")
+	}
+	if config.MaxInFlight <= 0 {
+		config.MaxInFlight = DefaultMaxInFlight
+	}
+	if config.Metrics == nil {
+		config.Metrics = NewMetrics()
+	}
+	codec, err := newCodec()
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{config: config, codec: codec, mux: http.NewServeMux(), slots: make(chan struct{}, config.MaxInFlight)}
+	h.mux.Handle("POST "+MutatePath, h.serve(Mutating, h.mutate))
+	h.mux.Handle("POST "+ValidatePath, h.serve(Validating, h.validate))
+	return h, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }

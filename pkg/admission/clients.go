@@ -1,0 +1,53 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/client-go/metadata"
+)
+
+// ReviewAccessBy makes Config.ReviewAccess of a client, which needs the permission to create
+// subjectaccessreviews.
+func ReviewAccessBy(client authorizationclient.SubjectAccessReviewInterface) func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
+	return func(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
+		review, err := client.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: spec}, metav1.CreateOptions{})
+		if err != nil {
+			return authorizationv1.SubjectAccessReviewStatus{}, fmt.Errorf("create SubjectAccessReview: %w", err)
+		}
+		return review.Status, nil
+	}
+}
+
+// ExistsBy makes Config.Exists of a client. It asks for metadata only, so no payload of a Secret gets
+// into this process; get is needed on each kind, and a kind without it gets no warnings.
+func ExistsBy(client metadata.Interface) func(context.Context, Reference) (bool, error) {
+	resources := map[string]schema.GroupVersionResource{
+		KindConfigMap:      corev1.SchemeGroupVersion.WithResource("configmaps"),
+		KindSecret:         corev1.SchemeGroupVersion.WithResource("secrets"),
+		KindServiceAccount: corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
+	}
+	return func(ctx context.Context, reference Reference) (bool, error) {
+		resource, known := resources[reference.Kind]
+		if !known {
+			return false, fmt.Errorf("there is no way to look for a %s", reference.Kind)
+		}
+		_, err := client.Resource(resource).Namespace(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("get %s: %w", reference.Kind, err)
+		}
+		return true, nil
+	}
+}

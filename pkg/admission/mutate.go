@@ -1,0 +1,66 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// mutate writes the defaults that must be stored. It refuses nothing: what it cannot decode is for
+// the schema and the validating webhook to refuse, which say better what is wrong. An update that
+// leaves the spec alone gets no defaults, so that taking off a finalizer rolls nothing out.
+func (h *Handler) mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+	response := &admissionv1.AdmissionResponse{Allowed: true}
+	subject, err := subjectOf(request)
+	if err != nil || subject == nil || !subject.specChanged || len(subject.new.Spec) == 0 {
+		return response, err
+	}
+	before, err := subject.new.application(h.codec.lenient)
+	if err != nil {
+		return response, nil //nolint:nilerr // the schema refuses it, and says more
+	}
+	after := before.DeepCopy()
+	for _, set := range append([]Defaulter{v1.SetDefaults}, h.config.Defaulters...) {
+		set(after)
+	}
+	operations, err := patchSpec(subject.new.Spec, &before.Spec, &after.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if len(operations) == 0 {
+		return response, nil
+	}
+	if response.Patch, err = json.Marshal(operations); err != nil {
+		return nil, fmt.Errorf("encode the patch: %w", err)
+	}
+	response.PatchType = new(admissionv1.PatchTypeJSONPatch)
+	return response, nil
+}
+
+// patchSpec returns the operations that bring the difference between before and after into raw, the
+// spec that before was decoded from.
+func patchSpec(raw json.RawMessage, before, after *v1.ApplicationSpec) ([]operation, error) {
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil, nil
+	}
+	var trees [3]any
+	for i, value := range []any{raw, before, after} {
+		data, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encode the spec: %w", err)
+		}
+		if err := utiljson.Unmarshal(data, &trees[i]); err != nil {
+			return nil, fmt.Errorf("decode the spec: %w", err)
+		}
+	}
+	return diff("/spec", trees[0], trees[1], trees[2]), nil
+}

@@ -1,0 +1,148 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// codec decodes reviews and the Applications in them.
+type codec struct {
+	strict, lenient runtime.Decoder
+}
+
+func newCodec() (codec, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return codec{}, fmt.Errorf("make the scheme of admission: %w", err)
+		}
+	}
+	info, found := runtime.SerializerInfoForMediaType(serializer.NewCodecFactory(scheme).SupportedMediaTypes(), runtime.ContentTypeJSON)
+	if !found {
+		return codec{}, errors.New("there is no serializer for " + runtime.ContentTypeJSON)
+	}
+	return codec{strict: info.StrictSerializer, lenient: info.Serializer}, nil
+}
+
+// review decodes a request of the API server. Unknown and duplicate fields are errors: whoever sends
+// them means something that would not be looked at.
+func (c codec) review(body []byte) (*admissionv1.AdmissionReview, error) {
+	review := &admissionv1.AdmissionReview{}
+	if _, _, err := c.strict.Decode(body, nil, review); err != nil {
+		return nil, fmt.Errorf("decode the review: %w", err)
+	}
+	want := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
+	switch got := review.GroupVersionKind(); {
+	case got != want:
+		return nil, fmt.Errorf("the review is a %q and must be a %q", got, want)
+	case review.Request == nil:
+		return nil, errors.New("the review has no request")
+	case review.Request.UID == "":
+		return nil, errors.New("the request has no uid")
+	}
+	return review, nil
+}
+
+// object is an Application of a request, as far as it can be known without understanding its spec.
+type object struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     json.RawMessage   `json:"spec"`
+}
+
+func parse(raw runtime.RawExtension) (object, error) {
+	var o object
+	if err := json.Unmarshal(raw.Raw, &o); err != nil {
+		return object{}, fmt.Errorf("decode the object: %w", err)
+	}
+	return o, nil
+}
+
+// application decodes the spec. Strict, an unknown field is an error: the API server drops those that
+// the schema does not know, so it is one that this version of the controller would not heed. The
+// status is left out: an edit of the spec should not fail on it.
+func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
+	spec := o.Spec
+	if len(spec) == 0 {
+		spec = json.RawMessage("{}")
+	}
+	data, err := json.Marshal(struct {
+		metav1.TypeMeta `json:",inline"`
+		Spec            json.RawMessage `json:"spec"`
+	}{metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind}, spec})
+	if err != nil {
+		return nil, fmt.Errorf("encode the spec: %w", err)
+	}
+	application := &v1.Application{}
+	if _, _, err := decoder.Decode(data, nil, application); err != nil {
+		return nil, err
+	}
+	application.ObjectMeta = o.Metadata
+	return application, nil
+}
+
+// sameSpec compares two specs without understanding them.
+func sameSpec(a, b object) bool {
+	if bytes.Equal(a.Spec, b.Spec) {
+		return true
+	}
+	var before, after any
+	if utiljson.Unmarshal(a.Spec, &before) != nil || utiljson.Unmarshal(b.Spec, &after) != nil {
+		return false
+	}
+	return reflect.DeepEqual(before, after)
+}
+
+// subject is what a request is about.
+type subject struct {
+	new object
+	// old is what an update changes; nil for a create.
+	old *object
+	// specChanged is true for a create.
+	specChanged bool
+}
+
+// subjectOf returns nil if the request is to be let through without a look: one that is not about the
+// Application itself, or about one that is on its way out. The configurations do not ask for those;
+// another configuration may.
+func subjectOf(request *admissionv1.AdmissionRequest) (*subject, error) {
+	concerned := request.Operation == admissionv1.Create || request.Operation == admissionv1.Update
+	if !concerned || request.SubResource != "" {
+		return nil, nil
+	}
+	if kind := request.Kind; kind.Group != v1.GroupName || kind.Version != v1.SchemeGroupVersion.Version || kind.Kind != v1.ApplicationKind {
+		return nil, fmt.Errorf("the request is about a %s, and this webhook knows %s of %s only", kind, v1.ApplicationKind, v1.SchemeGroupVersion)
+	}
+	updated, err := parse(request.Object)
+	if err != nil {
+		return nil, err
+	}
+	if updated.Metadata.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	if updated.Metadata.Namespace == "" {
+		updated.Metadata.Namespace = request.Namespace
+	}
+	s := &subject{new: updated, specChanged: true}
+	if request.Operation == admissionv1.Update {
+		old, err := parse(request.OldObject)
+		if err != nil {
+			return nil, fmt.Errorf("oldObject: %w", err)
+		}
+		s.old, s.specChanged = &old, !sameSpec(old, updated)
+	}
+	return s, nil
+}

@@ -1,0 +1,86 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+)
+
+// Looking for referenced objects is a courtesy, and must not make a request slow or fail.
+const (
+	maxLookups        = 16
+	concurrentLookups = 4
+	lookupTimeout     = time.Second
+)
+
+// references warns of objects that the request begins to refer to and that are not there. It is a
+// warning, because they may be created right after; and it says nothing where it could not look.
+func (h *Handler) references(ctx context.Context, in input, found *verdict) error {
+	if h.config.Exists == nil || len(found.errs) > 0 {
+		return nil
+	}
+	referred := map[Reference]bool{}
+	if in.old != nil {
+		for _, mention := range mentions(in.old) {
+			referred[mention.Reference] = true
+		}
+	}
+	var wanted []mention
+	for _, mention := range mentions(in.new) {
+		if !referred[mention.Reference] && len(wanted) < maxLookups {
+			wanted = append(wanted, mention)
+		}
+	}
+	for i, missing := range h.missing(ctx, wanted) {
+		if missing {
+			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s %q does not exist; the pods do not start without it",
+				wanted[i].path, wanted[i].Kind, wanted[i].Name))
+		}
+	}
+	return nil
+}
+
+// missing tells for each object whether it is known not to be there.
+func (h *Handler) missing(ctx context.Context, wanted []mention) []bool {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	missing := make([]bool, len(wanted))
+	slots := make(chan struct{}, concurrentLookups)
+	var lookups sync.WaitGroup
+	for i, mention := range wanted {
+		slots <- struct{}{}
+		lookups.Go(func() {
+			defer func() { <-slots }()
+			missing[i] = h.isMissing(ctx, mention.Reference)
+		})
+	}
+	lookups.Wait()
+	return missing
+}
+
+func (h *Handler) isMissing(ctx context.Context, reference Reference) (missing bool) {
+	// A panic here is not in the goroutine of the request, whose guard would catch it.
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			h.config.Metrics.panics.WithLabelValues(string(Validating)).Inc()
+			klog.FromContext(ctx).Error(nil, "Panic while looking for a referenced object", "kind", reference.Kind, "panic", fmt.Sprint(panicked))
+			missing = false
+		}
+	}()
+	exists, err := h.config.Exists(ctx, reference)
+	if err != nil {
+		if !apierrors.IsForbidden(err) { // without the optional permission nothing is to be said
+			klog.FromContext(ctx).V(2).Info("Referenced object was not looked for", "kind", reference.Kind,
+				"object", klog.KRef(reference.Namespace, reference.Name), "err", err)
+		}
+		return false
+	}
+	return !exists
+}
