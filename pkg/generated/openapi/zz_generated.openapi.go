@@ -802,6 +802,13 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 					},
+					"configChangePolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What a change of a ConfigMap or Secret that env, envFrom or mounts refer to does: replace the pods, once it has settled (Rollout), or nothing (Ignore). With Rollout, pods are not replaced while one that is not optional is missing. Rollout puts a hash of the content on the pods. So the change from Ignore to Rollout replaces them once, unless they have the hash of the present content: nobody knows with which content they run. The change to Ignore replaces nothing.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"resources": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Compute resources of the application container.",

@@ -102,6 +102,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: config
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Config
+    - name: configChangePolicy
+      type:
+        scalar: string
     - name: deletionPolicy
       type:
         scalar: string

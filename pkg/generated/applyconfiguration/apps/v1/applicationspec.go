@@ -6,8 +6,8 @@
 package v1
 
 import (
-	apisappsv1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	appsv1 "k8s.io/api/apps/v1"
+	appsv1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	apiappsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -44,6 +44,12 @@ type ApplicationSpecApplyConfiguration struct {
 	Config *ConfigApplyConfiguration `json:"config,omitempty"`
 	// Further volumes of the application container, one source each.
 	Mounts []MountApplyConfiguration `json:"mounts,omitempty"`
+	// What a change of a ConfigMap or Secret that env, envFrom or mounts refer to does: replace the
+	// pods, once it has settled (Rollout), or nothing (Ignore). With Rollout, pods are not replaced
+	// while one that is not optional is missing. Rollout puts a hash of the content on the pods. So
+	// the change from Ignore to Rollout replaces them once, unless they have the hash of the present
+	// content: nobody knows with which content they run. The change to Ignore replaces nothing.
+	ConfigChangePolicy *appsv1.ConfigChangePolicy `json:"configChangePolicy,omitempty"`
 	// Compute resources of the application container.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// Restarts the container when it fails.
@@ -70,7 +76,7 @@ type ApplicationSpecApplyConfiguration struct {
 	Autoscaling *AutoscalingApplyConfiguration `json:"autoscaling,omitempty"`
 	// How pods are replaced. Default: RollingUpdate with maxUnavailable 0 and maxSurge 25%; an
 	// unset half keeps its default.
-	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
+	Strategy *apiappsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds that a new pod must stay ready before it counts as available. Default 0.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 	// Seconds without progress after which a rollout counts as failed. Default 600. Must be more
@@ -82,7 +88,7 @@ type ApplicationSpecApplyConfiguration struct {
 	Paused *bool `json:"paused,omitempty"`
 	// Whether the controller enforces the children (Enforce), only reports how they differ
 	// (Observe), or leaves the Application and its children alone (Suspend).
-	ReconcilePolicy *apisappsv1.ReconcilePolicy `json:"reconcilePolicy,omitempty"`
+	ReconcilePolicy *appsv1.ReconcilePolicy `json:"reconcilePolicy,omitempty"`
 	// The Service in front of ports.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
 	// How the application is reached from outside of the cluster. The first route takes the name
@@ -116,7 +122,7 @@ type ApplicationSpecApplyConfiguration struct {
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
 	// What becomes of the children when the Application is deleted: they go too (Delete), or stay
 	// without the ownerReference (Orphan).
-	DeletionPolicy *apisappsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
+	DeletionPolicy *appsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // ApplicationSpecApplyConfiguration constructs a declarative configuration of the ApplicationSpec type for use with
@@ -233,6 +239,14 @@ func (b *ApplicationSpecApplyConfiguration) WithMounts(values ...*MountApplyConf
 	return b
 }
 
+// WithConfigChangePolicy sets the ConfigChangePolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ConfigChangePolicy field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithConfigChangePolicy(value appsv1.ConfigChangePolicy) *ApplicationSpecApplyConfiguration {
+	b.ConfigChangePolicy = &value
+	return b
+}
+
 // WithResources sets the Resources field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Resources field is set to the value of the last call.
@@ -320,7 +334,7 @@ func (b *ApplicationSpecApplyConfiguration) WithAutoscaling(value *AutoscalingAp
 // WithStrategy sets the Strategy field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Strategy field is set to the value of the last call.
-func (b *ApplicationSpecApplyConfiguration) WithStrategy(value appsv1.DeploymentStrategy) *ApplicationSpecApplyConfiguration {
+func (b *ApplicationSpecApplyConfiguration) WithStrategy(value apiappsv1.DeploymentStrategy) *ApplicationSpecApplyConfiguration {
 	b.Strategy = &value
 	return b
 }
@@ -360,7 +374,7 @@ func (b *ApplicationSpecApplyConfiguration) WithPaused(value bool) *ApplicationS
 // WithReconcilePolicy sets the ReconcilePolicy field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the ReconcilePolicy field is set to the value of the last call.
-func (b *ApplicationSpecApplyConfiguration) WithReconcilePolicy(value apisappsv1.ReconcilePolicy) *ApplicationSpecApplyConfiguration {
+func (b *ApplicationSpecApplyConfiguration) WithReconcilePolicy(value appsv1.ReconcilePolicy) *ApplicationSpecApplyConfiguration {
 	b.ReconcilePolicy = &value
 	return b
 }
@@ -487,7 +501,7 @@ func (b *ApplicationSpecApplyConfiguration) WithPodMetadata(value *PodMetadataAp
 // WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the DeletionPolicy field is set to the value of the last call.
-func (b *ApplicationSpecApplyConfiguration) WithDeletionPolicy(value apisappsv1.DeletionPolicy) *ApplicationSpecApplyConfiguration {
+func (b *ApplicationSpecApplyConfiguration) WithDeletionPolicy(value appsv1.DeletionPolicy) *ApplicationSpecApplyConfiguration {
 	b.DeletionPolicy = &value
 	return b
 }
