@@ -87,7 +87,7 @@ func Decide(in Input) Decision {
 func leafUnusable(in Input) Decision {
 	err := verify(in.Bundle, in.Now)
 	if err == nil {
-		return Decision{Action: Wait, At: in.Bundle.Leaf.Certificate.NotAfter}
+		return Decision{Action: Wait, At: expiry(in.Bundle.Leaf.Certificate)}
 	}
 	action := MakeAll
 	if usable(in.Bundle.CA, in.Now) == nil {
@@ -154,8 +154,8 @@ func untidy(in Input) Decision {
 		if in.Now.After(ca.NotAfter) {
 			return Decision{Action: Tidy, Reason: "a CA has expired"}
 		}
-		if first.IsZero() || ca.NotAfter.Before(first) {
-			first = ca.NotAfter
+		if at := expiry(ca); first.IsZero() || at.Before(first) {
+			first = at
 		}
 	}
 	return Decision{Action: Wait, At: first}
@@ -175,4 +175,10 @@ func onceTrusted(in Input, action Action, reason string) Decision {
 // due is when two thirds of the life of a certificate are over.
 func due(certificate *x509.Certificate) time.Time {
 	return certificate.NotBefore.Add(certificate.NotAfter.Sub(certificate.NotBefore) * 2 / 3)
+}
+
+// expiry is the first moment at which a certificate has expired: NotAfter is the last at which it has
+// not.
+func expiry(certificate *x509.Certificate) time.Time {
+	return certificate.NotAfter.Add(time.Nanosecond)
 }

@@ -12,7 +12,6 @@ import (
 // replica, which the API server calls under a URL. What it has is gone when the process ends.
 type InMemoryStore struct {
 	serving
-	now func() time.Time
 }
 
 var _ Store = &InMemoryStore{}
@@ -20,13 +19,16 @@ var _ Store = &InMemoryStore{}
 // NewInMemoryStore makes a CA and a leaf for the names, to be served and trusted at once. Without a
 // [Rotator] it stays as it is until it expires.
 func NewInMemoryStore(names Names, policy Policy) (*InMemoryStore, error) {
-	s := &InMemoryStore{serving: serving{name: "memory"}, now: time.Now}
-	now := s.now()
+	s := &InMemoryStore{serving: serving{name: "memory"}}
+	if err := policy.validate(); err != nil {
+		return nil, err
+	}
+	now := time.Now()
 	bundle, err := perform(Input{Names: names, Policy: policy, Now: now}, MakeAll)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.offer(bundle, now)
+	return s, s.take(bundle, now)
 }
 
 func (s *InMemoryStore) load(context.Context) (stored, error) {
@@ -41,9 +43,5 @@ func (s *InMemoryStore) save(_ context.Context, _ stored, data map[string][]byte
 	if err != nil {
 		return err
 	}
-	if err := s.offer(bundle, s.now()); err != nil {
-		return err
-	}
-	s.notify()
-	return nil
+	return s.take(bundle, time.Now())
 }

@@ -18,7 +18,7 @@ import (
 // may be any provider, but only a [Store] knows its CAs.
 //
 //   - fairlead_serving_certificate_not_after_seconds: when the leaf expires, as Unix time.
-//   - fairlead_serving_ca_not_after_seconds: when the first of the trusted CAs that sign or will sign does.
+//   - fairlead_serving_ca_not_after_seconds: when the CA that signs leaves does.
 func RegisterMetrics(register func(metrics.StableCollector) error, served dynamiccertificates.CertKeyContentProvider) error {
 	if err := register(&collector{served: served, leaf: newDesc("fairlead_serving_certificate_not_after_seconds",
 		"Unix time at which the serving certificate of this replica expires."),

@@ -31,7 +31,6 @@ type SecretStore struct {
 	serving
 	client SecretClient
 	secret string
-	now    func() time.Time
 }
 
 var _ Store = &SecretStore{}
@@ -42,7 +41,6 @@ func NewSecretStore(client SecretClient, namespace, secret string) *SecretStore 
 		serving: serving{name: fmt.Sprintf("Secret %s/%s", namespace, secret)},
 		client:  client,
 		secret:  secret,
-		now:     time.Now,
 	}
 }
 
@@ -55,7 +53,7 @@ func (s *SecretStore) Run(ctx context.Context) {
 			logger.Info("The Secret of the serving certificate is gone, and what it had is served on")
 		} else if bundle, err := decode(secret.Data); err != nil && bundle.Leaf.Key == nil {
 			logger.Info("The Secret of the serving certificate is damaged, and what it had is served on", "reason", err)
-		} else if err := s.offer(bundle, s.now()); err != nil {
+		} else if err := s.take(bundle, time.Now()); err != nil {
 			logger.Info("The certificate in the Secret is not taken over", "reason", err)
 		}
 		s.notify() // Of damage too: the Rotator listens, and repairs.

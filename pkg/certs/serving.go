@@ -54,19 +54,28 @@ func (s *serving) last() Bundle {
 	return s.bundle
 }
 
-// offer takes a bundle over if it is fit to be served.
-func (s *serving) offer(offered Bundle, now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := better(offered, s.bundle, now); err != nil {
-		return err
-	}
-	encoded, err := encode(offered)
+// take serves a bundle from now on, if it is fit to be served, and tells the listeners if it is new.
+func (s *serving) take(bundle Bundle, now time.Time) error {
+	encoded, err := encode(bundle)
 	if err != nil {
 		return err
 	}
-	s.bundle, s.encoded = offered, encoded
-	return nil
+	changed, err := s.replace(bundle, encoded, now)
+	if err == nil && changed {
+		s.notify()
+	}
+	return err
+}
+
+func (s *serving) replace(bundle Bundle, encoded map[string][]byte, now time.Time) (changed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := fit(bundle, s.bundle, now); err != nil {
+		return false, err
+	}
+	changed = !equal(encoded, s.encoded)
+	s.bundle, s.encoded = bundle, encoded
+	return changed, nil
 }
 
 // notify tells the listeners. They may call back, so no lock is held.
@@ -79,10 +88,10 @@ func (s *serving) notify() {
 	}
 }
 
-// better tells what speaks against serving offered instead of current. Whether the names and the
+// fit tells what speaks against serving offered instead of current. Whether the names and the
 // remaining lifetime are right is for the leader to see to; a replica must only not serve what no
-// client would take while it has something that they do.
-func better(offered, current Bundle, now time.Time) error {
+// client accepts while it has something that they do.
+func fit(offered, current Bundle, now time.Time) error {
 	if offered.Leaf.Certificate == nil || offered.Leaf.Key == nil {
 		return errors.New("there is no usable leaf")
 	}

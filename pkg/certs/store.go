@@ -6,6 +6,7 @@ package certs
 import (
 	"context"
 	"errors"
+	"time"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
@@ -23,6 +24,8 @@ type Store interface {
 	load(ctx context.Context) (stored, error)
 	// save replaces what was loaded. It returns errConflict if that is no longer what is stored.
 	save(ctx context.Context, loaded stored, data map[string][]byte) error
+	// take serves a bundle, without waiting for it to be seen in what is stored.
+	take(bundle Bundle, now time.Time) error
 	// last is the last good bundle that was served.
 	last() Bundle
 }
