@@ -21,6 +21,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=apps.fairlead.dev, Version=v1
 	case v1.SchemeGroupVersion.WithKind("Application"):
 		return &appsv1.ApplicationApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ApplicationClass"):
+		return &appsv1.ApplicationClassApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ApplicationClassSpec"):
+		return &appsv1.ApplicationClassSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ApplicationClassStatus"):
+		return &appsv1.ApplicationClassStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ApplicationDefaults"):
+		return &appsv1.ApplicationDefaultsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ApplicationLimits"):
+		return &appsv1.ApplicationLimitsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ApplicationPort"):
 		return &appsv1.ApplicationPortApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ApplicationReference"):
@@ -29,6 +39,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.ApplicationSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ApplicationStatus"):
 		return &appsv1.ApplicationStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("AppliedClass"):
+		return &appsv1.AppliedClassApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Autoscaling"):
 		return &appsv1.AutoscalingApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Config"):
@@ -55,14 +67,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.PodMetadataApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Probe"):
 		return &appsv1.ProbeApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Problem"):
+		return &appsv1.ProblemApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ResourceStatus"):
 		return &appsv1.ResourceStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Route"):
 		return &appsv1.RouteApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteDefaults"):
+		return &appsv1.RouteDefaultsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RoutePath"):
 		return &appsv1.RoutePathApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RouteTLS"):
 		return &appsv1.RouteTLSApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteTLSDefaults"):
+		return &appsv1.RouteTLSDefaultsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Service"):
 		return &appsv1.ServiceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ServiceAccount"):

@@ -26,11 +26,18 @@ import (
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
 		v1.Application{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_Application(ref),
+		v1.ApplicationClass{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_ApplicationClass(ref),
+		v1.ApplicationClassList{}.OpenAPIModelName():                                schema_pkg_apis_apps_v1_ApplicationClassList(ref),
+		v1.ApplicationClassSpec{}.OpenAPIModelName():                                schema_pkg_apis_apps_v1_ApplicationClassSpec(ref),
+		v1.ApplicationClassStatus{}.OpenAPIModelName():                              schema_pkg_apis_apps_v1_ApplicationClassStatus(ref),
+		v1.ApplicationDefaults{}.OpenAPIModelName():                                 schema_pkg_apis_apps_v1_ApplicationDefaults(ref),
+		v1.ApplicationLimits{}.OpenAPIModelName():                                   schema_pkg_apis_apps_v1_ApplicationLimits(ref),
 		v1.ApplicationList{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_ApplicationList(ref),
 		v1.ApplicationPort{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_ApplicationPort(ref),
 		v1.ApplicationReference{}.OpenAPIModelName():                                schema_pkg_apis_apps_v1_ApplicationReference(ref),
 		v1.ApplicationSpec{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_ApplicationSpec(ref),
 		v1.ApplicationStatus{}.OpenAPIModelName():                                   schema_pkg_apis_apps_v1_ApplicationStatus(ref),
+		v1.AppliedClass{}.OpenAPIModelName():                                        schema_pkg_apis_apps_v1_AppliedClass(ref),
 		v1.Autoscaling{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_Autoscaling(ref),
 		v1.Config{}.OpenAPIModelName():                                              schema_pkg_apis_apps_v1_Config(ref),
 		v1.DisruptionBudget{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_DisruptionBudget(ref),
@@ -44,10 +51,14 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.NetworkPolicyPort{}.OpenAPIModelName():                                   schema_pkg_apis_apps_v1_NetworkPolicyPort(ref),
 		v1.PodMetadata{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_PodMetadata(ref),
 		v1.Probe{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Probe(ref),
+		v1.Problem{}.OpenAPIModelName():                                             schema_pkg_apis_apps_v1_Problem(ref),
 		v1.ResourceStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_ResourceStatus(ref),
 		v1.Route{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Route(ref),
+		v1.RouteDefaults{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_RouteDefaults(ref),
+		v1.RouteKey{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_RouteKey(ref),
 		v1.RoutePath{}.OpenAPIModelName():                                           schema_pkg_apis_apps_v1_RoutePath(ref),
 		v1.RouteTLS{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_RouteTLS(ref),
+		v1.RouteTLSDefaults{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_RouteTLSDefaults(ref),
 		v1.Service{}.OpenAPIModelName():                                             schema_pkg_apis_apps_v1_Service(ref),
 		v1.ServiceAccount{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_ServiceAccount(ref),
 		v1.TCPSocketAction{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_TCPSocketAction(ref),
@@ -496,6 +507,463 @@ func schema_pkg_apis_apps_v1_Application(ref common.ReferenceCallback) common.Op
 	}
 }
 
+func schema_pkg_apis_apps_v1_ApplicationClass(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationClass is what the platform decides for Applications: defaults for what they leave out, and limits that they must keep to. An Application names its class in spec.className. Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default: \"true\"; of several, the one that was created last.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Standard object metadata.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What the platform decides. A change is applied to all Applications of the class, one after the other; one that changes their pods replaces them.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ApplicationClassSpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "How far it is applied. The default of observedGeneration, -1, never equals a generation, so that a new class cannot be read as current before the controller has seen it.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ApplicationClassStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ApplicationClassSpec{}.OpenAPIModelName(), v1.ApplicationClassStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_ApplicationClassList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationClassList is a list of ApplicationClasses.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(metav1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ApplicationClass{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ApplicationClass{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_ApplicationClassSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationClassSpec is what the platform decides for the Applications of a class.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"defaults": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What applies where an Application says nothing. It is never written into the Application's spec; status.class of the Application shows what was taken.",
+							Ref:         ref(v1.ApplicationDefaults{}.OpenAPIModelName()),
+						},
+					},
+					"limits": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What an Application may ask for. Without limits there are none, beside those of the controller. An Application that exceeds them is refused, or, if it is older than the limit, Stalled with its last good children kept.",
+							Ref:         ref(v1.ApplicationLimits{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ApplicationDefaults{}.OpenAPIModelName(), v1.ApplicationLimits{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationClassStatus is how far a class is applied. The counts are gathered for a few seconds before they are written.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The generation of the spec that the counts are about. -1: not seen yet.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"conditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"type",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Ready: the class is valid, and its Applications are synced with it. Default: there while the annotation asks for it; True for the class that is the default.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.Condition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"applications": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Applications that name the class, or that name none while it is the default.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"updated": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Of them, those that were synced with this generation of the class.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failing": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Of them, those that are Stalled, for whatever reason.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Condition{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationDefaults are the fields of an Application that a class can decide on. What the Application says itself always wins. A default that contradicts what the Application says is not taken: a request above its limit, a limit below its request, a strategy that excludes its own, a deadline below its minReadySeconds, a grace period below its preStop sleep.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Compute resources of the application container. Merged by the name of the resource: requests and limits each. Claims are not possible.",
+							Ref:         ref(corev1.ResourceRequirements{}.OpenAPIModelName()),
+						},
+					},
+					"strategy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "How pods are replaced. Merged: an Application that says nothing about the type takes the type; one that rolls takes the half of rollingUpdate that it leaves out.",
+							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
+						},
+					},
+					"progressDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Seconds without progress after which a rollout counts as failed.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"topologySpreadConstraints": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"topologyKey",
+									"whenUnsatisfiable",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "How the pods spread over the cluster. Replaced: an Application that has any constraint takes none. An empty labelSelector means the Application's pods.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.TopologySpreadConstraint{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"nodeSelector": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-map-type": "granular",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Labels that a node must have. Merged by the label.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"tolerations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Taints that the pods tolerate. Merged: the Application's come first, then those that it does not have. Atomic, because a toleration has no name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.Toleration{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"priorityClassName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PriorityClass of the pods.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"imagePullSecrets": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Secrets of the Application's namespace with the credentials to pull the images. Merged by name: the Application's come first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.LocalObjectReference{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"podMetadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Further labels and annotations of the pods. Merged by the label, or annotation.",
+							Ref:         ref(v1.PodMetadata{}.OpenAPIModelName()),
+						},
+					},
+					"networkPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Who may talk to the application, and to whom it may talk. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
+							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
+						},
+					},
+					"terminationGracePeriodSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Seconds between SIGTERM (or preStop) and SIGKILL.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"routes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What applies to each route of an Application.",
+							Ref:         ref(v1.RouteDefaults{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationLimits are what the Applications of a class may ask for. A list that is left out allows everything; an empty one allows nothing.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"securityProfile": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pod Security level that all containers must meet, instead of the controller's --security-profile.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"allowedRegistries": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Where images may come from: a registry, or a part of one, e.g. ghcr.io/acme. It allows every repository below it. An image without a registry is one of docker.io.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"allowedHostnames": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Host names that routes may have. *.example.com allows every name below example.com, at any depth, and not example.com itself.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"allowedRouteAnnotations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Annotations that routes may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration: those are refused unless they are named in full.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"allowedServiceTypes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Types that Services may have, beside ClusterIP.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"},
+									},
+								},
+							},
+						},
+					},
+					"maxReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Most pods: of replicas, and of autoscaling.maxReplicas.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"requireResourceLimits": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Whether each container must have a limit for cpu and for memory. The application container may have them from the defaults of the class.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"allowForeignServiceAccounts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Whether serviceAccount.name may be set, so that pods run as a ServiceAccount which the Application does not own. If so, who writes it must still be allowed to use that account.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_apps_v1_ApplicationList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -633,6 +1101,13 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 				Description: "ApplicationSpec is the desired state of an Application. Only image is required.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"className": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there is one; the mutating webhook writes its name here. It may be changed: the Application is then what the other class makes of it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"image": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Container image of the application, with a tag or digest.",
@@ -1197,6 +1672,12 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"class": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The class with which the Application was synced, and what it takes from it.",
+							Ref:         ref(v1.AppliedClass{}.OpenAPIModelName()),
+						},
+					},
 					"resources": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1220,11 +1701,67 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 					},
+					"problems": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "What keeps pods of the current revision from serving, the worst first; none while the Application is ready. Atomic: the list is computed as a whole, and its order tells.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.Problem{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ResourceStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_AppliedClass(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AppliedClass is the class that an Application was synced with.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the class.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Generation of the class.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"defaults": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What the Application takes from the class: those of the class's defaults that the Application leaves open. Together with its spec they are what is applied. Of routes, what at least one route takes.",
+							Ref:         ref(v1.ApplicationDefaults{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"name", "generation"},
+			},
+		},
+		Dependencies: []string{
+			v1.ApplicationDefaults{}.OpenAPIModelName()},
 	}
 }
 
@@ -1897,6 +2434,49 @@ func schema_pkg_apis_apps_v1_Probe(ref common.ReferenceCallback) common.OpenAPID
 	}
 }
 
+func schema_pkg_apis_apps_v1_Problem(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Problem is one thing that is wrong with pods of the current revision, found on any number of them.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What is wrong, in one word: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping, QuotaExceeded, PolicyDenied, ReplicaFailure, Unschedulable, VolumeNotMounting, NodeLost, ReadinessFailing, PodRejected, Evicted or ProgressDeadlineExceeded.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What the kubelet, the registry or the scheduler says about it, shortened.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The container, if it is about one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "How many pods have the problem. None: pods that cannot even be made, or the rollout as a whole.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"reason"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_apps_v1_ResourceStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2063,6 +2643,82 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 	}
 }
 
+func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteDefaults are the fields of a route that a class can decide on.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"ingressClassName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "IngressClass of the route.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tls": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Serves routes by HTTPS that have no tls of their own.",
+							Ref:         ref(v1.RouteTLSDefaults{}.OpenAPIModelName()),
+						},
+					},
+					"annotations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-map-type": "granular",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Annotations of the Ingress. Merged by the annotation. allowedRouteAnnotations does not limit them.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.RouteTLSDefaults{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_RouteKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteKey is a host name and a path under it, in the one form in which two Applications must not both have it. How the path is compared does not matter: an Exact path of one Application would take requests from an equal Prefix of another.\n\nKeys are compared as they are: *.example.com and web.example.com are two, and so are / and /login, because sharing a host by its paths is what paths are for.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"Host": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"Path": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"Host", "Path"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_apps_v1_RoutePath(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2117,6 +2773,26 @@ func schema_pkg_apis_apps_v1_RouteTLS(ref common.ReferenceCallback) common.OpenA
 					},
 				},
 				Required: []string{"secretName"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_apps_v1_RouteTLSDefaults(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteTLSDefaults serve routes by HTTPS.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"secretName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Secret of the Application's namespace with the certificate. Empty: one for each route, <application>-<route>-tls, which something else fills, such as cert-manager.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
 			},
 		},
 	}

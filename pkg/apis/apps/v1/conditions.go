@@ -76,6 +76,36 @@ const (
 	ReasonUnknown = "Unknown"
 )
 
+// Reasons for which pods of the current revision do not serve: those of status.problems, beside
+// QuotaExceeded, PolicyDenied, ReplicaFailure and ProgressDeadlineExceeded. The worst one is the reason of
+// Ready; the reasons of Reconciling and Stalled then tell whether the rollout is under way
+// (RollingOut), was complete (PodsUnavailable) or never came so far (ProgressDeadlineExceeded).
+const (
+	// ReasonConfigError: a container refers to a ConfigMap, Secret or key that is missing.
+	ReasonConfigError = "ConfigError"
+	// ReasonImagePullFailed: an image cannot be pulled; the message is the registry's.
+	ReasonImagePullFailed = "ImagePullFailed"
+	// ReasonInitFailed: an init container ends with an error, again and again.
+	ReasonInitFailed = "InitFailed"
+	// ReasonStartFailed: a container cannot be created or started, e.g. its command does not exist.
+	ReasonStartFailed = "StartFailed"
+	// ReasonCrashLooping: a container ends again and again.
+	ReasonCrashLooping = "CrashLooping"
+	// ReasonUnschedulable: no node takes the pod; the message is the scheduler's.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonVolumeNotMounting: the node has taken the pod a minute ago or more, and its volumes are not
+	// mounted yet, or its network is not there. Pods do not tell which; their Events do.
+	ReasonVolumeNotMounting = "VolumeNotMounting"
+	// ReasonNodeLost: the node does not answer any more.
+	ReasonNodeLost = "NodeLost"
+	// ReasonReadinessFailing: a container runs and is not ready, for longer than its probe's own terms.
+	ReasonReadinessFailing = "ReadinessFailing"
+	// ReasonPodRejected: a node has refused a pod for good. Kubernetes makes another one.
+	ReasonPodRejected = "PodRejected"
+	// ReasonEvicted: a node has put a pod out. Kubernetes makes another one.
+	ReasonEvicted = "Evicted"
+)
+
 // Reasons of Events. A condition's reason is used where a condition changed.
 const (
 	// EventDriftRepaired: a child was changed or deleted by others and put back.

@@ -20,6 +20,7 @@ import (
 // +kubebuilder:resource:path=applications,singular=application,shortName=fla,categories={all,fairlead},scope=Namespaced
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:selectablefield:JSONPath=`.spec.className`
 // +kubebuilder:selectablefield:JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
@@ -66,6 +67,15 @@ type ApplicationList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.ports)",message="service needs at least one entry in ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.routes) || has(self.ports)",message="routes need at least one entry in ports"
 type ApplicationSpec struct {
+	// ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there
+	// is one; the mutating webhook writes its name here. It may be changed: the Application is then
+	// what the other class makes of it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	ClassName string `json:"className,omitempty"`
+
 	// Container image of the application, with a tag or digest.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024

@@ -54,6 +54,10 @@ type ApplicationStatus struct {
 	// +optional
 	Image string `json:"image,omitempty"`
 
+	// The class with which the Application was synced, and what it takes from it.
+	// +optional
+	Class *AppliedClass `json:"class,omitempty"`
+
 	// The children, each with its state.
 	// +listType=map
 	// +listMapKey=group
@@ -61,6 +65,34 @@ type ApplicationStatus struct {
 	// +listMapKey=name
 	// +optional
 	Resources []ResourceStatus `json:"resources,omitempty"`
+
+	// What keeps pods of the current revision from serving, the worst first; none while the
+	// Application is ready. Atomic: the list is computed as a whole, and its order tells.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +optional
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Problem is one thing that is wrong with pods of the current revision, found on any number of them.
+type Problem struct {
+	// What is wrong, in one word: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping,
+	// QuotaExceeded, PolicyDenied, ReplicaFailure, Unschedulable, VolumeNotMounting, NodeLost,
+	// ReadinessFailing, PodRejected, Evicted or ProgressDeadlineExceeded.
+	Reason string `json:"reason"`
+
+	// What the kubelet, the registry or the scheduler says about it, shortened.
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// The container, if it is about one.
+	// +optional
+	Container string `json:"container,omitempty"`
+
+	// How many pods have the problem. None: pods that cannot even be made, or the rollout as a whole.
+	// +optional
+	Pods int32 `json:"pods,omitempty"`
 }
 
 // ResourceState is how a child stands.

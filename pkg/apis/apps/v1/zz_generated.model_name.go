@@ -14,6 +14,36 @@ func (in Application) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationClass) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClass"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationClassList) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationClassSpec) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationClassStatus) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationDefaults) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationDefaults"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationLimits) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationLimits"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ApplicationList) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationList"
 }
@@ -36,6 +66,11 @@ func (in ApplicationSpec) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ApplicationStatus) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AppliedClass) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.AppliedClass"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -104,6 +139,11 @@ func (in Probe) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Problem) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Problem"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ResourceStatus) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ResourceStatus"
 }
@@ -114,6 +154,16 @@ func (in Route) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteDefaults) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteKey) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RouteKey"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RoutePath) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RoutePath"
 }
@@ -121,6 +171,11 @@ func (in RoutePath) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RouteTLS) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLS"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteTLSDefaults) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLSDefaults"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

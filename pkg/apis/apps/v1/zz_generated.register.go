@@ -50,6 +50,8 @@ func init() {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Application{},
+		&ApplicationClass{},
+		&ApplicationClassList{},
 		&ApplicationList{},
 	)
 	// AddToGroupVersion allows the serialization of client types like ListOptions.

@@ -47,6 +47,157 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationStatus
       default: {}
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClass
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+      default: {}
+    - name: spec
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassSpec
+      default: {}
+    - name: status
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassStatus
+      default: {}
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassSpec
+  map:
+    fields:
+    - name: defaults
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationDefaults
+    - name: limits
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationLimits
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassStatus
+  map:
+    fields:
+    - name: applications
+      type:
+        scalar: numeric
+      default: 0
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: failing
+      type:
+        scalar: numeric
+      default: 0
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: updated
+      type:
+        scalar: numeric
+      default: 0
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationDefaults
+  map:
+    fields:
+    - name: imagePullSecrets
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.LocalObjectReference
+          elementRelationship: associative
+          keys:
+          - name
+    - name: networkPolicy
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.NetworkPolicy
+    - name: nodeSelector
+      type:
+        map:
+          elementType:
+            scalar: string
+          elementRelationship: separable
+    - name: podMetadata
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.PodMetadata
+    - name: priorityClassName
+      type:
+        scalar: string
+    - name: progressDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: resources
+      type:
+        namedType: io.k8s.api.core.v1.ResourceRequirements
+    - name: routes
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults
+    - name: strategy
+      type:
+        namedType: io.k8s.api.apps.v1.DeploymentStrategy
+    - name: terminationGracePeriodSeconds
+      type:
+        scalar: numeric
+    - name: tolerations
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.Toleration
+          elementRelationship: atomic
+    - name: topologySpreadConstraints
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.TopologySpreadConstraint
+          elementRelationship: associative
+          keys:
+          - topologyKey
+          - whenUnsatisfiable
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationLimits
+  map:
+    fields:
+    - name: allowForeignServiceAccounts
+      type:
+        scalar: boolean
+    - name: allowedHostnames
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: allowedRegistries
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: allowedRouteAnnotations
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: allowedServiceTypes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: maxReplicas
+      type:
+        scalar: numeric
+    - name: requireResourceLimits
+      type:
+        scalar: boolean
+    - name: securityProfile
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationPort
   map:
     fields:
@@ -93,6 +244,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: autoscaling
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Autoscaling
+    - name: className
+      type:
+        scalar: string
     - name: command
       type:
         list:
@@ -270,6 +424,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: availableReplicas
       type:
         scalar: numeric
+    - name: class
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.AppliedClass
     - name: conditions
       type:
         list:
@@ -287,6 +444,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: problems
+      type:
+        list:
+          elementType:
+            namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Problem
+          elementRelationship: atomic
     - name: readyReplicas
       type:
         scalar: numeric
@@ -315,6 +478,20 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.AppliedClass
+  map:
+    fields:
+    - name: defaults
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationDefaults
+    - name: generation
+      type:
+        scalar: numeric
+      default: 0
+    - name: name
+      type:
+        scalar: string
+      default: ""
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.Autoscaling
   map:
     fields:
@@ -545,6 +722,22 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: timeoutSeconds
       type:
         scalar: numeric
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.Problem
+  map:
+    fields:
+    - name: container
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: pods
+      type:
+        scalar: numeric
+    - name: reason
+      type:
+        scalar: string
+      default: ""
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ResourceStatus
   map:
     fields:
@@ -608,6 +801,21 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: Ingress
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+          elementRelationship: separable
+    - name: ingressClassName
+      type:
+        scalar: string
+    - name: tls
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLSDefaults
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.RoutePath
   map:
     fields:
@@ -629,6 +837,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLSDefaults
+  map:
+    fields:
+    - name: secretName
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.Service
   map:
     fields:

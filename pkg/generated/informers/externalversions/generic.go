@@ -42,6 +42,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 	// Group=apps.fairlead.dev, Version=v1
 	case v1.SchemeGroupVersion.WithResource("applications"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Apps().V1().Applications().Informer()}, nil
+	case v1.SchemeGroupVersion.WithResource("applicationclasses"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Apps().V1().ApplicationClasses().Informer()}, nil
 
 	}
 

@@ -16,6 +16,10 @@ import (
 //
 // ApplicationSpec is the desired state of an Application. Only image is required.
 type ApplicationSpecApplyConfiguration struct {
+	// ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there
+	// is one; the mutating webhook writes its name here. It may be changed: the Application is then
+	// what the other class makes of it.
+	ClassName *string `json:"className,omitempty"`
 	// Container image of the application, with a tag or digest.
 	Image *string `json:"image,omitempty"`
 	// When the kubelet pulls the image. Kubernetes' default: Always for the tag latest, else
@@ -129,6 +133,14 @@ type ApplicationSpecApplyConfiguration struct {
 // apply.
 func ApplicationSpec() *ApplicationSpecApplyConfiguration {
 	return &ApplicationSpecApplyConfiguration{}
+}
+
+// WithClassName sets the ClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClassName field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithClassName(value string) *ApplicationSpecApplyConfiguration {
+	b.ClassName = &value
+	return b
 }
 
 // WithImage sets the Image field in the declarative configuration to the given value

@@ -35,8 +35,13 @@ type ApplicationStatusApplyConfiguration struct {
 	URLs []string `json:"urls,omitempty"`
 	// The image that runs, once the rollout is complete.
 	Image *string `json:"image,omitempty"`
+	// The class with which the Application was synced, and what it takes from it.
+	Class *AppliedClassApplyConfiguration `json:"class,omitempty"`
 	// The children, each with its state.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
+	// What keeps pods of the current revision from serving, the worst first; none while the
+	// Application is ready. Atomic: the list is computed as a whole, and its order tells.
+	Problems []ProblemApplyConfiguration `json:"problems,omitempty"`
 }
 
 // ApplicationStatusApplyConfiguration constructs a declarative configuration of the ApplicationStatus type for use with
@@ -132,6 +137,14 @@ func (b *ApplicationStatusApplyConfiguration) WithImage(value string) *Applicati
 	return b
 }
 
+// WithClass sets the Class field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Class field is set to the value of the last call.
+func (b *ApplicationStatusApplyConfiguration) WithClass(value *AppliedClassApplyConfiguration) *ApplicationStatusApplyConfiguration {
+	b.Class = value
+	return b
+}
+
 // WithResources adds the given value to the Resources field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Resources field.
@@ -141,6 +154,19 @@ func (b *ApplicationStatusApplyConfiguration) WithResources(values ...*ResourceS
 			panic("nil value passed to WithResources")
 		}
 		b.Resources = append(b.Resources, *values[i])
+	}
+	return b
+}
+
+// WithProblems adds the given value to the Problems field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Problems field.
+func (b *ApplicationStatusApplyConfiguration) WithProblems(values ...*ProblemApplyConfiguration) *ApplicationStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithProblems")
+		}
+		b.Problems = append(b.Problems, *values[i])
 	}
 	return b
 }

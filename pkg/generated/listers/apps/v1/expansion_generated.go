@@ -12,3 +12,7 @@ type ApplicationListerExpansion interface{}
 // ApplicationNamespaceListerExpansion allows custom methods to be added to
 // ApplicationNamespaceLister.
 type ApplicationNamespaceListerExpansion interface{}
+
+// ApplicationClassListerExpansion allows custom methods to be added to
+// ApplicationClassLister.
+type ApplicationClassListerExpansion interface{}

@@ -13,6 +13,8 @@ import (
 type Interface interface {
 	// Applications returns a ApplicationInformer.
 	Applications() TypedApplicationInformer
+	// ApplicationClasses returns a ApplicationClassInformer.
+	ApplicationClasses() TypedApplicationClassInformer
 }
 
 type version struct {
@@ -29,4 +31,9 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 // Applications returns a TypedApplicationInformer.
 func (v *version) Applications() TypedApplicationInformer {
 	return &applicationInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// ApplicationClasses returns a TypedApplicationClassInformer.
+func (v *version) ApplicationClasses() TypedApplicationClassInformer {
+	return &applicationClassInformer{factory: v.factory, tweakListOptions: v.tweakListOptions}
 }

@@ -16,6 +16,7 @@ import (
 type AppsV1Interface interface {
 	RESTClient() rest.Interface
 	ApplicationsGetter
+	ApplicationClassesGetter
 }
 
 // AppsV1Client is used to interact with features provided by the apps.fairlead.dev group.
@@ -25,6 +26,10 @@ type AppsV1Client struct {
 
 func (c *AppsV1Client) Applications(namespace string) ApplicationInterface {
 	return newApplications(c, namespace)
+}
+
+func (c *AppsV1Client) ApplicationClasses() ApplicationClassInterface {
+	return newApplicationClasses(c)
 }
 
 // NewForConfig creates a new AppsV1Client for the given config.

@@ -6,3 +6,5 @@
 package v1
 
 type ApplicationExpansion interface{}
+
+type ApplicationClassExpansion interface{}

@@ -19,6 +19,10 @@ func (c *FakeAppsV1) Applications(namespace string) v1.ApplicationInterface {
 	return newFakeApplications(c, namespace)
 }
 
+func (c *FakeAppsV1) ApplicationClasses() v1.ApplicationClassInterface {
+	return newFakeApplicationClasses(c)
+}
+
 // RESTClient returns a RESTClient that is used to communicate
 // with API server by this client implementation.
 func (c *FakeAppsV1) RESTClient() rest.Interface {

@@ -1,0 +1,196 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AnnotationDefaultClass, with the value "true", makes an ApplicationClass the one of Applications
+// that name none. Of several such classes the one that was created last counts, as among
+// StorageClasses.
+const AnnotationDefaultClass = "applicationclass.apps.fairlead.dev/is-default"
+
+// The names of the API of ApplicationClasses.
+const (
+	// ApplicationClassKind is the kind of an ApplicationClass.
+	ApplicationClassKind = "ApplicationClass"
+	// ApplicationClassResource is its plural in URLs.
+	ApplicationClassResource = "applicationclasses"
+)
+
+// ApplicationClass is what the platform decides for Applications: defaults for what they leave
+// out, and limits that they must keep to. An Application names its class in spec.className.
+// Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default:
+// "true"; of several, the one that was created last.
+//
+// +genclient
+// +genclient:nonNamespaced
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=applicationclasses,singular=applicationclass,shortName=flc,categories={fairlead},scope=Cluster
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Default",type=string,JSONPath=`.metadata.annotations.applicationclass\.apps\.fairlead\.dev/is-default`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Applications",type=integer,JSONPath=`.status.applications`
+// +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updated`
+// +kubebuilder:printcolumn:name="Failing",type=integer,JSONPath=`.status.failing`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Profile",type=string,priority=1,JSONPath=`.spec.limits.securityProfile`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+type ApplicationClass struct {
+	metav1.TypeMeta `json:",inline"`
+	// Standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What the platform decides. A change is applied to all Applications of the class, one after
+	// the other; one that changes their pods replaces them.
+	// +optional
+	Spec ApplicationClassSpec `json:"spec,omitempty"`
+
+	// How far it is applied. The default of observedGeneration, -1, never equals a generation, so
+	// that a new class cannot be read as current before the controller has seen it.
+	// +kubebuilder:default:={"observedGeneration":-1}
+	// +optional
+	Status ApplicationClassStatus `json:"status,omitempty"`
+}
+
+// ApplicationClassList is a list of ApplicationClasses.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type ApplicationClassList struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ApplicationClass `json:"items"`
+}
+
+// ApplicationClassSpec is what the platform decides for the Applications of a class.
+type ApplicationClassSpec struct {
+	// What applies where an Application says nothing. It is never written into the Application's
+	// spec; status.class of the Application shows what was taken.
+	// +optional
+	Defaults *ApplicationDefaults `json:"defaults,omitempty"`
+
+	// What an Application may ask for. Without limits there are none, beside those of the
+	// controller. An Application that exceeds them is refused, or, if it is older than the limit,
+	// Stalled with its last good children kept.
+	// +optional
+	Limits *ApplicationLimits `json:"limits,omitempty"`
+}
+
+// ApplicationDefaults are the fields of an Application that a class can decide on. What the
+// Application says itself always wins. A default that contradicts what the Application says is
+// not taken: a request above its limit, a limit below its request, a strategy that excludes its
+// own, a deadline below its minReadySeconds, a grace period below its preStop sleep.
+type ApplicationDefaults struct {
+	// Compute resources of the application container. Merged by the name of the resource: requests
+	// and limits each. Claims are not possible.
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resources.claims are not possible: an Application has no pod resource claims to refer to"
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// How pods are replaced. Merged: an Application that says nothing about the type takes the
+	// type; one that rolls takes the half of rollingUpdate that it leaves out.
+	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate"
+	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate"
+	// +optional
+	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
+
+	// Seconds without progress after which a rollout counts as failed.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+
+	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
+	// none. An empty labelSelector means the Application's pods.
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// Labels that a node must have. Merged by the label.
+	// +mapType=granular
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// Taints that the pods tolerate. Merged: the Application's come first, then those that it does
+	// not have.
+	// Atomic, because a toleration has no name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// PriorityClass of the pods.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// Secrets of the Application's namespace with the credentials to pull the images. Merged by
+	// name: the Application's come first.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// Further labels and annotations of the pods. Merged by the label, or annotation.
+	// +optional
+	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
+
+	// Who may talk to the application, and to whom it may talk. Replaced: an Application that has a
+	// networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application
+	// does not have are left out, and so is a rule that has none of its ports.
+	// +optional
+	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
+
+	// Seconds between SIGTERM (or preStop) and SIGKILL.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+
+	// What applies to each route of an Application.
+	// +optional
+	Routes *RouteDefaults `json:"routes,omitempty"`
+}
+
+// RouteDefaults are the fields of a route that a class can decide on.
+type RouteDefaults struct {
+	// IngressClass of the route.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	IngressClassName *string `json:"ingressClassName,omitempty"`
+
+	// Serves routes by HTTPS that have no tls of their own.
+	// +optional
+	TLS *RouteTLSDefaults `json:"tls,omitempty"`
+
+	// Annotations of the Ingress. Merged by the annotation. allowedRouteAnnotations does not limit
+	// them.
+	// +mapType=granular
+	// +kubebuilder:validation:MaxProperties=32
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// RouteTLSDefaults serve routes by HTTPS.
+type RouteTLSDefaults struct {
+	// Secret of the Application's namespace with the certificate. Empty: one for each route,
+	// <application>-<route>-tls, which something else fills, such as cert-manager.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
+}

@@ -1,0 +1,126 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// SecurityProfile is a level of the Pod Security Standards.
+// +kubebuilder:validation:Enum=Restricted;Baseline;Privileged
+type SecurityProfile string
+
+const (
+	// SecurityProfileRestricted allows what needs no privilege at all.
+	SecurityProfileRestricted SecurityProfile = "Restricted"
+	// SecurityProfileBaseline refuses what is known to lead to more privileges.
+	SecurityProfileBaseline SecurityProfile = "Baseline"
+	// SecurityProfilePrivileged refuses nothing.
+	SecurityProfilePrivileged SecurityProfile = "Privileged"
+)
+
+// ApplicationLimits are what the Applications of a class may ask for. A list that is left out
+// allows everything; an empty one allows nothing.
+type ApplicationLimits struct {
+	// Pod Security level that all containers must meet, instead of the controller's
+	// --security-profile.
+	// +optional
+	SecurityProfile SecurityProfile `json:"securityProfile,omitempty"`
+
+	// Where images may come from: a registry, or a part of one, e.g. ghcr.io/acme. It allows every
+	// repository below it. An image without a registry is one of docker.io.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=255
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`
+	// +optional
+	AllowedRegistries []string `json:"allowedRegistries,omitzero"`
+
+	// Host names that routes may have. *.example.com allows every name below example.com, at any
+	// depth, and not example.com itself.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	AllowedHostnames []string `json:"allowedHostnames,omitzero"`
+
+	// Annotations that routes may have. A * at the end allows every annotation that begins so, but
+	// for snippets of a controller's configuration: those are refused unless they are named in full.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=317
+	// +kubebuilder:validation:items:Pattern=`^[a-zA-Z0-9][-a-zA-Z0-9_./]*\*?$`
+	// +optional
+	AllowedRouteAnnotations []string `json:"allowedRouteAnnotations,omitzero"`
+
+	// Types that Services may have, beside ClusterIP.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:items:Enum=ClusterIP;NodePort;LoadBalancer
+	// +optional
+	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitzero"`
+
+	// Most pods: of replicas, and of autoscaling.maxReplicas.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+
+	// Whether each container must have a limit for cpu and for memory. The application container
+	// may have them from the defaults of the class.
+	// +kubebuilder:default=false
+	// +optional
+	RequireResourceLimits *bool `json:"requireResourceLimits,omitempty"`
+
+	// Whether serviceAccount.name may be set, so that pods run as a ServiceAccount which the
+	// Application does not own. If so, who writes it must still be allowed to use that account.
+	// +kubebuilder:default=false
+	// +optional
+	AllowForeignServiceAccounts *bool `json:"allowForeignServiceAccounts,omitempty"`
+}
+
+// ApplicationClassStatus is how far a class is applied. The counts are gathered for a few seconds
+// before they are written.
+type ApplicationClassStatus struct {
+	// The generation of the spec that the counts are about. -1: not seen yet.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Ready: the class is valid, and its Applications are synced with it. Default: there while the
+	// annotation asks for it; True for the class that is the default.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// Applications that name the class, or that name none while it is the default.
+	// +optional
+	Applications int32 `json:"applications"`
+
+	// Of them, those that were synced with this generation of the class.
+	// +optional
+	Updated int32 `json:"updated"`
+
+	// Of them, those that are Stalled, for whatever reason.
+	// +optional
+	Failing int32 `json:"failing"`
+}
+
+// AppliedClass is the class that an Application was synced with.
+type AppliedClass struct {
+	// Name of the class.
+	Name string `json:"name"`
+
+	// Generation of the class.
+	Generation int64 `json:"generation"`
+
+	// What the Application takes from the class: those of the class's defaults that the
+	// Application leaves open. Together with its spec they are what is applied. Of routes, what at
+	// least one route takes.
+	// +optional
+	Defaults *ApplicationDefaults `json:"defaults,omitempty"`
+}
