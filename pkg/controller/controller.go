@@ -6,11 +6,12 @@ package controller
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
@@ -22,11 +23,8 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// drainTimeout bounds how long a running sync may go on after the controller was told to stop.
-const drainTimeout = 20 * time.Second
-
-// Config is everything that a Controller works with. All fields are required but Facts and
-// Validation, whose zero values are the defaults.
+// Config is everything that a Controller works with. All fields are required but Facts,
+// Validation and Metrics, whose zero values are the defaults.
 type Config struct {
 	Informers *informer.Informers
 	Writer    *apply.Writer
@@ -41,7 +39,16 @@ type Config struct {
 	Facts render.Facts
 	// Validation are the limits that the platform sets.
 	Validation validation.Options
+	// Metrics count what the syncs do. Nil: nobody reads them.
+	Metrics *Metrics
 }
+
+// Elect calls work while this replica, and no other, may write. It is called once the caches are
+// filled, and returns when ctx has ended and work has returned.
+//
+// work takes keys until ctx ends, and returns when the syncs that run have ended. When lease ends
+// it interrupts them at once: then somebody else may write.
+type Elect func(ctx context.Context, work func(ctx, lease context.Context)) error
 
 // Controller keeps the children of all Applications. Make it with New, run it once with Run.
 type Controller struct {
@@ -49,6 +56,7 @@ type Controller struct {
 	queue      *queue
 	contention *apply.Contention
 	deferred   *deferredStatus
+	watchdog   *watchdog
 	synced     []cache.DoneChecker
 }
 
@@ -57,24 +65,32 @@ func New(config Config) (*Controller, error) {
 	if config.Workers < 1 {
 		return nil, fmt.Errorf("workers is %d, but at least 1 is needed", config.Workers)
 	}
+	if config.Metrics == nil {
+		config.Metrics = NewMetrics(metrics.NewKubeRegistry())
+	}
 	c := &Controller{
 		Config:     config,
 		queue:      newQueue(),
 		contention: apply.NewContention(),
 		deferred:   newDeferredStatus(),
+		watchdog:   newWatchdog(),
 	}
 	h := &handlers{enqueue: c.queue.enqueue}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {
 		return nil, err
 	}
-	c.synced = synced
+	pods, err := config.Informers.HandlePods(h)
+	if err != nil {
+		return nil, err
+	}
+	c.synced = slices.Concat(synced, pods)
 	return c, nil
 }
 
-// Run runs the informers and workers until ctx ends. Then it takes no further key, waits for the
-// syncs that run (at most drainTimeout), and returns once every goroutine has ended.
-func (c *Controller) Run(ctx context.Context) error {
+// Run keeps the caches filled until ctx ends, in every replica. The workers run while elect lets
+// them; nil lets them at once. Run returns once every goroutine has ended.
+func (c *Controller) Run(ctx context.Context, elect Elect) error {
 	logger := klog.FromContext(ctx)
 	// The informers outlive ctx by the time that the last syncs need: they read the caches.
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
@@ -88,20 +104,25 @@ func (c *Controller) Run(ctx context.Context) error {
 		logger.Info("Stopped before the caches were filled")
 		return nil
 	}
-	logger.Info("Caches are filled; starting workers", "workers", c.Workers)
-
-	syncCtx, stopSyncs := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopSyncs()
-	var workers sync.WaitGroup
-	for range c.Workers {
-		workers.Go(func() { c.work(ctx, syncCtx) })
+	logger.Info("Caches are filled")
+	if elect == nil {
+		c.work(ctx, context.WithoutCancel(ctx)) // Nobody else writes, ever.
+		return nil
 	}
-	<-ctx.Done()
-	logger.Info("Stopping; waiting for running syncs")
-	deadline := time.AfterFunc(drainTimeout, stopSyncs)
-	defer deadline.Stop()
-	c.queue.ShutDown()
-	workers.Wait()
-	logger.Info("Workers have stopped")
+	return elect(ctx, c.work)
+}
+
+// CachesFilled tells whether every handler has processed the first list of its informer.
+func (c *Controller) CachesFilled() error {
+	for _, synced := range c.synced {
+		if !cache.IsDone(synced) {
+			return fmt.Errorf("%s has not been listed and processed", synced.Name())
+		}
+	}
 	return nil
+}
+
+// Stuck tells what a worker does not come back from, or what none takes. Nil: nothing.
+func (c *Controller) Stuck() error {
+	return c.watchdog.check(c.queue.Len(), time.Now())
 }

@@ -23,6 +23,7 @@ import (
 // report computes the status, writes it if it changed, tells the transitions as Events, and
 // turns what happened into the outcome of the sync.
 func (c *Controller) report(ctx context.Context, in status.Input) Outcome {
+	c.Metrics.planned(in.Results)
 	outcome := outcomeOf(in)
 	if outcome.Verdict == Stale {
 		// A lost race: the next sync knows more, and comes soon. It is nothing to tell anybody.
@@ -31,10 +32,14 @@ func (c *Controller) report(ctx context.Context, in status.Input) Outcome {
 	application := in.Snapshot.Application
 	key := cache.MetaObjectToName(application)
 	next := status.Compute(in, time.Now())
-	if wait := c.deferred.wait(key, status.Compare(application.Status, next), time.Now()); wait != now {
+	wait := c.deferred.wait(key, status.Compare(application.Status, next), time.Now())
+	if wait != now {
+		c.Metrics.status(wait, nil)
 		return outcome.lookAgain(wait)
 	}
-	if err := c.writeStatus(ctx, application, next); err != nil {
+	err := c.writeStatus(ctx, application, next)
+	c.Metrics.status(wait, err)
+	if err != nil {
 		return failed(err)
 	}
 	for _, transition := range status.Transitions(application.Status, next) {

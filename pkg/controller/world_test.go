@@ -101,7 +101,7 @@ func (w *world) start() {
 	w.stop, w.stopped = stop, make(chan struct{})
 	go func() {
 		defer close(w.stopped)
-		w.err = w.controller.Run(ctx)
+		w.err = w.controller.Run(ctx, nil)
 	}()
 }
 

@@ -77,5 +77,5 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)
 	}
-	return loop.Run(ctx)
+	return loop.Run(ctx, nil)
 }

@@ -1,0 +1,84 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"time"
+
+	"k8s.io/component-base/metrics"
+
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// Metrics are what the syncs count. No label has an Application in it, or anything else of which
+// there are more when there are more Applications.
+type Metrics struct {
+	syncs    *metrics.HistogramVec
+	steps    *metrics.CounterVec
+	statuses *metrics.CounterVec
+}
+
+// What became of a status.
+const (
+	statusWritten   = "Written"
+	statusUnchanged = "Unchanged"
+	statusDeferred  = "Deferred"
+	statusFailed    = "Failed"
+)
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry metrics.KubeRegistry) *Metrics {
+	m := &Metrics{
+		syncs: metrics.NewHistogramVec(&metrics.HistogramOpts{
+			Name: "fairlead_sync_duration_seconds",
+			Help: "How long syncs of Applications took, by verdict: Settled, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
+			// A sync that finds nothing to do takes a fraction of a millisecond.
+			Buckets:        []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"verdict"}),
+		steps: metrics.NewCounterVec(&metrics.CounterOpts{
+			Name:           "fairlead_child_steps_total",
+			Help:           "What syncs decided about children, by action and kind. Keep is a write that was not needed.",
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"action", "kind"}),
+		statuses: metrics.NewCounterVec(&metrics.CounterOpts{
+			Name:           "fairlead_status_updates_total",
+			Help:           "What became of computed statuses: Written, Unchanged, Deferred to be written with what follows, Failed.",
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"result"}),
+	}
+	registry.MustRegister(m.syncs, m.steps, m.statuses)
+	// So that a rate over them exists before the first one happens.
+	for _, verdict := range []Verdict{Settled, Stale, Invalid, Blocked, Failed} {
+		m.syncs.WithLabelValues(string(verdict))
+	}
+	for _, result := range []string{statusWritten, statusUnchanged, statusDeferred, statusFailed} {
+		m.statuses.WithLabelValues(result)
+	}
+	return m
+}
+
+func (m *Metrics) synced(verdict Verdict, took time.Duration) {
+	m.syncs.WithLabelValues(string(verdict)).Observe(took.Seconds())
+}
+
+func (m *Metrics) planned(results []plan.Result) {
+	for _, result := range results {
+		m.steps.WithLabelValues(string(result.Action), result.Ref.Kind.Kind).Inc()
+	}
+}
+
+// status counts what became of a status: wait is what deferredStatus said.
+func (m *Metrics) status(wait time.Duration, err error) {
+	result := statusDeferred
+	switch {
+	case err != nil:
+		result = statusFailed
+	case wait == now:
+		result = statusWritten
+	case wait == never:
+		result = statusUnchanged
+	}
+	m.statuses.WithLabelValues(result).Inc()
+}
