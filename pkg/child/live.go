@@ -23,6 +23,10 @@ type Snapshot struct {
 	Application *v1.Application
 	// Children are the live objects that carry the Application's label or ownerReference.
 	Children map[Ref]Object
+	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are
+	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. Like children they belong to the cache.
+	ReplicaSets []*ReplicaSet
+	Pods        []*Pod
 }
 
 // Get returns the live child of that name, as its own type, or the zero T if there is none.

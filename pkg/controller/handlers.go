@@ -20,6 +20,7 @@ type handlers struct {
 var (
 	_ informer.ApplicationHandler = (*handlers)(nil)
 	_ informer.ChildHandler       = (*handlers)(nil)
+	_ informer.PodHandler         = (*handlers)(nil)
 )
 
 // OnAdd queues a new Application, or one of the list at the start.
@@ -60,6 +61,49 @@ func (h *handlers) ChildUpdated(kind child.Kind, before, after child.Object) {
 // ChildDeleted queues the Applications that the child concerned.
 func (h *handlers) ChildDeleted(kind child.Kind, object child.Object) {
 	h.owners(object, Trigger{kind.Kind, Deleted})
+}
+
+// PodChanged queues the Application of a pod that got into trouble, out of it, or into another one. Pods
+// that start and serve wake nobody: what matters of them is counted by the Deployment.
+func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
+	if child.SamePod(before, after) {
+		return
+	}
+	for _, pod := range []*child.Pod{before, after} {
+		if pod != nil {
+			h.labelled(pod.Namespace, pod.Application, Trigger{"Pod", happened(before == nil, after == nil, initialList)})
+		}
+	}
+}
+
+// ReplicaSetChanged queues the Application of a ReplicaSet that is new, became the current one, or
+// can or cannot make pods. Without its ReplicaSet nobody knows of which revision a pod is.
+func (h *handlers) ReplicaSetChanged(before, after *child.ReplicaSet, initialList bool) {
+	if child.SameReplicaSet(before, after) {
+		return
+	}
+	for _, replicaSet := range []*child.ReplicaSet{before, after} {
+		if replicaSet != nil {
+			h.labelled(replicaSet.Namespace, replicaSet.Application, Trigger{"ReplicaSet", happened(before == nil, after == nil, initialList)})
+		}
+	}
+}
+
+func (h *handlers) labelled(namespace, application string, trigger Trigger) {
+	if application != "" {
+		h.enqueue(cache.ObjectName{Namespace: namespace, Name: application}, trigger)
+	}
+}
+
+func happened(isNew, isGone, initialList bool) Event {
+	switch {
+	case isNew:
+		return addedOrListed(initialList)
+	case isGone:
+		return Deleted
+	default:
+		return Updated
+	}
 }
 
 func (h *handlers) owners(object child.Object, trigger Trigger) {

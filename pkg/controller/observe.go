@@ -27,7 +27,11 @@ func (c *Controller) observe(key cache.ObjectName) (snapshot child.Snapshot, fou
 	if err != nil {
 		return child.Snapshot{}, false, fmt.Errorf("observe children: %w", err)
 	}
-	return child.Snapshot{Application: application, Children: children}, true, nil
+	replicaSets, pods, err := c.Informers.Pods(key)
+	if err != nil {
+		return child.Snapshot{}, false, fmt.Errorf("observe pods: %w", err)
+	}
+	return child.Snapshot{Application: application, Children: children, ReplicaSets: replicaSets, Pods: pods}, true, nil
 }
 
 // observeUnseen adds children that are not rendered any more and that the caches do not show,
@@ -40,5 +44,6 @@ func (c *Controller) observeUnseen(ctx context.Context, snapshot child.Snapshot,
 		return snapshot, err
 	}
 	maps.Copy(unseen, snapshot.Children)
-	return child.Snapshot{Application: snapshot.Application, Children: unseen}, nil
+	snapshot.Children = unseen
+	return snapshot, nil
 }

@@ -27,6 +27,12 @@ var Applications = child.Kind{
 	Kind: v1.ApplicationKind, Resource: v1.ApplicationResource,
 }
 
+// ReplicaSets and Pods are what Kubernetes makes of a Deployment. Nobody here does: a test puts them.
+var (
+	ReplicaSets = child.Kind{Group: "apps", Version: "v1", Kind: "ReplicaSet", Resource: "replicasets"}
+	Pods        = child.Kind{Version: "v1", Kind: "Pod", Resource: "pods"}
+)
+
 // Server stores objects. It is safe for concurrent use.
 type Server struct {
 	t      testing.TB
@@ -68,7 +74,7 @@ func NewServer(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{t: t, scheme: m.scheme, version: 100, kinds: map[schema.GroupVersionResource]*kind{}}
-	for _, k := range append(child.Kinds(), Applications) {
+	for _, k := range append(child.Kinds(), Applications, ReplicaSets, Pods) {
 		s.kinds[k.GroupVersionResource()] = &kind{
 			Kind:     k,
 			fields:   m.fields[k],

@@ -1,0 +1,136 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// PodHandler is called for each event of a pod and of a ReplicaSet. before is nil for a new one, after for
+// one that is gone. It must be quick: pods change often, and most changes mean nothing.
+type PodHandler interface {
+	PodChanged(before, after *child.Pod, initialList bool)
+	ReplicaSetChanged(before, after *child.ReplicaSet, initialList bool)
+}
+
+// pods are the caches of the pods and ReplicaSets in one scope. Nothing is ever written to them.
+//
+// They are selected by the label that the Deployment itself selects by: a pod without it is not the
+// Deployment's any more. (The managed-by label of the children may be taken off a pod, and it would go on to
+// serve.) Of each object a few hundred bytes stay; see child.Pod.
+//
+// ReplicaSets come whole over the wire, although metadata would tell whose pods are current: their
+// condition ReplicaFailure says why this very revision gets no pods, where the Deployment may repeat that of an
+// older one.
+type pods struct {
+	factory     informers.SharedInformerFactory
+	pods        cache.TypedSharedIndexInformer[*child.Pod]
+	replicaSets cache.TypedSharedIndexInformer[*child.ReplicaSet]
+}
+
+func newPods(kube kubernetes.Interface, namespace string) (*pods, error) {
+	const never time.Duration = 0
+	factory := informers.NewSharedInformerFactoryWithOptions(kube, never,
+		informers.WithNamespace(namespace),
+		informers.WithTransform(trimPod),
+		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = v1.LabelApplication }))
+	p := &pods{
+		factory: factory,
+		// What is cached is what trimPod makes, so the informers are typed by that.
+		pods:        cache.NewTypedSharedIndexInformer[*child.Pod](factory.Core().V1().Pods().Informer()),
+		replicaSets: cache.NewTypedSharedIndexInformer[*child.ReplicaSet](factory.Apps().V1().ReplicaSets().Informer()),
+	}
+	if err := p.pods.AddTypedIndexers(cache.TypedIndexers[*child.Pod]{byApplication: func(pod *child.Pod) ([]string, error) {
+		return []string{cache.ObjectName{Namespace: pod.Namespace, Name: pod.Application}.String()}, nil
+	}}); err != nil {
+		return nil, fmt.Errorf("index pods by Application: %w", err)
+	}
+	if err := p.replicaSets.AddTypedIndexers(cache.TypedIndexers[*child.ReplicaSet]{byApplication: func(replicaSet *child.ReplicaSet) ([]string, error) {
+		return []string{cache.ObjectName{Namespace: replicaSet.Namespace, Name: replicaSet.Application}.String()}, nil
+	}}); err != nil {
+		return nil, fmt.Errorf("index ReplicaSets by Application: %w", err)
+	}
+	if err := p.pods.SetWatchErrorHandlerWithContext(reportWatchError("pods")); err != nil {
+		return nil, fmt.Errorf("set watch error handler for pods: %w", err)
+	}
+	if err := p.replicaSets.SetWatchErrorHandlerWithContext(reportWatchError("replicasets")); err != nil {
+		return nil, fmt.Errorf("set watch error handler for ReplicaSets: %w", err)
+	}
+	return p, nil
+}
+
+// trimPod makes of pods and ReplicaSets what is kept of them. It may be called more than once on one
+// object, as the reflector demands.
+func trimPod(object any) (any, error) {
+	switch o := object.(type) {
+	case *corev1.Pod:
+		return child.NewPod(o), nil
+	case *appsv1.ReplicaSet:
+		return child.NewReplicaSet(o), nil
+	default:
+		return object, nil
+	}
+}
+
+// HandlePods is Handle for pods and ReplicaSets.
+func (i *Informers) HandlePods(handler PodHandler) ([]cache.DoneChecker, error) {
+	var synced []cache.DoneChecker
+	for _, s := range i.scopes {
+		replicaSets, err := s.pods.replicaSets.AddTypedEventHandler(changes[*child.ReplicaSet](handler.ReplicaSetChanged))
+		if err != nil {
+			return nil, fmt.Errorf("handle ReplicaSets: %w", err)
+		}
+		pods, err := s.pods.pods.AddTypedEventHandler(changes[*child.Pod](handler.PodChanged))
+		if err != nil {
+			return nil, fmt.Errorf("handle pods: %w", err)
+		}
+		synced = append(synced, replicaSets.HasSyncedChecker(), pods.HasSyncedChecker())
+	}
+	return synced, nil
+}
+
+// changes makes one function the handler of all events.
+type changes[T cache.Object] func(before, after T, initialList bool)
+
+func (f changes[T]) OnAdd(object T, initialList bool) {
+	var none T
+	f(none, object, initialList)
+}
+
+func (f changes[T]) OnUpdate(before, after T) { f(before, after, false) }
+
+func (f changes[T]) OnDelete(object cache.DeletedObject[T]) {
+	var none T
+	if object.OptionalObj != none {
+		f(object.OptionalObj, none, false)
+	}
+}
+
+// Pods returns the cached ReplicaSets and pods that carry the Application's label.
+func (i *Informers) Pods(application cache.ObjectName) ([]*child.ReplicaSet, []*child.Pod, error) {
+	s, found := i.scope(application.Namespace)
+	if !found {
+		return nil, nil, nil
+	}
+	replicaSets, err := s.pods.replicaSets.GetTypedIndexer().ByTypedIndex(byApplication, application.String())
+	if err != nil {
+		return nil, nil, fmt.Errorf("find ReplicaSets of %s: %w", application, err)
+	}
+	pods, err := s.pods.pods.GetTypedIndexer().ByTypedIndex(byApplication, application.String())
+	if err != nil {
+		return nil, nil, fmt.Errorf("find pods of %s: %w", application, err)
+	}
+	return replicaSets, pods, nil
+}
