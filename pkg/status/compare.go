@@ -45,7 +45,8 @@ func (u Urgency) String() string {
 // that it is ready. Until then the default of observedGeneration tells that nothing was seen.
 func Compare(old, new v1.ApplicationStatus) Urgency {
 	switch {
-	case sameFacts(old, new) && sameConditions(old, new) && sameCounts(old, new) && sameMessages(old, new):
+	case sameFacts(old, new) && sameConditions(old, new) && sameCounts(old, new) && sameMessages(old, new) &&
+		slices.Equal(old.Problems, new.Problems):
 		return Same
 	case headlineOf(old) != headlineOf(new):
 		return Now

@@ -4,6 +4,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,11 +31,12 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 		wanted = append(wanted, condition)
 	}
 	add(v1.ConditionReady, metav1.Condition{Status: truth(s.ready), Reason: s.reason, Message: s.message})
+	stage := cmp.Or(s.stage, s.reason)
 	if s.reconciling {
-		add(v1.ConditionReconciling, metav1.Condition{Status: metav1.ConditionTrue, Reason: s.reason, Message: s.message})
+		add(v1.ConditionReconciling, metav1.Condition{Status: metav1.ConditionTrue, Reason: stage, Message: s.message})
 	}
 	if s.stalled {
-		add(v1.ConditionStalled, metav1.Condition{Status: metav1.ConditionTrue, Reason: s.reason, Message: s.message})
+		add(v1.ConditionStalled, metav1.Condition{Status: metav1.ConditionTrue, Reason: stage, Message: s.message})
 	}
 	add(v1.ConditionAvailable, p.available())
 	add(v1.ConditionProgressing, p.progressing())

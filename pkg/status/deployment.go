@@ -5,6 +5,7 @@ package status
 
 import (
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +25,8 @@ const (
 	deploymentRolledOut = "NewReplicaSetAvailable"
 )
 
-// pods are what is known of the Application's pods: what its Deployment says about them.
+// pods are what is known of the Application's pods: what its Deployment says about them, and what they
+// say of themselves where they do not serve.
 type pods struct {
 	ref child.Ref
 	// live is nil if there is no Deployment, or it is not the Application's.
@@ -36,9 +38,11 @@ type pods struct {
 	// written is true if this sync created or changed the Deployment: then status is about a
 	// Deployment that is not there any more.
 	written bool
+	// problems are those of the pods of the current revision, the worst first.
+	problems []v1.Problem
 }
 
-func observePods(in Input) pods {
+func observePods(in Input, now time.Time) pods {
 	application := in.Snapshot.Application
 	p := pods{ref: child.Ref{Kind: child.Deployment, Namespace: application.Namespace, Name: application.Name}}
 	if in.ours(p.ref) {
@@ -53,6 +57,7 @@ func observePods(in Input) pods {
 	if p.written {
 		p.desired = desiredReplicas(result, p.desired)
 	}
+	p.problems, _ = p.findProblems(in, now)
 	return p
 }
 
@@ -125,8 +130,29 @@ func (p pods) condition(kind appsv1.DeploymentConditionType) *appsv1.DeploymentC
 	return nil
 }
 
-// summarizePods is the summary as far as the pods are concerned.
+// replicaFailure is the Deployment's condition about pods that cannot be made, or nil.
+func (p pods) replicaFailure() *appsv1.DeploymentCondition {
+	if failure := p.condition(appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
+		return failure
+	}
+	return nil
+}
+
+// summarizePods is the summary as far as the pods are concerned. Where a problem of theirs explains it,
+// that is the reason of Ready; how far the rollout came stays the reason of Reconciling or Stalled.
 func summarizePods(in Input, p pods) summary {
+	s := summarizeDeployment(in, p)
+	worst := p.worst()
+	if worst == nil || !s.reconciling && !s.stalled {
+		return s
+	}
+	s.stage, s.reason = s.reason, worst.Reason
+	s.message = p.tell(worst) + " " + s.message
+	return s
+}
+
+// summarizeDeployment is the summary as far as the Deployment tells it.
+func summarizeDeployment(in Input, p pods) summary {
 	if p.live == nil {
 		switch {
 		case p.written:
@@ -137,7 +163,6 @@ func summarizePods(in Input, p pods) summary {
 			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "The Application has no Deployment yet."}
 		}
 	}
-	failure := p.condition(appsv1.DeploymentReplicaFailure)
 	progressing := p.condition(appsv1.DeploymentProgressing)
 	timedOut := progressing != nil && progressing.Reason == deploymentTimedOut
 	switch {
@@ -153,12 +178,6 @@ func summarizePods(in Input, p pods) summary {
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; Kubernetes has not acted on it yet."}
 	case p.heldBack():
 		return summary{reason: v1.ReasonPaused, message: "A rollout waits for the end of the pause. " + p.counts()}
-	case failure != nil && failure.Status == corev1.ConditionTrue:
-		message := sentence(failure.Message) + " " + p.counts()
-		if timedOut {
-			message = sentence(failure.Message) + " " + sentence(progressing.Message) + " " + p.counts()
-		}
-		return summary{stalled: timedOut, reconciling: !timedOut, reason: reasonForPods(failure.Message), message: message}
 	case timedOut:
 		return summary{stalled: true, reason: v1.ReasonProgressDeadlineExceeded, message: sentence(progressing.Message) + " " + p.counts()}
 	case progressing != nil && progressing.Reason == deploymentRolledOut &&
@@ -201,15 +220,24 @@ func (p pods) mirror(kind appsv1.DeploymentConditionType, absent metav1.Conditio
 	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The Deployment has not said so yet."}
 }
 
+// available is the Deployment's. That too few pods serve is no reason where the pods give one.
 func (p pods) available() metav1.Condition {
-	return p.mirror(appsv1.DeploymentAvailable, metav1.ConditionFalse)
+	condition := p.mirror(appsv1.DeploymentAvailable, metav1.ConditionFalse)
+	if worst := p.worst(); worst != nil && condition.Status == metav1.ConditionFalse {
+		condition.Reason, condition.Message = worst.Reason, sentence(condition.Message)+" "+p.tell(worst)
+	}
+	return condition
 }
 
 // progressing is the Deployment's, unless that is about an older Deployment: then a rollout
-// begins, whatever became of the last one.
+// begins, whatever became of the last one. Its reasons stay: kubectl and others know them.
 func (p pods) progressing() metav1.Condition {
 	if p.written || p.live != nil && !p.observed() {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; its pods follow."}
 	}
-	return p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)
+	condition := p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)
+	if worst := p.worst(); worst != nil && condition.Reason != deploymentRolledOut {
+		condition.Message = sentence(condition.Message) + " " + p.tell(worst)
+	}
+	return condition
 }

@@ -6,6 +6,6 @@
 // something changed.
 //
 // The order to read: status.go (what the summary is), resources.go (each child),
-// deployment.go (the pods), conditions.go, classify.go (errors become reasons), compare.go,
+// deployment.go and problems.go (the pods; diagnose.go and words.go), conditions.go, classify.go (errors become reasons), compare.go,
 // transitions.go.
 package status

@@ -37,7 +37,7 @@ type Input struct {
 func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	application := in.Snapshot.Application
 	children := assessAll(in)
-	pods := observePods(in)
+	pods := observePods(in, now)
 	summary := summarize(in, children, pods)
 	return v1.ApplicationStatus{
 		ObservedGeneration: application.Generation,
@@ -51,7 +51,15 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 		URLs:               urls(in),
 		Image:              image(in, pods),
 		Resources:          resources(in, children),
+		Problems:           pods.problems,
 	}
+}
+
+// LookAgain is after what time the status may change although nothing else does, because a pod has
+// been starting for too long by then. 0 means never.
+func LookAgain(in Input, now time.Time) time.Duration {
+	_, again := observePods(in, now).findProblems(in, now)
+	return again
 }
 
 // summary is what Ready, Reconciling and Stalled say. It is ready, or else at most one of
@@ -62,6 +70,8 @@ type summary struct {
 	stalled     bool
 	reason      string
 	message     string
+	// stage is the reason of Reconciling or Stalled, where it is another one.
+	stage string
 }
 
 // summarize picks what matters most to a person: first what keeps anything from being done,

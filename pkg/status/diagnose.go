@@ -1,0 +1,150 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"time"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// finding is one thing that is wrong with one pod.
+type finding struct {
+	reason    string
+	container string
+	// message may contain sinceWhen, which stands for since.
+	message string
+	since   time.Time
+	// due is from when on it counts. Zero: at once.
+	due time.Time
+}
+
+// sinceWhen stands for the time in the message of a finding, until several of them are put together.
+const sinceWhen = "{since}"
+
+// mountPatience is for how long volumes and network of a pod may take until somebody should hear of it.
+const mountPatience = time.Minute
+
+// The kubelet's reasons for which a container waits, and that of a pod that it put out.
+const (
+	createContainerConfigError = "CreateContainerConfigError"
+	errImagePull               = "ErrImagePull"
+	imagePullBackOff           = "ImagePullBackOff"
+	errImageNeverPull          = "ErrImageNeverPull"
+	imageInspectError          = "ImageInspectError"
+	invalidImageName           = "InvalidImageName"
+	registryUnavailable        = "RegistryUnavailable"
+	signatureValidationFailed  = "SignatureValidationFailed"
+	startError                 = "StartError"
+	containerCannotRun         = "ContainerCannotRun"
+	evicted                    = "Evicted"
+	preempting                 = "Preempting"
+	nodeShutdown               = "NodeShutdown"
+	terminated                 = "Terminated"
+)
+
+// diagnose says what is wrong with a pod.
+func diagnose(t *child.Trouble, now time.Time) []finding {
+	if t.Failed != nil {
+		return []finding{lost(t.Failed)}
+	}
+	var found []finding
+	if t.Unscheduled != nil {
+		found = append(found, finding{reason: v1.ReasonUnschedulable, message: said(*t.Unscheduled)})
+	}
+	for _, c := range t.Containers {
+		switch {
+		case c.Waiting != nil:
+			found = append(found, finding{reason: reasonForWaiting(c.Waiting.Reason), container: c.Name, message: said(*c.Waiting)})
+		case c.Ended != nil:
+			found = append(found, ended(c))
+		case c.Unready != nil:
+			found = append(found, finding{
+				reason: v1.ReasonReadinessFailing, container: c.Name, message: "It runs, but is not ready, since " + sinceWhen + ".",
+				since: c.Unready.Since.Time, due: c.Unready.Due.Time,
+			})
+		}
+	}
+	if t.Gate != nil {
+		found = append(found, finding{
+			reason: v1.ReasonReadinessFailing, message: "A readiness gate is closed since " + sinceWhen + ": " + t.Gate.Message,
+			since: t.Gate.Since.Time, due: t.Gate.Due.Time,
+		})
+	}
+	if t.Abandoned != nil {
+		found = append(found, finding{
+			reason: v1.ReasonNodeLost, message: "The node of the pod does not answer since " + sinceWhen + ".",
+			since: t.Abandoned.Time,
+		})
+	}
+	// What one of the containers says is more than that the pod does not start.
+	if t.NotStartable != nil && len(found) == 0 {
+		found = append(found, finding{
+			reason: v1.ReasonVolumeNotMounting,
+			message: "It has a node, but since " + sinceWhen + " its volumes are not mounted or its network is not set up; " +
+				"the Events of the pod tell which. A ConfigMap, Secret or claim that it mounts may be missing.",
+			since: t.NotStartable.Time, due: t.NotStartable.Add(mountPatience),
+		})
+	}
+	return found
+}
+
+// lost is a pod that ended for good.
+func lost(why *child.Words) finding {
+	switch why.Reason {
+	case evicted, preempting, nodeShutdown, terminated:
+		return finding{reason: v1.ReasonEvicted, message: said(*why)}
+	default:
+		return finding{reason: v1.ReasonPodRejected, message: said(*why)}
+	}
+}
+
+func reasonForWaiting(reason string) string {
+	switch reason {
+	case createContainerConfigError:
+		return v1.ReasonConfigError
+	case errImagePull, imagePullBackOff, errImageNeverPull, imageInspectError, invalidImageName, registryUnavailable, signatureValidationFailed:
+		return v1.ReasonImagePullFailed
+	default:
+		return v1.ReasonStartFailed
+	}
+}
+
+// ended is a container that ends again and again.
+func ended(c child.Container) finding {
+	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Ended)}
+	switch {
+	case c.Ended.Reason == startError || c.Ended.Reason == containerCannotRun:
+		f.reason, f.message = v1.ReasonStartFailed, said(child.Words{Reason: c.Ended.Reason, Message: c.Ended.Message})
+	case c.Init:
+		f.reason = v1.ReasonInitFailed
+	}
+	if c.Ended.Restarts > 0 {
+		f.message += fmt.Sprintf(" Restarted at least %d times.", c.Ended.Restarts)
+	}
+	return f
+}
+
+func ending(end *child.Ended) string {
+	switch {
+	case end.Reason == "":
+		return "It ends again and again."
+	case end.Reason == "OOMKilled":
+		return fmt.Sprintf("It ran out of memory (%s, exit code %d).", end.Reason, end.ExitCode)
+	case end.ExitCode == 0:
+		return fmt.Sprintf("It ended by itself, with exit code 0 (%s), but should go on.", end.Reason)
+	default:
+		return fmt.Sprintf("It ended with exit code %d (%s).", end.ExitCode, end.Reason)
+	}
+}
+
+// said is a message of others, or their reason where they gave no message.
+func said(w child.Words) string {
+	if w.Message == "" {
+		return w.Reason
+	}
+	return w.Message
+}

@@ -1,0 +1,209 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// maxProblems is how many problems are listed; the CRD allows no more.
+const maxProblems = 10
+
+// severities are the reasons of problems, the worst first: what a person has to put right, then what
+// the cluster may still get over, then what is only a consequence.
+func severities() []string {
+	return []string{
+		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
+		v1.ReasonPolicyDenied, v1.ReasonQuotaExceeded, v1.ReasonReplicaFailure,
+		v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting, v1.ReasonNodeLost, v1.ReasonReadinessFailing,
+		v1.ReasonPodRejected, v1.ReasonEvicted,
+		v1.ReasonProgressDeadlineExceeded,
+	}
+}
+
+// explains tells whether a problem can be why the Application is not ready. A pod that is gone for good has
+// been replaced, and a deadline is missed for another reason.
+func explains(reason string) bool {
+	switch reason {
+	case v1.ReasonPodRejected, v1.ReasonEvicted, v1.ReasonProgressDeadlineExceeded:
+		return false
+	default:
+		return true
+	}
+}
+
+// problems are what keeps the pods of the current revision from serving, the worst first. again is after
+// what time more may have to be said although nothing changes; 0 means never.
+//
+// There are none while all pods serve: an evicted pod of last week is no news then. Nor are there
+// any while Kubernetes has not acted on the newest Deployment, because nobody knows the current
+// revision's ReplicaSet yet, and an older revision's pods do not count.
+func (p pods) findProblems(in Input, now time.Time) (problems []v1.Problem, again time.Duration) {
+	if in.deleting() || !p.observed() || p.live.DeletionTimestamp != nil || p.complete() || p.desired == 0 || p.heldBack() {
+		return nil, 0
+	}
+	current := currentReplicaSet(in.Snapshot, p.live)
+	var found []finding
+	for _, pod := range in.Snapshot.Pods {
+		if current == nil || pod.Trouble == nil || pod.ReplicaSet != current.UID {
+			continue
+		}
+		findings := diagnose(pod.Trouble, now)
+		found = append(found, due(findings, now)...)
+		again = sooner(again, nextDue(findings, now))
+	}
+	problems = group(found)
+	if failure := p.failure(current); failure != "" {
+		problems = append(problems, v1.Problem{Reason: reasonForPods(failure), Message: words(withoutPodName(failure))})
+	}
+	if progressing := p.condition(appsv1.DeploymentProgressing); progressing != nil && progressing.Reason == deploymentTimedOut {
+		problems = append(problems, v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: words(progressing.Message)})
+	}
+	worst := severities()
+	slices.SortFunc(problems, func(a, b v1.Problem) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(worst, a.Reason), slices.Index(worst, b.Reason)),
+			cmp.Compare(b.Pods, a.Pods),
+			cmp.Compare(a.Container, b.Container),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	return problems[:min(len(problems), maxProblems)], again
+}
+
+// currentReplicaSet is the one of the Deployment's revision, or nil if the caches do not show it yet. Both
+// carry the revision's number; the Deployment's controller sets it before it says that it has
+// observed the Deployment.
+func currentReplicaSet(snapshot child.Snapshot, deployment *appsv1.Deployment) *child.ReplicaSet {
+	revision := deployment.Annotations[child.RevisionAnnotation]
+	var current *child.ReplicaSet
+	for _, r := range snapshot.ReplicaSets {
+		// Of two by mistake, any will do, but always the same.
+		if r.Deployment == deployment.UID && r.Revision == revision && (current == nil || r.Name < current.Name) {
+			current = r
+		}
+	}
+	return current
+}
+
+// failure is why no more pods of the current revision can be made. The Deployment's own condition
+// stands in until its ReplicaSet is seen.
+func (p pods) failure(current *child.ReplicaSet) string {
+	if current != nil {
+		return current.Failure
+	}
+	if failure := p.replicaFailure(); failure != nil {
+		return failure.Message
+	}
+	return ""
+}
+
+// worst is the problem that explains best why the Application is not ready, or nil.
+func (p pods) worst() *v1.Problem {
+	if i := slices.IndexFunc(p.problems, func(problem v1.Problem) bool { return explains(problem.Reason) }); i >= 0 {
+		return &p.problems[i]
+	}
+	return nil
+}
+
+// tell is a problem as a sentence.
+func (p pods) tell(problem *v1.Problem) string {
+	var subjects []string
+	if problem.Pods > 0 {
+		subjects = append(subjects, howMany(problem.Pods, p.desired))
+	}
+	if problem.Container != "" {
+		subjects = append(subjects, "container "+problem.Container)
+	}
+	if len(subjects) == 0 {
+		return capitalized(sentence(problem.Message))
+	}
+	return sentence(strings.Join(subjects, ", ") + ": " + problem.Message)
+}
+
+// howMany pods of how many that are asked for. There may be more for a while.
+func howMany(some, all int32) string {
+	switch {
+	case some == 1 && all == 1:
+		return "1 pod"
+	case some == all:
+		return fmt.Sprintf("All %d pods", all)
+	case some > all:
+		return fmt.Sprintf("%d pods", some)
+	default:
+		return fmt.Sprintf("%d of %d pods", some, all)
+	}
+}
+
+// group makes one problem of the same finding on several pods.
+func group(found []finding) []v1.Problem {
+	type key struct{ reason, container string }
+	groups := map[key][]finding{}
+	for _, f := range found {
+		k := key{f.reason, f.container}
+		groups[k] = append(groups[k], f)
+	}
+	var problems []v1.Problem
+	for k, same := range groups {
+		problems = append(problems, v1.Problem{Reason: k.reason, Container: k.container, Message: words(say(same)), Pods: int32(len(same))})
+	}
+	return problems
+}
+
+// say chooses the message of most pods; of several the first by name, so that it does not depend on the
+// order of the pods. To a state it adds since when the first pod is in it. That is a time and no duration,
+// which would be another message each second.
+func say(same []finding) string {
+	counts := map[string]int{}
+	var since time.Time
+	for _, f := range same {
+		counts[f.message]++
+		if !f.since.IsZero() && (since.IsZero() || f.since.Before(since)) {
+			since = f.since
+		}
+	}
+	best := ""
+	for message, count := range counts {
+		if best == "" || count > counts[best] || count == counts[best] && message < best {
+			best = message
+		}
+	}
+	if !since.IsZero() {
+		best = strings.Replace(best, sinceWhen, since.UTC().Format(time.RFC3339), 1)
+	}
+	return best
+}
+
+// due are the findings that count now. The others are about pods that just start.
+func due(findings []finding, now time.Time) []finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f finding) bool { return f.due.After(now) })
+}
+
+// nextDue is after what time the next finding counts, or 0.
+func nextDue(findings []finding, now time.Time) time.Duration {
+	var next time.Duration
+	for _, f := range findings {
+		if f.due.After(now) {
+			next = sooner(next, f.due.Sub(now))
+		}
+	}
+	return next
+}
+
+// sooner is the shorter of two times, of which 0 means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
