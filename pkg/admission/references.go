@@ -4,16 +4,14 @@
 package admission
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/reference"
 )
 
 // The kinds of a Reference, all of the core group.
 const (
-	KindConfigMap      = "ConfigMap"
-	KindSecret         = "Secret"
+	KindConfigMap      = string(reference.ConfigMap)
+	KindSecret         = string(reference.Secret)
 	KindServiceAccount = "ServiceAccount"
 )
 
@@ -22,90 +20,26 @@ type Reference struct {
 	Kind, Namespace, Name string
 }
 
-// mention is a Reference and where the spec has it first.
-type mention struct {
-	Reference
-	path *field.Path
-}
-
-// mentions are the objects that the pods need, each once, in the order of the spec. What is optional
-// is left out; so is the Secret of a route, which its certificate's issuer usually makes afterwards.
-func mentions(application *v1.Application) []mention {
-	list := &mentionList{namespace: application.Namespace, seen: map[Reference]struct{}{}}
-	spec, path := &application.Spec, field.NewPath("spec")
-	for i, secret := range spec.ImagePullSecrets {
-		list.add(KindSecret, secret.Name, nil, path.Child("imagePullSecrets").Index(i))
-	}
-	list.addEnv(path, spec.Env, spec.EnvFrom)
-	for i := range spec.Mounts {
-		list.addMount(path.Child("mounts").Index(i), &spec.Mounts[i])
-	}
-	for i := range spec.InitContainers {
-		list.addEnv(path.Child("initContainers").Index(i), spec.InitContainers[i].Env, spec.InitContainers[i].EnvFrom)
-	}
-	for i := range spec.Sidecars {
-		list.addEnv(path.Child("sidecars").Index(i), spec.Sidecars[i].Env, spec.Sidecars[i].EnvFrom)
-	}
-	list.add(KindServiceAccount, serviceAccountName(application), nil, path.Child("serviceAccount", "name"))
-	return list.mentions
-}
-
-type mentionList struct {
-	namespace string
-	mentions  []mention
-	seen      map[Reference]struct{}
-}
-
-func (l *mentionList) add(kind, name string, optional *bool, path *field.Path) {
-	reference := Reference{Kind: kind, Namespace: l.namespace, Name: name}
-	if _, seen := l.seen[reference]; seen || name == "" || optional != nil && *optional {
-		return
-	}
-	l.seen[reference] = struct{}{}
-	l.mentions = append(l.mentions, mention{reference, path})
-}
-
-func (l *mentionList) addEnv(path *field.Path, env []corev1.EnvVar, envFrom []corev1.EnvFromSource) {
-	for i := range env {
-		source, path := env[i].ValueFrom, path.Child("env").Index(i).Child("valueFrom")
-		if source == nil {
-			continue
-		}
-		if ref := source.ConfigMapKeyRef; ref != nil {
-			l.add(KindConfigMap, ref.Name, ref.Optional, path.Child("configMapKeyRef"))
-		}
-		if ref := source.SecretKeyRef; ref != nil {
-			l.add(KindSecret, ref.Name, ref.Optional, path.Child("secretKeyRef"))
+// referencesOf are the objects that the pods need, each once. What is optional is left out; so is the
+// Secret of a route, which its certificate's issuer usually makes afterwards.
+func referencesOf(application *v1.Application) []Reference {
+	var references []Reference
+	seen := map[Reference]struct{}{}
+	add := func(kind, name string) {
+		r := Reference{Kind: kind, Namespace: application.Namespace, Name: name}
+		if _, found := seen[r]; !found && name != "" {
+			seen[r] = struct{}{}
+			references = append(references, r)
 		}
 	}
-	for i := range envFrom {
-		path := path.Child("envFrom").Index(i)
-		if ref := envFrom[i].ConfigMapRef; ref != nil {
-			l.add(KindConfigMap, ref.Name, ref.Optional, path.Child("configMapRef"))
-		}
-		if ref := envFrom[i].SecretRef; ref != nil {
-			l.add(KindSecret, ref.Name, ref.Optional, path.Child("secretRef"))
+	for _, used := range reference.InSpec(&application.Spec) {
+		if used.Required {
+			add(string(used.Kind), used.Name)
 		}
 	}
-}
-
-func (l *mentionList) addMount(path *field.Path, mount *v1.Mount) {
-	if source := mount.Secret; source != nil {
-		l.add(KindSecret, source.SecretName, source.Optional, path.Child("secret"))
+	for _, secret := range application.Spec.ImagePullSecrets {
+		add(KindSecret, secret.Name)
 	}
-	if source := mount.ConfigMap; source != nil {
-		l.add(KindConfigMap, source.Name, source.Optional, path.Child("configMap"))
-	}
-	if mount.Projected == nil {
-		return
-	}
-	for i := range mount.Projected.Sources {
-		path := path.Child("projected", "sources").Index(i)
-		if source := mount.Projected.Sources[i].Secret; source != nil {
-			l.add(KindSecret, source.Name, source.Optional, path.Child("secret"))
-		}
-		if source := mount.Projected.Sources[i].ConfigMap; source != nil {
-			l.add(KindConfigMap, source.Name, source.Optional, path.Child("configMap"))
-		}
-	}
+	add(KindServiceAccount, serviceAccountName(application))
+	return references
 }

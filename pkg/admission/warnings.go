@@ -28,37 +28,37 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 	}
 	referred := map[Reference]bool{}
 	if in.old != nil {
-		for _, mention := range mentions(in.old) {
-			referred[mention.Reference] = true
+		for _, old := range referencesOf(in.old) {
+			referred[old] = true
 		}
 	}
-	var wanted []mention
-	for _, mention := range mentions(in.new) {
-		if !referred[mention.Reference] && len(wanted) < maxLookups {
-			wanted = append(wanted, mention)
+	var wanted []Reference
+	for _, reference := range referencesOf(in.new) {
+		if !referred[reference] && len(wanted) < maxLookups {
+			wanted = append(wanted, reference)
 		}
 	}
 	for i, missing := range h.missing(ctx, wanted) {
 		if missing {
-			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s %q does not exist; the pods do not start without it",
-				wanted[i].path, wanted[i].Kind, wanted[i].Name))
+			found.warnings = append(found.warnings, fmt.Sprintf("%s %q does not exist in namespace %q, and the pods need it",
+				wanted[i].Kind, wanted[i].Name, wanted[i].Namespace))
 		}
 	}
 	return nil
 }
 
 // missing tells for each object whether it is known not to be there.
-func (h *Handler) missing(ctx context.Context, wanted []mention) []bool {
+func (h *Handler) missing(ctx context.Context, wanted []Reference) []bool {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	missing := make([]bool, len(wanted))
 	slots := make(chan struct{}, concurrentLookups)
 	var lookups sync.WaitGroup
-	for i, mention := range wanted {
+	for i, reference := range wanted {
 		slots <- struct{}{}
 		lookups.Go(func() {
 			defer func() { <-slots }()
-			missing[i] = h.isMissing(ctx, mention.Reference)
+			missing[i] = h.isMissing(ctx, reference)
 		})
 	}
 	lookups.Wait()
