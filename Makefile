@@ -73,8 +73,9 @@ bin/kwok: bin/fairlead-cluster
 	@[[ -x $@ ]] || hack/build-cluster.sh
 
 .PHONY: generate
-generate: ## Regenerate code, CRDs and docs/api.md, after a change of pkg/apis
+generate: ## Regenerate code, CRDs, docs/api.md and the rendered manifests, after a change of pkg/apis or artifacts
 	@hack/update-codegen.sh
+	@go test -buildvcs=false -count=1 ./hack/artifacts -run '^TestGenerated$$' -update
 
 .PHONY: clean
 clean: ## Delete what the other targets made in this directory (not Go's caches)
