@@ -24,8 +24,11 @@ import (
 // Options are the limits that the platform sets.
 type Options struct {
 	// SecurityProfile is the Pod Security level that the pods must meet. Anything but baseline
-	// and privileged means restricted.
+	// and privileged means restricted. The class may set another one.
 	SecurityProfile podsecurity.Level
+	// Class is that of the Application, which has the class's defaults already; its limits are
+	// applied too. Nil: none.
+	Class *v1.ApplicationClass
 }
 
 // input is what every rule may look at.
@@ -36,6 +39,8 @@ type input struct {
 	path *field.Path
 	// level is one of the three of Pod Security.
 	level podsecurity.Level
+	// class is that of the Application, or nil.
+	class *v1.ApplicationClass
 	// containers are the names of all containers of the pod, in their order there: the
 	// application's first.
 	containers []string
@@ -86,9 +91,11 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 		// Who it is to others, and where it runs.
 		validateServiceAccount,
 		validateSecurityContexts,
-		validatePodSecurity,
 		validateScheduling,
 		validatePodMetadata,
+		// What is allowed. OnlyExceedsClass relies on it being the end.
+		validateSecurityProfile,
+		validateClassLimits,
 	} {
 		errs = append(errs, rule(in)...)
 	}
@@ -96,10 +103,10 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 }
 
 func newInput(app *v1.Application, options Options) input {
-	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted}
-	switch options.SecurityProfile {
+	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class}
+	switch level := levelOf(options.Class, options.SecurityProfile); level {
 	case podsecurity.LevelBaseline, podsecurity.LevelPrivileged:
-		in.level = options.SecurityProfile
+		in.level = level
 	}
 	in.containers = append(in.containers, app.Name)
 	for i := range app.Spec.InitContainers {

@@ -42,7 +42,7 @@ func validateRoutes(in input) field.ErrorList {
 		if route.IngressClassName != nil {
 			errs = append(errs, subdomain(path.Child("ingressClassName"), *route.IngressClassName)...)
 		}
-		errs = append(errs, validateRouteAnnotations(path, route)...)
+		errs = append(errs, validateRouteAnnotations(in, path, route)...)
 	}
 	return errs
 }
@@ -208,12 +208,12 @@ func validateServedOnce(path *field.Path, route *v1.Route, served names) field.E
 	return errs
 }
 
-// validateRouteAnnotations refuses snippets, which are raw configuration of a controller that
-// serves all namespaces: whoever writes one can read its Secrets.
-func validateRouteAnnotations(path *field.Path, route *v1.Route) field.ErrorList {
+// validateRouteAnnotations refuses snippets, unless the class allows them. Other annotations are
+// limited by the class alone.
+func validateRouteAnnotations(in input, path *field.Path, route *v1.Route) field.ErrorList {
 	errs := validateAnnotations(path.Child("annotations"), route.Annotations)
 	for _, key := range sortedKeys(route.Annotations) {
-		if strings.Contains(strings.ToLower(key), "-snippet") {
+		if isSnippet(key) && !in.allowsSnippet(key, route.Annotations[key]) {
 			errs = append(errs, field.Forbidden(path.Child("annotations").Key(truncate(key, maxValue)), "snippets of a controller's configuration are not allowed"))
 		}
 	}

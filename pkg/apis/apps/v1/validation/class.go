@@ -1,0 +1,123 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// ValidateApplicationClass returns what is wrong with a class whatever Application it meets: a
+// default that no Application could have, a limit that can never be met. An empty list means valid.
+func ValidateApplicationClass(class *v1.ApplicationClass) field.ErrorList {
+	if class == nil {
+		return field.ErrorList{field.Required(field.NewPath("spec"), "there is no ApplicationClass")}
+	}
+	path := field.NewPath("spec")
+	var errs field.ErrorList
+	if class.Spec.Defaults != nil {
+		errs = append(errs, validateDefaults(path.Child("defaults"), class.Spec.Defaults)...)
+	}
+	if class.Spec.Limits != nil {
+		errs = append(errs, validateLimits(path.Child("limits"), class.Spec.Limits)...)
+	}
+	return bounded(errs)
+}
+
+// validateDefaults applies the rules for Applications to one that has the defaults and nothing else.
+func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.ErrorList {
+	in := input{app: &v1.Application{}, path: path}
+	in.app.Name = "any"
+	in.spec = &in.app.Spec
+	in.spec.Resources = defaults.Resources
+	in.spec.Strategy = defaults.Strategy
+	in.spec.ProgressDeadlineSeconds = defaults.ProgressDeadlineSeconds
+	in.spec.TopologySpreadConstraints = defaults.TopologySpreadConstraints
+	in.spec.NodeSelector = defaults.NodeSelector
+	in.spec.Tolerations = defaults.Tolerations
+	in.spec.PriorityClassName = defaults.PriorityClassName
+	in.spec.ImagePullSecrets = defaults.ImagePullSecrets
+	in.spec.PodMetadata = defaults.PodMetadata
+	in.spec.NetworkPolicy = defaults.NetworkPolicy
+	in.spec.TerminationGracePeriodSeconds = defaults.TerminationGracePeriodSeconds
+	in.spec.Ports = portsOf(defaults.NetworkPolicy)
+	var errs field.ErrorList
+	for _, rule := range []rule{
+		validateApplicationResources,
+		validateStrategy,
+		validateScheduling,
+		validateImagePullSecrets,
+		validatePodMetadata,
+		validateNetworkPolicy,
+		validatePolicies,
+	} {
+		errs = append(errs, rule(in)...)
+	}
+	return append(errs, validateRouteDefaults(path.Child("routes"), defaults.Routes)...)
+}
+
+// portsOf are ports with all the names that a network policy mentions: which of them an Application
+// has is nothing that its class could know.
+func portsOf(policy *v1.NetworkPolicy) []v1.ApplicationPort {
+	if policy == nil {
+		return nil
+	}
+	var ports []v1.ApplicationPort
+	for _, rule := range policy.Ingress {
+		for _, name := range rule.Ports {
+			ports = append(ports, v1.ApplicationPort{Name: name})
+		}
+	}
+	return ports
+}
+
+func validateRouteDefaults(path *field.Path, routes *v1.RouteDefaults) field.ErrorList {
+	if routes == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if routes.IngressClassName != nil {
+		errs = append(errs, subdomain(path.Child("ingressClassName"), *routes.IngressClassName)...)
+	}
+	if routes.TLS != nil && routes.TLS.SecretName != "" {
+		errs = append(errs, subdomain(path.Child("tls", "secretName"), routes.TLS.SecretName)...)
+	}
+	errs = append(errs, validateAnnotations(path.Child("annotations"), routes.Annotations)...)
+	if class, found := routes.Annotations[annotationIngressClass]; found {
+		errs = append(errs, field.Invalid(path.Child("annotations").Key(annotationIngressClass), class, "use ingressClassName"))
+	}
+	return errs
+}
+
+// validateLimits looks for entries that allow nothing, and so are most likely not what was meant.
+func validateLimits(path *field.Path, limits *v1.ApplicationLimits) field.ErrorList {
+	errs := enum(path.Child("securityProfile"), limits.SecurityProfile,
+		v1.SecurityProfileRestricted, v1.SecurityProfileBaseline, v1.SecurityProfilePrivileged)
+	for i, registry := range limits.AllowedRegistries {
+		path := path.Child("allowedRegistries").Index(i)
+		if !imageDomain.MatchString(strings.SplitN(registry, "/", 2)[0]) || registry != strings.ToLower(registry) || strings.HasSuffix(registry, "/") {
+			errs = append(errs, field.Invalid(path, registry, "must be a registry, or a part of one, in lower case: e.g. ghcr.io or ghcr.io/acme"))
+		}
+	}
+	for i, hostname := range limits.AllowedHostnames {
+		errs = append(errs, validateHostname(path.Child("allowedHostnames").Index(i), hostname)...)
+	}
+	for i, annotation := range limits.AllowedRouteAnnotations {
+		if strings.Contains(strings.TrimSuffix(annotation, "*"), "*") || annotation == "" {
+			errs = append(errs, field.Invalid(path.Child("allowedRouteAnnotations").Index(i), annotation, "must be an annotation, or the beginning of some with one * at its end"))
+		}
+	}
+	types := []corev1.ServiceType{corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer}
+	for i, kind := range limits.AllowedServiceTypes {
+		if !slices.Contains(types, kind) {
+			errs = append(errs, field.NotSupported(path.Child("allowedServiceTypes").Index(i), kind, types))
+		}
+	}
+	return append(errs, between(path.Child("maxReplicas"), limits.MaxReplicas, 0, maxReplicas)...)
+}

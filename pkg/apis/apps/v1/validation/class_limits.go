@@ -1,0 +1,211 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	podsecurity "k8s.io/pod-security-admission/api"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// originClassLimit marks errors about what is valid in itself, and more than the class allows.
+const originClassLimit = "classLimit"
+
+// OnlyExceedsClass tells whether all errors are about limits of the class: another class, or a
+// changed one, would allow the spec as it is.
+func OnlyExceedsClass(errs field.ErrorList) bool {
+	return len(errs) > 0 && errs[0].Origin == originClassLimit // They come last.
+}
+
+// limits are those of the Application's class, or nil.
+func (in input) limits() *v1.ApplicationLimits {
+	if in.class == nil {
+		return nil
+	}
+	return in.class.Spec.Limits
+}
+
+// allows begins the words of a limit: ApplicationClass "standard" allows.
+func (in input) allows() string { return fmt.Sprintf("ApplicationClass %q allows", in.class.Name) }
+
+// levelOf is the Pod Security level of a class; the other one, where the class does not decide.
+func levelOf(class *v1.ApplicationClass, other podsecurity.Level) podsecurity.Level {
+	if class != nil && class.Spec.Limits != nil {
+		switch class.Spec.Limits.SecurityProfile {
+		case v1.SecurityProfileRestricted:
+			return podsecurity.LevelRestricted
+		case v1.SecurityProfileBaseline:
+			return podsecurity.LevelBaseline
+		case v1.SecurityProfilePrivileged:
+			return podsecurity.LevelPrivileged
+		}
+	}
+	return other
+}
+
+// validateSecurityProfile is validatePodSecurity, and tells whose level it is.
+func validateSecurityProfile(in input) field.ErrorList {
+	errs := validatePodSecurity(in)
+	if limits := in.limits(); limits == nil || limits.SecurityProfile == "" {
+		return errs
+	}
+	for _, err := range errs {
+		err.Detail = fmt.Sprintf("ApplicationClass %q has the security profile %s: %s", in.class.Name, in.limits().SecurityProfile, err.Detail)
+	}
+	return errs.WithOrigin(originClassLimit)
+}
+
+// validateClassLimits applies the limits of the class, but for the security profile.
+func validateClassLimits(in input) field.ErrorList {
+	if in.limits() == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, rule := range []rule{
+		limitRegistries,
+		limitReplicas,
+		limitResources,
+		limitServiceType,
+		limitHostnames,
+		limitRouteAnnotations,
+		limitServiceAccount,
+	} {
+		errs = append(errs, rule(in)...)
+	}
+	return errs.WithOrigin(originClassLimit)
+}
+
+func limitRegistries(in input) field.ErrorList {
+	allowed := in.limits().AllowedRegistries
+	if allowed == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	check := func(path *field.Path, image string) {
+		if repository := repositoryOf(image); !slices.ContainsFunc(allowed, func(registry string) bool { return isBelow(repository, registry) }) {
+			errs = append(errs, field.Invalid(path, image, in.allows()+" images of "+some(allowed)))
+		}
+	}
+	check(in.path.Child("image"), in.spec.Image)
+	for _, container := range otherContainers(in) {
+		check(container.path.Child("image"), container.Image)
+	}
+	return errs
+}
+
+// repositoryOf is the whole name of an image's repository, without tag and digest. Container
+// runtimes take an image without a registry from docker.io.
+func repositoryOf(image string) string {
+	const hub = "docker.io"
+	name, _, _ := strings.Cut(image, "@")
+	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
+		name = name[:colon]
+	}
+	registry, path, found := strings.Cut(name, "/")
+	if !found || !strings.ContainsAny(registry, ".:[") && registry != "localhost" && registry == strings.ToLower(registry) {
+		registry, path = hub, name
+	}
+	registry = strings.ToLower(registry)
+	if registry == "index."+hub {
+		registry = hub
+	}
+	if registry == hub && !strings.Contains(path, "/") {
+		path = "library/" + path
+	}
+	return registry + "/" + path
+}
+
+// isBelow compares element by element: ghcr.io/acme is not above ghcr.io/acme-evil/web.
+func isBelow(repository, registry string) bool {
+	return repository == registry || strings.HasPrefix(repository, registry+"/")
+}
+
+func limitReplicas(in input) field.ErrorList {
+	most := in.limits().MaxReplicas
+	if most == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	check := func(path *field.Path, replicas int32) {
+		if replicas > *most {
+			errs = append(errs, field.Invalid(path, replicas, fmt.Sprintf("%s at most %d", in.allows(), *most)))
+		}
+	}
+	if in.spec.Replicas != nil {
+		check(in.path.Child("replicas"), *in.spec.Replicas)
+	}
+	if in.spec.Autoscaling != nil {
+		check(in.path.Child("autoscaling", "maxReplicas"), in.spec.Autoscaling.MaxReplicas)
+	}
+	return errs
+}
+
+func limitResources(in input) field.ErrorList {
+	if !isTrue(in.limits().RequireResourceLimits) {
+		return nil
+	}
+	var errs field.ErrorList
+	check := func(path *field.Path, limits corev1.ResourceList) {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			if _, limited := limits[name]; !limited {
+				errs = append(errs, field.Required(path.Child("resources", "limits").Key(string(name)),
+					fmt.Sprintf("ApplicationClass %q requires limits for cpu and memory of each container", in.class.Name)))
+			}
+		}
+	}
+	own := corev1.ResourceRequirements{}
+	if in.spec.Resources != nil {
+		own = *in.spec.Resources
+	}
+	check(in.path, own.Limits)
+	for _, container := range otherContainers(in) {
+		check(container.path, container.Resources.Limits)
+	}
+	return errs
+}
+
+// limitServiceType: without ClusterIP there would be no Service at all, so it is always allowed.
+func limitServiceType(in input) field.ErrorList {
+	allowed := in.limits().AllowedServiceTypes
+	if allowed == nil || in.spec.Service == nil || in.spec.Service.Type == "" || in.spec.Service.Type == corev1.ServiceTypeClusterIP ||
+		slices.Contains(allowed, in.spec.Service.Type) {
+		return nil
+	}
+	types := []string{string(corev1.ServiceTypeClusterIP)}
+	for _, kind := range allowed {
+		if kind != corev1.ServiceTypeClusterIP {
+			types = append(types, string(kind))
+		}
+	}
+	return field.ErrorList{field.Invalid(in.path.Child("service", "type"), in.spec.Service.Type, in.allows()+" "+some(types))}
+}
+
+// limitServiceAccount: whoever may name a ServiceAccount has its rights.
+func limitServiceAccount(in input) field.ErrorList {
+	account := in.spec.ServiceAccount
+	if account == nil || account.Name == "" || isTrue(in.limits().AllowForeignServiceAccounts) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(in.path.Child("serviceAccount", "name"), account.Name,
+		in.allows()+" no ServiceAccount but the Application's own: remove name")}
+}
+
+// some lists what is allowed; of a long list the beginning.
+func some(allowed []string) string {
+	const most = 8
+	switch {
+	case len(allowed) == 0:
+		return "none"
+	case len(allowed) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(allowed[:most], ", "), len(allowed)-most)
+	default:
+		return strings.Join(allowed, ", ")
+	}
+}

@@ -1,0 +1,90 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func limitHostnames(in input) field.ErrorList {
+	allowed := in.limits().AllowedHostnames
+	if allowed == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, route := range in.spec.Routes {
+		for j, hostname := range route.Hostnames {
+			if !slices.ContainsFunc(allowed, func(pattern string) bool { return covers(pattern, hostname) }) {
+				errs = append(errs, field.Invalid(in.path.Child("routes").Index(i).Child("hostnames").Index(j), hostname, in.allows()+" "+some(allowed)))
+			}
+		}
+	}
+	return errs
+}
+
+// covers tells whether a pattern allows a host name, which may be a wildcard itself: then the
+// pattern must allow every name that the wildcard takes.
+func covers(pattern, hostname string) bool {
+	if domain, wildcard := strings.CutPrefix(pattern, "*"); wildcard {
+		// domain begins with a dot, and there is something before it.
+		return len(hostname) > len(domain) && strings.HasSuffix(hostname, domain)
+	}
+	return pattern == hostname
+}
+
+// limitRouteAnnotations looks at what the Application adds to the defaults of its class.
+func limitRouteAnnotations(in input) field.ErrorList {
+	allowed := in.limits().AllowedRouteAnnotations
+	if allowed == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, route := range in.spec.Routes {
+		for _, key := range sortedKeys(route.Annotations) {
+			if in.isClassDefault(key, route.Annotations[key]) || slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, key) }) {
+				continue
+			}
+			path := in.path.Child("routes").Index(i).Child("annotations").Key(truncate(key, maxValue))
+			errs = append(errs, field.Invalid(path, route.Annotations[key], in.allows()+" the annotations "+some(allowed)))
+		}
+	}
+	return errs
+}
+
+// isClassDefault tells whether a route has an annotation from its class.
+func (in input) isClassDefault(key, value string) bool {
+	defaults := in.class.Spec.Defaults
+	if defaults == nil || defaults.Routes == nil {
+		return false
+	}
+	given, found := defaults.Routes.Annotations[key]
+	return found && given == value
+}
+
+// matches tells whether a pattern allows the annotation.
+func matches(pattern, key string) bool {
+	if prefix, wildcard := strings.CutSuffix(pattern, "*"); wildcard {
+		return strings.HasPrefix(key, prefix)
+	}
+	return pattern == key
+}
+
+// isSnippet recognises annotations whose value becomes configuration of a controller that serves
+// all namespaces: whoever writes one can read its Secrets.
+func isSnippet(key string) bool {
+	key = strings.ToLower(key)
+	return strings.Contains(key, "-snippet") || strings.HasSuffix(key, "/config-backend") // The latter is haproxy-ingress's.
+}
+
+// allowsSnippet tells whether the platform takes the risk of this very annotation: the class's list
+// names it, in full, or the class sets it.
+func (in input) allowsSnippet(key, value string) bool {
+	if in.class == nil {
+		return false
+	}
+	return in.limits() != nil && slices.Contains(in.limits().AllowedRouteAnnotations, key) || in.isClassDefault(key, value)
+}
