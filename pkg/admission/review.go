@@ -41,14 +41,14 @@ func newCodec() (codec, error) {
 // review decodes a request of the API server. Unknown and duplicate fields are errors: whoever sends
 // them means something that would not be looked at.
 func (c codec) review(body []byte) (*admissionv1.AdmissionReview, error) {
-	review := &admissionv1.AdmissionReview{}
-	if _, _, err := c.strict.Decode(body, nil, review); err != nil {
+	decoded, got, err := c.strict.Decode(body, nil, &admissionv1.AdmissionReview{})
+	if err != nil {
 		return nil, fmt.Errorf("decode the review: %w", err)
 	}
-	want := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
-	switch got := review.GroupVersionKind(); {
-	case got != want:
-		return nil, fmt.Errorf("the review is a %q and must be a %q", got, want)
+	review, ok := decoded.(*admissionv1.AdmissionReview)
+	switch {
+	case !ok || review.Kind == "" || review.APIVersion == "":
+		return nil, fmt.Errorf("the review must say that it is an AdmissionReview of %s, and is taken for a %s of %s", admissionv1.SchemeGroupVersion, got.Kind, got.GroupVersion())
 	case review.Request == nil:
 		return nil, errors.New("the review has no request")
 	case review.Request.UID == "":

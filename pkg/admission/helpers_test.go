@@ -1,0 +1,162 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// cluster is what the webhooks can look at, in memory.
+type cluster struct {
+	stored []*v1.Application
+	// allowed are the ServiceAccounts that every requester may impersonate.
+	allowed []string
+	// exist are the objects, as Kind/name; absent is the answer for others.
+	exist  []string
+	err    error
+	asked  []authorizationv1.SubjectAccessReviewSpec
+	config func(*Config)
+}
+
+func (c *cluster) handler(tb testing.TB) *Handler {
+	tb.Helper()
+	config := Config{
+		RouteClaimants: func(key v1.RouteKey) ([]*v1.Application, error) {
+			var found []*v1.Application
+			for _, application := range c.stored {
+				if slices.Contains(application.RouteKeys(), key) {
+					found = append(found, application)
+				}
+			}
+			return found, c.err
+		},
+		ReviewAccess: func(_ context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
+			c.asked = append(c.asked, spec)
+			return authorizationv1.SubjectAccessReviewStatus{Allowed: slices.Contains(c.allowed, spec.ResourceAttributes.Name)}, c.err
+		},
+		Exists: func(_ context.Context, reference Reference) (bool, error) {
+			return slices.Contains(c.exist, reference.Kind+"/"+reference.Name), c.err
+		},
+	}
+	if c.config != nil {
+		c.config(&config)
+	}
+	handler, err := New(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return handler
+}
+
+// application is one that needs nothing.
+func application(change func(*v1.Application)) *v1.Application {
+	a := &v1.Application{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
+		Spec:       v1.ApplicationSpec{Image: "registry.example.com/web:1", Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}},
+	}
+	if change != nil {
+		change(a)
+	}
+	return a
+}
+
+func withRoute(hostnames ...string) func(*v1.Application) {
+	return func(a *v1.Application) { a.Spec.Routes = []v1.Route{{Name: "public", Hostnames: hostnames}} }
+}
+
+func withAccount(name string) func(*v1.Application) {
+	return func(a *v1.Application) { a.Spec.ServiceAccount = &v1.ServiceAccount{Name: name} }
+}
+
+// review is the question of the API server about an object; old is nil for a create.
+func review(tb testing.TB, updated, old any) *admissionv1.AdmissionReview {
+	tb.Helper()
+	request := &admissionv1.AdmissionRequest{
+		UID:       "5f0c4c4e-0000-4000-8000-000000000001",
+		Kind:      metav1.GroupVersionKind{Group: v1.GroupName, Version: "v1", Kind: v1.ApplicationKind},
+		Resource:  metav1.GroupVersionResource{Group: v1.GroupName, Version: "v1", Resource: v1.ApplicationResource},
+		Namespace: "shop",
+		Name:      "web",
+		Operation: admissionv1.Create,
+		UserInfo:  authenticationv1.UserInfo{Username: "jane", UID: "7", Groups: []string{"team"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"x"}}},
+		Object:    raw(tb, updated),
+	}
+	if old != nil {
+		request.Operation, request.OldObject = admissionv1.Update, raw(tb, old)
+	}
+	return &admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request}
+}
+
+// raw encodes an object; a string is one already.
+func raw(tb testing.TB, object any) runtime.RawExtension {
+	tb.Helper()
+	if text, ok := object.(string); ok {
+		return runtime.RawExtension{Raw: []byte(text)}
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: data}
+}
+
+// post sends a body to the handler. What is logged is shown only if the test fails.
+func post(tb testing.TB, handler http.Handler, path, body string) *httptest.ResponseRecorder {
+	tb.Helper()
+	logger := ktesting.NewLogger(tb, ktesting.NewConfig())
+	request := httptest.NewRequestWithContext(klog.NewContext(tb.Context(), logger), http.MethodPost, path, strings.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	return recorder
+}
+
+// ask sends a review and returns the response, which must be one.
+func ask(tb testing.TB, handler http.Handler, path string, question *admissionv1.AdmissionReview) *admissionv1.AdmissionResponse {
+	tb.Helper()
+	body, err := json.Marshal(question)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	recorder := post(tb, handler, path, string(body))
+	if recorder.Code != http.StatusOK {
+		tb.Fatalf("status is %d: %s", recorder.Code, recorder.Body)
+	}
+	var answer admissionv1.AdmissionReview
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil {
+		tb.Fatal(err)
+	}
+	if answer.Kind != "AdmissionReview" || answer.APIVersion != "admission.k8s.io/v1" || answer.Response == nil || answer.Request != nil {
+		tb.Fatalf("the answer is %s", recorder.Body)
+	}
+	if answer.Response.UID != question.Request.UID {
+		tb.Errorf("the UID is %q, want %q", answer.Response.UID, question.Request.UID)
+	}
+	return answer.Response
+}
+
+// messageOf is what a refusal says.
+func messageOf(response *admissionv1.AdmissionResponse) string {
+	if response.Result == nil {
+		return ""
+	}
+	return response.Result.Message
+}

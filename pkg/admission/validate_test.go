@@ -1,0 +1,167 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+func TestValidate(t *testing.T) {
+	invalid := func(a *v1.Application) { a.Spec.Replicas = new(int32(-1)) }
+	front := application(func(a *v1.Application) { a.Namespace, a.Name = "other", "front"; withRoute("web.example.com")(a) })
+	labelled := func(key string) func(*v1.Application) {
+		return func(a *v1.Application) { a.Labels = map[string]string{key: "x"} }
+	}
+	both := func(changes ...func(*v1.Application)) *v1.Application {
+		return application(func(a *v1.Application) {
+			for _, change := range changes {
+				change(a)
+			}
+		})
+	}
+	for _, test := range []struct {
+		name         string
+		cluster      cluster
+		updated, old any
+		change       func(*admissionv1.AdmissionRequest)
+		// refused are parts of the message; none means allowed.
+		refused []string
+		// warned are parts of the only warning; none means none.
+		warned []string
+	}{
+		{name: "valid", updated: application(nil)},
+		{name: "invalid", updated: application(invalid), refused: []string{`Application.apps.fairlead.dev "web" is invalid`, "spec.replicas", "-1"}},
+		{name: "invalid, in a dry run", updated: application(invalid), change: func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }, refused: []string{"spec.replicas"}},
+		{name: "an update to something invalid", updated: application(invalid), old: application(nil), refused: []string{"spec.replicas"}},
+		{name: "the namespace is that of the request", updated: application(func(a *v1.Application) { a.Namespace = "" })},
+
+		{name: "was invalid before, and gets a label", updated: both(invalid, labelled("team")), old: application(invalid), warned: []string{"invalid before", "spec.replicas"}},
+		{name: "was invalid before, and another field changes", updated: both(invalid, func(a *v1.Application) { a.Spec.Image = "web:2" }), old: application(invalid), refused: []string{"spec.replicas"}},
+		{name: "on its way out", updated: both(invalid, func(a *v1.Application) { a.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time} }), old: application(nil)},
+		{name: "a subresource", updated: application(invalid), change: func(r *admissionv1.AdmissionRequest) { r.SubResource = "status" }},
+		{name: "a deletion", updated: `null`, change: func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete }},
+
+		{name: "wrong type", updated: `{"metadata":{"name":"web"},"spec":{"image":5}}`, refused: []string{"decode the spec", "image"}},
+		{name: "a field that this version does not know", updated: `{"metadata":{"name":"web"},"spec":{"image":"web:1","later":1}}`, refused: []string{`unknown field "spec.later"`}},
+		{name: "a field twice", updated: `{"metadata":{"name":"web"},"spec":{"image":"web:1","image":"web:2"}}`, refused: []string{`duplicate field "spec.image"`}},
+		{
+			name:    "an unknown field that was there before",
+			updated: `{"metadata":{"name":"web","labels":{"team":"a"}},"spec":{"image":"web:1","later":1}}`,
+			old:     `{"metadata":{"name":"web"},"spec":{"later":1,"image":"web:1"}}`,
+			warned:  []string{`unknown field "spec.later"`, "as before"},
+		},
+		{name: "status of a later version", updated: `{"metadata":{"name":"web"},"spec":{"image":"web:1"},"status":{"later":1}}`},
+
+		{name: "a reserved label", updated: application(labelled(v1.LabelApplication)), refused: []string{"metadata.labels[apps.fairlead.dev/application]", "reserved"}},
+		{name: "a reserved label that was there before", updated: both(labelled(v1.LabelApplication), withRoute("a.example.com")), old: application(labelled(v1.LabelApplication))},
+		{name: "a label of a tool", updated: application(labelled(v1.LabelManagedBy))},
+		{name: "a reserved label for the pods", updated: application(func(a *v1.Application) {
+			a.Spec.PodMetadata = &v1.PodMetadata{Labels: map[string]string{v1.LabelApplication: "db"}}
+		}), refused: []string{"spec.podMetadata.labels[apps.fairlead.dev/application]"}},
+
+		{name: "a host name of its own", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com"))},
+		{name: "another's host name", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com", "web.example.com")), refused: []string{"spec.routes[0].hostnames[1]", "web.example.com/", "other/front"}},
+		{name: "another's host name, by an update", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("web.example.com")), old: application(nil), refused: []string{"other/front"}},
+		{name: "another's host name, which it had before", cluster: cluster{stored: []*v1.Application{front}}, updated: both(withRoute("web.example.com"), func(a *v1.Application) { a.Spec.Image = "web:2" }), old: application(withRoute("web.example.com"))},
+		{name: "the caches fail", cluster: cluster{err: errors.New("no index")}, updated: application(withRoute("web.example.com")), refused: []string{"no index"}},
+
+		{name: "a ServiceAccount of others", updated: application(withAccount("powerful")), refused: []string{"spec.serviceAccount.name", `"jane"`, "impersonate", `"powerful"`}},
+		{name: "a ServiceAccount that the requester may use", cluster: cluster{allowed: []string{"powerful"}, exist: []string{"ServiceAccount/powerful"}}, updated: application(withAccount("powerful"))},
+		{name: "a ServiceAccount that it had before", updated: both(withAccount("powerful"), func(a *v1.Application) { a.Spec.Image = "web:2" }), old: application(withAccount("powerful"))},
+		{name: "another ServiceAccount than before", updated: application(withAccount("powerful")), old: application(withAccount("weak")), refused: []string{"powerful"}},
+		{name: "the API server does not answer", cluster: cluster{err: errors.New("gone")}, updated: application(withAccount("powerful")), refused: []string{"find out whether", "gone"}},
+
+		{name: "a missing ServiceAccount", cluster: cluster{allowed: []string{"a"}}, updated: application(withAccount("a")), warned: []string{`ServiceAccount "a" does not exist in namespace "shop"`}},
+		{name: "a missing Secret", updated: application(func(a *v1.Application) {
+			a.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "pull"}}
+		}), warned: []string{`Secret "pull"`}},
+		{name: "a missing ConfigMap, in a sidecar", updated: application(func(a *v1.Application) {
+			a.Spec.Sidecars = []corev1.Container{{Name: "log", Image: "log:1", EnvFrom: []corev1.EnvFromSource{
+				{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "conf"}}},
+				{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "any"}, Optional: new(true)}},
+			}}}
+		}), warned: []string{`ConfigMap "conf"`}},
+		{name: "a ConfigMap that was missing before", updated: both(mounting("conf"), withRoute("a.example.com")), old: application(mounting("conf"))},
+		{name: "a ConfigMap that exists", cluster: cluster{exist: []string{"ConfigMap/conf"}}, updated: application(mounting("conf"))},
+		{name: "no way to find out", cluster: cluster{err: errors.New("forbidden")}, updated: application(mounting("conf"))},
+		{name: "missing and invalid: what refuses is enough", updated: both(mounting("conf"), invalid), refused: []string{"spec.replicas"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.updated, test.old)
+			if test.change != nil {
+				test.change(question.Request)
+			}
+			response := ask(t, test.cluster.handler(t), ValidatePath, question)
+			if response.Allowed != (len(test.refused) == 0) || response.Patch != nil {
+				t.Errorf("allowed is %t: %s", response.Allowed, messageOf(response))
+			}
+			if !response.Allowed && response.Result.Code < 400 {
+				t.Errorf("the code is %d", response.Result.Code)
+			}
+			contains(t, messageOf(response), test.refused)
+			if (len(response.Warnings) > 0) != (len(test.warned) > 0) {
+				t.Errorf("the warnings are %q", response.Warnings)
+			}
+			contains(t, strings.Join(response.Warnings, "\n"), test.warned)
+		})
+	}
+}
+
+func mounting(configMap string) func(*v1.Application) {
+	return func(a *v1.Application) {
+		a.Spec.Mounts = []v1.Mount{{MountPath: "/conf", ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}}}
+	}
+}
+
+func contains(t *testing.T, text string, parts []string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q lacks %q", text, part)
+		}
+	}
+}
+
+// All that the API server says about the requester goes into the question, and nothing else does.
+func TestReviewOfTheRequester(t *testing.T) {
+	c := &cluster{}
+	ask(t, c.handler(t), ValidatePath, review(t, application(withAccount("powerful")), nil))
+	want := []authorizationv1.SubjectAccessReviewSpec{{
+		User: "jane", UID: "7", Groups: []string{"team"}, Extra: map[string]authorizationv1.ExtraValue{"scope": {"x"}},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "impersonate", Version: "v1", Resource: "serviceaccounts", Name: "powerful"},
+	}}
+	if diff := cmp.Diff(want, c.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	// Without the field there is nothing to ask.
+	c.asked = nil
+	ask(t, c.handler(t), ValidatePath, review(t, application(nil), application(withAccount("powerful"))))
+	if len(c.asked) > 0 {
+		t.Errorf("asked %v", c.asked)
+	}
+}
+
+// The number of lookups is bounded, whatever a spec refers to.
+func TestLookupsAreBounded(t *testing.T) {
+	many := application(func(a *v1.Application) {
+		for i := range 200 {
+			a.Spec.ImagePullSecrets = append(a.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: strings.Repeat("a", i+1)})
+		}
+	})
+	h := (&cluster{}).handler(t)
+	found := verdict{}
+	if err := h.references(t.Context(), input{new: many}, &found); err != nil || len(found.warnings) != maxLookups {
+		t.Errorf("%d warnings, %v", len(found.warnings), err)
+	}
+}
