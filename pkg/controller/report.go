@@ -31,8 +31,10 @@ func (c *Controller) report(ctx context.Context, in status.Input) Outcome {
 	}
 	application := in.Snapshot.Application
 	key := cache.MetaObjectToName(application)
-	next := status.Compute(in, time.Now())
-	wait := c.deferred.wait(key, status.Compare(application.Status, next), time.Now())
+	at := time.Now()
+	next := status.Compute(in, at)
+	outcome = outcome.lookAgain(status.LookAgain(in, at))
+	wait := c.deferred.wait(key, status.Compare(application.Status, next), at)
 	if wait != now {
 		c.Metrics.status(wait, nil)
 		return outcome.lookAgain(wait)

@@ -56,6 +56,8 @@ func TestCompare(t *testing.T) {
 		{"selector", underWay, func(s *v1.ApplicationStatus) { s.Selector = "" }, Soon},
 		{"image", underWay, func(s *v1.ApplicationStatus) { s.Image = "x" }, Soon},
 		{"image at rest", ready, func(s *v1.ApplicationStatus) { s.Image = "x" }, Now},
+		{"a problem", underWay, func(s *v1.ApplicationStatus) { s.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping}} }, Soon},
+		{"no problems, and none", ready, func(s *v1.ApplicationStatus) { s.Problems = []v1.Problem{} }, Same},
 		{"a URL more", underWay, func(s *v1.ApplicationStatus) { s.URLs = []string{"x"} }, Soon},
 		{"order of URLs", ready, func(s *v1.ApplicationStatus) { s.URLs = reversed(s.URLs) }, Now},
 		{"status", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionAvailable).Status = "False" }, Soon},

@@ -43,6 +43,7 @@ func TestRecorded(t *testing.T) {
 		})},
 		{"rolling-out.yaml", with(routed, func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })},
 		{"deadline-exceeded.yaml", with(routed, func(_ *Input, d *appsv1.Deployment) { timedOut(d) })},
+		{"image-pull-failed.yaml", with(routed, withPods(3, pulling), func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })},
 		{"conflict.yaml", with(routed, replace(foreign))},
 		{"observed.yaml", with(routed, replace(differs), func(in *Input, _ *appsv1.Deployment) {
 			in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve

@@ -22,8 +22,8 @@ import (
 type scenario struct {
 	name string
 	in   Input
-	// What Ready says, which of the two abnormal conditions is there, and what tools that know
-	// only kstatus make of it.
+	// What Ready says, which of the two abnormal conditions is there (with its reason after a slash, if
+	// that is not Ready's), and what tools that know only kstatus make of it.
 	ready   metav1.ConditionStatus
 	reason  string
 	also    string
@@ -65,6 +65,11 @@ func scenarios() []scenario {
 		rec        = v1.ConditionReconciling
 		stalled    = v1.ConditionStalled
 	)
+	const (
+		rollingOutYet = rec + "/" + v1.ReasonRollingOut
+		neverWorked   = stalled + "/" + v1.ReasonProgressDeadlineExceeded
+		degraded      = rec + "/" + v1.ReasonPodsUnavailable
+	)
 	return []scenario{
 		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available, of the current revision."},
 		{"scaled to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })),
@@ -99,13 +104,33 @@ func scenarios() []scenario {
 		{"complete after the deadline", with(deployment(func(d *appsv1.Deployment) { timedOut(d); counts(d, 3, 3, 3) })),
 			yes, v1.ReasonReady, "", current, ""},
 		{"pods over quota", with(replicaFailure(`pods "web-2-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=3, limited: pods=3`)),
-			no, v1.ReasonQuotaExceeded, rec, inProgress, "exceeded quota: small"},
+			no, v1.ReasonQuotaExceeded, rollingOutYet, inProgress, "Exceeded quota: small"},
 		{"pods over quota past the deadline", with(replicaFailure(`pods "web-2-x" is forbidden: exceeded quota: small`), deployment(func(d *appsv1.Deployment) { timedOut(d); counts(d, 3, 0, 3) })),
-			no, v1.ReasonQuotaExceeded, stalled, failed, "timed out progressing"},
+			no, v1.ReasonQuotaExceeded, neverWorked, failed, "timed out progressing"},
 		{"pods against policy", with(replicaFailure(`pods "web-2-x" is forbidden: violates PodSecurity "restricted:latest": privileged`)),
-			no, v1.ReasonPolicyDenied, rec, inProgress, "violates PodSecurity"},
+			no, v1.ReasonPolicyDenied, rollingOutYet, inProgress, "Violates PodSecurity"},
 		{"pods that cannot be made", with(replicaFailure(`pods "web-2-x" is forbidden: error looking up service account shop/robot: serviceaccount "robot" not found`)),
-			no, v1.ReasonReplicaFailure, rec, inProgress, `"robot" not found`},
+			no, v1.ReasonReplicaFailure, rollingOutYet, inProgress, `"robot" not found`},
+
+		{"an image that cannot be pulled, in a rollout", with(deployment(rollingOut), withPods(3, pulling)),
+			no, v1.ReasonImagePullFailed, rollingOutYet, inProgress,
+			`2 of 3 pods, container web: failed to pull and unpack image "web:2": not found. 2 of 3 pods are updated`},
+		{"an image that cannot be pulled, past the deadline", with(deployment(timedOut), withPods(3, pulling)),
+			no, v1.ReasonImagePullFailed, neverWorked, failed,
+			`not found. ReplicaSet "web-2" has timed out progressing. 1 of 3 pods are updated`},
+		{"one pod that crashes after the rollout", with(deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) }), withPods(1, crashing)),
+			no, v1.ReasonCrashLooping, degraded, inProgress,
+			"1 of 3 pods, container web: It ended with exit code 3 (Error). 2 of 3 pods are available."},
+		{"pods of the old revision crash", with(deployment(rollingOut), withPods(3, crashing), func(in *Input, _ *appsv1.Deployment) {
+			in.Snapshot.Pods[0].ReplicaSet, in.Snapshot.Pods[1].ReplicaSet = "old", "old"
+		}), no, v1.ReasonRollingOut, rec, inProgress, ""},
+		{"pods crash, and the new Deployment is not observed", with(deployment(func(d *appsv1.Deployment) { rollingOut(d); d.Generation++ }), withPods(3, crashing)),
+			no, v1.ReasonRollingOut, rec, inProgress, ""},
+		{"pods that just start", with(deployment(rollingOut), withPods(3, starting)),
+			no, v1.ReasonRollingOut, rec, inProgress, ""},
+		{"an evicted pod explains nothing", with(deployment(rollingOut), withPods(2, evictedPod)),
+			no, v1.ReasonRollingOut, rec, inProgress, ""},
+		{"an evicted pod of old", with(withPods(2, evictedPod)), yes, v1.ReasonReady, "", current, ""},
 
 		{"paused at rest", with(paused), yes, v1.ReasonReady, "", current, ""},
 		{"paused with a rollout to come", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 0, 3) })),

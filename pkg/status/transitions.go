@@ -86,9 +86,11 @@ func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
 		return nil
 	}
 	switch is.Reason {
-	case v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure:
+	case v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure,
+		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
+		v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting, v1.ReasonNodeLost:
 		return is
-	case v1.ReasonPodsUnavailable:
+	case v1.ReasonPodsUnavailable, v1.ReasonReadinessFailing:
 		if was != nil && was.Status == metav1.ConditionTrue && new.DesiredReplicas <= old.DesiredReplicas {
 			return is
 		}

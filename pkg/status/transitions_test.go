@@ -52,6 +52,8 @@ func TestTransitions(t *testing.T) {
 	}
 	overQuota := deployment(failing)
 	overQuotaLate := deployment(func(d *appsv1.Deployment) { failing(d); timedOut(d) })
+	unpulled := with(withPods(3, pulling), func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
+	unpulledLate := with(withPods(3, pulling), func(_ *Input, d *appsv1.Deployment) { timedOut(d) })
 	conflict := with(replace(service(plan.Refuse)))
 	conflicts := with(replace(service(plan.Refuse)), func(in *Input, _ *appsv1.Deployment) { in.Results = append(in.Results, chart) })
 	drifted := with(replace(service(plan.Apply)), func(in *Input, _ *appsv1.Deployment) {
@@ -83,7 +85,11 @@ func TestTransitions(t *testing.T) {
 		{"pods never served", &rolling, &unavailable, nil},
 		{"pods cannot be made", &rolling, &overQuota, []string{"Warning QuotaExceeded Deployment v1 web"}},
 		{"pods still cannot be made", &overQuota, &overQuota, nil},
-		{"pods cannot be made past the deadline", &overQuota, &overQuotaLate, []string{"Warning QuotaExceeded Deployment v1 web"}},
+		{"pods cannot be made past the deadline", &overQuota, &overQuotaLate, []string{"Warning ProgressDeadlineExceeded Deployment v1 web"}},
+		{"an image cannot be pulled", &rolling, &unpulled, []string{"Warning ImagePullFailed Deployment v1 web"}},
+		{"it still cannot", &unpulled, &unpulled, nil},
+		{"it cannot be pulled past the deadline", &unpulled, &unpulledLate, []string{"Warning ProgressDeadlineExceeded Deployment v1 web"}},
+		{"an image can be pulled again", &unpulled, &rolling, nil},
 		{"a foreign object", &atRest, &conflict, []string{"Warning Conflict Service v1 web"}},
 		{"one more", &conflict, &conflicts, []string{"Warning Conflict Ingress v1 web-public"}},
 		{"one less", &conflicts, &conflict, nil},
