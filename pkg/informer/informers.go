@@ -50,6 +50,8 @@ type Options struct {
 type Informers struct {
 	// scopes has one entry per watched namespace, or the one of metav1.NamespaceAll.
 	scopes map[string]*scope
+	// classes are the ApplicationClasses, which are in no namespace.
+	classes *classes
 	// waiting are the goroutines of references, which wait until they are wanted.
 	waiting sync.WaitGroup
 }
@@ -78,6 +80,10 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 		}
 		i.scopes[namespace] = s
 	}
+	var err error
+	if i.classes, err = newClasses(fairlead); err != nil {
+		return nil, err
+	}
 	return i, nil
 }
 
@@ -94,8 +100,10 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managed })),
 	}
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
-	if err := s.applications.AddIndexers(routeIndexers()); err != nil {
-		return nil, fmt.Errorf("index Applications: %w", err)
+	for _, indexers := range []cache.Indexers{routeIndexers(), classIndexers()} {
+		if err := s.applications.AddIndexers(indexers); err != nil {
+			return nil, fmt.Errorf("index Applications: %w", err)
+		}
 	}
 	children, err := newChildren(s.kube)
 	if err != nil {
@@ -135,6 +143,7 @@ func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHa
 
 // Start starts all informers; they stop when ctx ends. Wait with Shutdown until they have.
 func (i *Informers) Start(ctx context.Context) {
+	i.classes.factory.StartWithContext(ctx)
 	for _, s := range i.scopes {
 		s.fairlead.StartWithContext(ctx)
 		s.kube.StartWithContext(ctx)
@@ -147,6 +156,7 @@ func (i *Informers) Start(ctx context.Context) {
 
 // Shutdown waits until all informers have stopped. The context of Start must have ended.
 func (i *Informers) Shutdown() {
+	i.classes.factory.Shutdown()
 	for _, s := range i.scopes {
 		s.fairlead.Shutdown()
 		s.kube.Shutdown()

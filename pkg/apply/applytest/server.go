@@ -27,6 +27,12 @@ var Applications = child.Kind{
 	Kind: v1.ApplicationKind, Resource: v1.ApplicationResource,
 }
 
+// ApplicationClasses is the kind of the ApplicationClasses, which are in no namespace.
+var ApplicationClasses = child.Kind{
+	Group: v1.SchemeGroupVersion.Group, Version: v1.SchemeGroupVersion.Version,
+	Kind: v1.ApplicationClassKind, Resource: v1.ApplicationClassResource,
+}
+
 // ReplicaSets and Pods are what Kubernetes makes of a Deployment. Nobody here does: a test puts them.
 var (
 	ReplicaSets = child.Kind{Group: "apps", Version: "v1", Kind: "ReplicaSet", Resource: "replicasets"}
@@ -74,7 +80,7 @@ func NewServer(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{t: t, scheme: m.scheme, version: 100, kinds: map[schema.GroupVersionResource]*kind{}}
-	for _, k := range append(child.Kinds(), Applications, ReplicaSets, Pods) {
+	for _, k := range append(child.Kinds(), Applications, ApplicationClasses, ReplicaSets, Pods) {
 		s.kinds[k.GroupVersionResource()] = &kind{
 			Kind:     k,
 			fields:   m.fields[k],
