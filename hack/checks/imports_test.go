@@ -27,6 +27,7 @@ var layers = []layer{
 	// Pure: values in, values out.
 	{"pkg/child", []string{"pkg/apis/apps/v1"}},
 	{"pkg/reference", []string{"pkg/apis/apps/v1"}},
+	{"pkg/class", []string{"pkg/apis/..."}},
 	{"pkg/render", []string{"pkg/apis/apps/v1", "pkg/child"}},
 	{"pkg/plan", []string{"pkg/apis/apps/v1", "pkg/child"}},
 	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
@@ -38,17 +39,17 @@ var layers = []layer{
 	{"pkg/informer", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/reference", "pkg/apply", "pkg/generated/...", "pkg/pipeline"}},
 	// The loop. Not the webhooks and servers, which stand beside it.
 	{"pkg/controller", []string{
-		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
+		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
 		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
 	}},
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/pipeline"}},
-	{"pkg/admission", []string{"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/render"}},
+	{"pkg/admission", []string{"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/testing/..."}},
 	// The only place that knows all packages.
 	{"cmd/...", []string{
-		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
+		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
 		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
 		"pkg/pipeline",
 	}},
@@ -56,7 +57,7 @@ var layers = []layer{
 
 // pure are the packages that compute and nothing else. validation counts among them, since a
 // webhook and the sync must come to the same answer.
-var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision"}
+var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision"}
 
 // TestImportsPointDownwards holds the direction of imports. Tests may import more: helpers, and
 // whatever they compare with.

@@ -1,0 +1,74 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package class
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// mergeStrategy takes the type where the Application says nothing that needs one, and the halves of
+// rollingUpdate where it rolls.
+func mergeStrategy(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
+	if defaults.Strategy == nil {
+		return
+	}
+	merged, from := appsv1.DeploymentStrategy{}, appsv1.DeploymentStrategy{}
+	if spec.Strategy != nil {
+		merged = *spec.Strategy
+	}
+	if merged.Type == "" && merged.RollingUpdate == nil {
+		merged.Type, from.Type = defaults.Strategy.Type, defaults.Strategy.Type
+	}
+	if rolling := defaults.Strategy.RollingUpdate; rolling != nil && merged.Type != appsv1.RecreateDeploymentStrategyType {
+		merged.RollingUpdate, from.RollingUpdate = mergeRollingUpdate(merged.RollingUpdate, rolling)
+	}
+	if from.Type != "" || from.RollingUpdate != nil {
+		spec.Strategy, taken.Strategy = &merged, &from
+	}
+}
+
+// mergeRollingUpdate returns both halves, and those that were taken. Two zeros would let no pod be
+// replaced, so the second one is left out.
+func mergeRollingUpdate(own, defaults *appsv1.RollingUpdateDeployment) (merged, taken *appsv1.RollingUpdateDeployment) {
+	merged, from := &appsv1.RollingUpdateDeployment{}, appsv1.RollingUpdateDeployment{}
+	if own != nil {
+		*merged = *own
+	}
+	if value := defaults.MaxUnavailable; merged.MaxUnavailable == nil && value != nil && !(isZero(value) && isZero(merged.MaxSurge)) {
+		merged.MaxUnavailable, from.MaxUnavailable = value, value
+	}
+	if value := defaults.MaxSurge; merged.MaxSurge == nil && value != nil && !(isZero(value) && isZero(merged.MaxUnavailable)) {
+		merged.MaxSurge, from.MaxSurge = value, value
+	}
+	if from.MaxUnavailable == nil && from.MaxSurge == nil {
+		return own, nil
+	}
+	return merged, &from
+}
+
+func isZero(value *intstr.IntOrString) bool {
+	switch {
+	case value == nil:
+		return false
+	case value.Type == intstr.Int:
+		return value.IntVal == 0
+	default:
+		return strings.Trim(strings.TrimSuffix(value.StrVal, "%"), "0") == ""
+	}
+}
+
+// mergeProgressDeadline leaves a deadline out before which no pod of the Application could count as
+// available.
+func mergeProgressDeadline(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
+	seconds := defaults.ProgressDeadlineSeconds
+	if spec.ProgressDeadlineSeconds != nil || seconds == nil || spec.MinReadySeconds != nil && *spec.MinReadySeconds >= *seconds {
+		return
+	}
+	spec.ProgressDeadlineSeconds, taken.ProgressDeadlineSeconds = seconds, seconds
+}

@@ -1,0 +1,110 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package class
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+)
+
+// Usage counts the Applications of a class.
+type Usage struct {
+	// Applications are all; Updated those that were synced with the present generation of the
+	// class; Failing those that are stalled.
+	Applications, Updated, Failing int32
+	// Waiting are those that a sync will update: not the ones that are suspended, or on their way out.
+	Waiting int32
+}
+
+// Count counts Applications, which must all be of the class.
+func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
+	var usage Usage
+	for _, application := range applications {
+		usage.Applications++
+		applied := application.Status.Class
+		switch {
+		case applied != nil && applied.Name == class.Name && applied.Generation == class.Generation:
+			usage.Updated++
+		case application.Spec.ReconcilePolicy != v1.ReconcileSuspend && application.DeletionTimestamp == nil:
+			usage.Waiting++
+		}
+		if meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionStalled) {
+			usage.Failing++
+		}
+	}
+	return usage
+}
+
+// Status returns the status of a class. chosen is the default class, or nil.
+func Status(class *v1.ApplicationClass, usage Usage, chosen *v1.ApplicationClass, now time.Time) v1.ApplicationClassStatus {
+	wanted := []metav1.Condition{ready(class, usage)}
+	if IsMarkedDefault(class) && chosen != nil {
+		wanted = append(wanted, isDefault(class, chosen))
+	}
+	var conditions []metav1.Condition
+	for _, condition := range wanted {
+		condition.ObservedGeneration = class.Generation
+		condition.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
+		if old := meta.FindStatusCondition(class.Status.Conditions, condition.Type); old != nil {
+			conditions = append(conditions, *old)
+		}
+		meta.SetStatusCondition(&conditions, condition)
+	}
+	return v1.ApplicationClassStatus{
+		ObservedGeneration: class.Generation,
+		Conditions:         conditions,
+		Applications:       usage.Applications,
+		Updated:            usage.Updated,
+		Failing:            usage.Failing,
+	}
+}
+
+func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
+	condition := metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse}
+	if invalid := validation.ValidateApplicationClass(class); len(invalid) > 0 {
+		condition.Reason, condition.Message = v1.ReasonInvalid, problems(invalid)
+		return condition
+	}
+	if usage.Waiting > 0 {
+		condition.Reason = v1.ReasonRollingOut
+		condition.Message = fmt.Sprintf("%d of %d Applications are synced with this generation.", usage.Updated, usage.Applications)
+		return condition
+	}
+	condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
+	condition.Message = "All Applications of the class are synced with this generation."
+	if usage.Updated < usage.Applications {
+		condition.Message = "All Applications of the class are synced with this generation, but for suspended ones."
+	}
+	return condition
+}
+
+// problems names the first few.
+func problems[E error](errs []E) string {
+	const most = 3
+	var parts []string
+	for i, err := range errs {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(errs)-most))
+			break
+		}
+		parts = append(parts, err.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func isDefault(class, chosen *v1.ApplicationClass) metav1.Condition {
+	if class.Name == chosen.Name {
+		return metav1.Condition{Type: v1.ConditionDefault, Status: metav1.ConditionTrue, Reason: v1.ReasonDefaultClass,
+			Message: "Applications that name no class have this one."}
+	}
+	return metav1.Condition{Type: v1.ConditionDefault, Status: metav1.ConditionFalse, Reason: v1.ReasonNewerDefault,
+		Message: fmt.Sprintf("ApplicationClass %s is marked as the default too, and was created later. Take the annotation off one of them.", chosen.Name)}
+}

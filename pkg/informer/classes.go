@@ -1,0 +1,98 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
+	appslisters "fairlead.dev/fairlead/pkg/generated/listers/apps/v1"
+)
+
+// ClassHandler is called for each event of an ApplicationClass. It must be quick.
+type ClassHandler = cache.TypedResourceEventHandler[*v1.ApplicationClass]
+
+// byClass is the name of the index that finds the Applications that name a class. Those that name
+// none are under noClass.
+const (
+	byClass = "class"
+	noClass = ""
+)
+
+// classes is the cache of ApplicationClasses. They are in no namespace, so there is one of it,
+// whatever namespaces are watched.
+type classes struct {
+	factory  externalversions.SharedInformerFactory
+	informer cache.TypedSharedIndexInformer[*v1.ApplicationClass]
+	lister   appslisters.ApplicationClassLister
+}
+
+func newClasses(fairlead versioned.Interface) (*classes, error) {
+	// There is no resync: that of the Applications looks at their classes too.
+	factory := externalversions.NewSharedInformerFactoryWithOptions(fairlead, 0, externalversions.WithTransform(trimClass))
+	resource := factory.Apps().V1().ApplicationClasses()
+	informer := resource.TypedInformer()
+	if err := informer.SetWatchErrorHandlerWithContext(reportWatchError(v1.ApplicationClassResource)); err != nil {
+		return nil, fmt.Errorf("set watch error handler for ApplicationClasses: %w", err)
+	}
+	return &classes{factory: factory, informer: informer, lister: resource.Lister()}, nil
+}
+
+// trimClass drops what nobody reads from a class before it enters the cache.
+func trimClass(object any) (any, error) {
+	if class, ok := object.(*v1.ApplicationClass); ok {
+		class.ManagedFields = nil
+		delete(class.Annotations, corev1.LastAppliedConfigAnnotation)
+	}
+	return object, nil
+}
+
+// HandleClasses registers a handler and returns what to wait for, as Handle does.
+func (i *Informers) HandleClasses(handler ClassHandler) (cache.DoneChecker, error) {
+	registration, err := i.classes.informer.AddTypedEventHandler(handler)
+	if err != nil {
+		return nil, fmt.Errorf("handle ApplicationClasses: %w", err)
+	}
+	return registration.HasSyncedChecker(), nil
+}
+
+// Classes returns all cached ApplicationClasses, in no order. They belong to the cache: never
+// change them.
+func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
+	return i.classes.lister.List(labels.Everything())
+}
+
+// OfClass returns the cached Applications, of all watched namespaces and in no order, that name the
+// class; for "" those that name none. They belong to the cache: never change them.
+func (i *Informers) OfClass(name string) ([]*v1.Application, error) {
+	var all []*v1.Application
+	for _, s := range i.scopes {
+		found, err := s.applications.GetTypedIndexer().ByTypedIndex(byClass, name)
+		if err != nil {
+			return nil, fmt.Errorf("find the Applications of class %q: %w", name, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// classIndexers are added to the informers of Applications.
+func classIndexers() cache.Indexers {
+	return cache.Indexers{byClass: func(object any) ([]string, error) {
+		application, ok := object.(*v1.Application)
+		if !ok {
+			return nil, fmt.Errorf("index classes: %T is no Application", object)
+		}
+		if application.Spec.ClassName == "" {
+			return []string{noClass}, nil
+		}
+		return []string{application.Spec.ClassName}, nil
+	}}
+}
