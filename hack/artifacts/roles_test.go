@@ -1,0 +1,135 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package artifacts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// permission is a rule of a role of the controller's, and where it holds.
+type permission struct {
+	role string
+	rule rbacv1.PolicyRule
+}
+
+// permissions returns the rules of every role and cluster role.
+func permissions(t *testing.T, objects []*unstructured.Unstructured) []permission {
+	t.Helper()
+	var all []permission
+	for _, role := range typed[rbacv1.ClusterRole](t, objects, "ClusterRole") {
+		for _, rule := range role.Rules {
+			all = append(all, permission{"ClusterRole " + role.Name, rule})
+		}
+	}
+	for _, role := range typed[rbacv1.Role](t, objects, "Role") {
+		for _, rule := range role.Rules {
+			all = append(all, permission{"Role " + role.Namespace + "/" + role.Name, rule})
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("there is no rule")
+	}
+	return all
+}
+
+// TestRolesAreNarrow is the static half of row S1 of the threat model: what no role may contain.
+func TestRolesAreNarrow(t *testing.T) {
+	for _, overlay := range overlays(t) {
+		t.Run(overlay, func(t *testing.T) {
+			for _, p := range permissions(t, rendered(t, overlay)) {
+				for _, problem := range excesses(p) {
+					t.Errorf("%s: %s in %+v", p.role, problem, p.rule)
+				}
+			}
+		})
+	}
+}
+
+func excesses(p permission) []string {
+	var all []string
+	has := func(list []string, forbidden ...string) {
+		for _, value := range list {
+			if slices.Contains(forbidden, value) {
+				all = append(all, value)
+			}
+		}
+	}
+	has(p.rule.Verbs, "*", "escalate", "bind", "impersonate")
+	has(p.rule.APIGroups, "*", rbacv1.GroupName, "certificates.k8s.io", "apiregistration.k8s.io", "apiextensions.k8s.io")
+	has(p.rule.Resources, "*", "pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "serviceaccounts/token", "nodes", "nodes/proxy", "namespaces", "persistentvolumes")
+	has(p.rule.NonResourceURLs, "*", "/*")
+	for _, resource := range p.rule.Resources {
+		if strings.Contains(resource, "*") {
+			all = append(all, resource)
+		}
+	}
+	readsSecrets := slices.Contains(p.rule.Resources, "secrets") && len(p.rule.ResourceNames) == 0 && !slices.Equal(p.rule.Verbs, []string{"create"})
+	if readsSecrets && p.role != "ClusterRole fairlead-controller-secrets" {
+		all = append(all, "Secrets without a name, outside of the component secrets-access")
+	}
+	cluster := strings.HasPrefix(p.role, "ClusterRole")
+	if cluster && slices.Contains(p.rule.Resources, "secrets") && !slices.Equal(p.rule.Verbs, []string{"get", "list", "watch"}) {
+		all = append(all, "writing Secrets of others")
+	}
+	if slices.Contains(p.rule.Resources, "leases") && len(p.rule.ResourceNames) == 0 && !slices.Equal(p.rule.Verbs, []string{"create"}) {
+		all = append(all, "Leases without a name")
+	}
+	registration := slices.Contains(p.rule.APIGroups, "admissionregistration.k8s.io")
+	if registration && (len(p.rule.ResourceNames) == 0 || slices.Contains(p.rule.Verbs, "create")) {
+		all = append(all, "webhook configurations without a name")
+	}
+	return all
+}
+
+// TestSecretsAreOptional: without the component, no Secret of a tenant can be read.
+func TestSecretsAreOptional(t *testing.T) {
+	for _, p := range permissions(t, rendered(t, "default")) {
+		if slices.Contains(p.rule.Resources, "secrets") && !strings.HasPrefix(p.role, "Role "+operatorNamespace+"/") {
+			t.Errorf("%s grants Secrets: %+v", p.role, p.rule)
+		}
+	}
+}
+
+// TestNamespacedOverlayHasNothingClusterWide is why that overlay exists.
+func TestNamespacedOverlayHasNothingClusterWide(t *testing.T) {
+	for _, object := range rendered(t, "namespaced") {
+		if object.GetNamespace() == "" && object.GetKind() != "Namespace" {
+			t.Errorf("%s is cluster-wide", name(object))
+		}
+	}
+}
+
+// TestEveryRuleHasAReason looks for a comment above each rule.
+func TestEveryRuleHasAReason(t *testing.T) {
+	for _, file := range []string{
+		"artifacts/rbac/watched/role.yaml", "artifacts/rbac/own/role.yaml", "artifacts/rbac/cluster/role.yaml", "artifacts/rbac/users/roles.yaml",
+		"artifacts/components/secrets-access/secrets-access.yaml", "artifacts/components/monitoring/reader.yaml",
+	} {
+		lines := strings.Split(readFile(t, file), "\n")
+		for i, line := range lines {
+			starts := strings.HasPrefix(line, "- apiGroups:") || strings.HasPrefix(line, "- nonResourceURLs:")
+			if starts && !strings.HasPrefix(lines[i-1], "#") && !hasReasonOfTheOneBefore(lines, i) {
+				t.Errorf("%s:%d: this rule has no reason above it", file, i+1)
+			}
+		}
+	}
+}
+
+// hasReasonOfTheOneBefore: rules in a row with the same verbs share a reason.
+func hasReasonOfTheOneBefore(lines []string, i int) bool {
+	verbs := func(from int) string {
+		for _, line := range lines[from:] {
+			if strings.HasPrefix(line, "  verbs:") {
+				return line
+			}
+		}
+		return ""
+	}
+	return lines[i-1] == verbs(i)
+}
