@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
 )
@@ -104,7 +105,7 @@ func decode(data map[string][]byte) (Bundle, error) {
 			b.Previous = append(b.Previous, ca)
 		}
 	}
-	return b, errors.Join(errs...)
+	return b, utilerrors.NewAggregate(errs) // In one line, for the log.
 }
 
 // decodePair reads a certificate and its key. A certificate without a usable key is still worth

@@ -14,6 +14,8 @@ import (
 
 	"k8s.io/klog/v2"
 	"pgregory.net/rapid"
+
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // shared is what a Secret is: one for all replicas, with a version.
@@ -170,7 +172,7 @@ func (w *world) damage(t *rapid.T) {
 // before. And whatever has happened, at the end the leader's is accepted.
 func TestNoStepLosesARequest(t *testing.T) {
 	ctx := klog.NewContext(t.Context(), klog.Logger{})
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		w.settle(ctx, t)
 		for _, r := range w.replicas {
@@ -186,7 +188,12 @@ func TestNoStepLosesARequest(t *testing.T) {
 			case "damage":
 				w.damage(t)
 			case "overwrite":
+				was := w.accepted(w.caBundle)
 				w.caBundle = []byte("garbled")
+				w.settle(ctx, t)
+				if now := w.accepted(w.caBundle); !slices.Equal(was, now) {
+					t.Fatalf("accepted of the replicas: before the caBundle was overwritten %t, once repaired %t", was, now)
+				}
 			case "leader":
 				w.leader = 1 - w.leader
 			}
