@@ -75,7 +75,7 @@ func New(config Config) (*Controller, error) {
 		deferred:   newDeferredStatus(),
 		watchdog:   newWatchdog(),
 	}
-	h := &handlers{enqueue: c.queue.enqueue}
+	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {
 		return nil, err

@@ -7,14 +7,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// handlers turn events into keys. They read nothing but the object of the event and decide
-// nothing: a key too many costs one sync that finds nothing to do, and the sync proves ownership.
+// handlers turn events into keys. They read nothing but the object of the event, and for routes an
+// index, and decide nothing: a key too many costs one sync that finds nothing to do, and the sync
+// proves ownership.
 type handlers struct {
-	enqueue func(key cache.ObjectName, trigger Trigger)
+	enqueue   func(key cache.ObjectName, trigger Trigger)
+	claimants validation.RouteClaimants
 }
 
 var (
@@ -26,6 +29,7 @@ var (
 // OnAdd queues a new Application, or one of the list at the start.
 func (h *handlers) OnAdd(application *v1.Application, initialList bool) {
 	h.enqueue(cache.MetaObjectToName(application), Trigger{v1.ApplicationKind, addedOrListed(initialList)})
+	h.contenders(application, addedOrListed(initialList))
 }
 
 // OnUpdate queues a changed Application. The same resourceVersion means that nothing changed:
@@ -36,11 +40,18 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 		event = Resynced
 	}
 	h.enqueue(cache.MetaObjectToName(after), Trigger{v1.ApplicationKind, event})
+	if routesChanged(before, after) {
+		h.contenders(before, event)
+		h.contenders(after, event)
+	}
 }
 
 // OnDelete queues a deleted Application, so that what is remembered about it is dropped.
 func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
 	h.enqueue(application.GetObjectName(), Trigger{v1.ApplicationKind, Deleted})
+	if last := application.OptionalObj; last != nil {
+		h.contenders(last, Deleted)
+	}
 }
 
 // ChildAdded queues the Applications that the child concerns.

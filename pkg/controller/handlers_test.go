@@ -57,6 +57,13 @@ func TestHandlers(t *testing.T) {
 			h.OnDelete(cache.DeletedObject[*v1.Application]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: key("web").String()}})
 		}, []string{"web ApplicationDeleted"}},
 
+		{"routes added", func(h *handlers) { h.OnAdd(routed("web", "a.example.com"), false) }, []string{"web ApplicationAdded", "rival ApplicationAdded"}},
+		{"routes unchanged", func(h *handlers) { h.OnUpdate(routed("web", "a.example.com"), routed("web", "a.example.com")) }, []string{"web ApplicationResynced"}},
+		{"routes removed", func(h *handlers) { h.OnUpdate(routed("web", "a.example.com"), application("web")) }, []string{"web ApplicationResynced", "rival ApplicationResynced"}},
+		{"routes deleted", func(h *handlers) {
+			h.OnDelete(cache.DeletedObject[*v1.Application]{OptionalObj: routed("web", "a.example.com")})
+		}, []string{"web ApplicationDeleted", "rival ApplicationDeleted"}},
+
 		{"child added", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", "web"), false) }, []string{"web ServiceAdded"}},
 		{"child listed", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", "web"), true) }, []string{"web ServiceListed"}},
 		{"child of an owner", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", ""), false) }, []string{"web ServiceAdded"}},
@@ -89,6 +96,8 @@ func TestHandlers(t *testing.T) {
 					t.Errorf("queued %s", key)
 				}
 				got = append(got, key.Name+" "+trigger.String())
+			}, claimants: func(v1.RouteKey) ([]*v1.Application, error) {
+				return []*v1.Application{application("web"), application("rival")}, nil
 			}})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("queued (-want +got):\n%s", diff)

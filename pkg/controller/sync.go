@@ -49,6 +49,13 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	if invalid := validation.ValidateApplication(application, c.Validation); len(invalid) > 0 {
 		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: invalid})
 	}
+	taken, err := validation.ValidateRouteOwnership(application, c.Informers.RouteClaimants)
+	if err != nil {
+		return failed(err)
+	}
+	if len(taken) > 0 {
+		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
+	}
 	desired, err := render.Children(application, c.Facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))

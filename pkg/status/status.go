@@ -4,6 +4,7 @@
 package status
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,6 +27,8 @@ type Input struct {
 	Results []plan.Result
 	// Invalid is why the spec is refused; nothing was planned then.
 	Invalid field.ErrorList
+	// InvalidReason is the reason to give for Invalid. Empty: v1.ReasonInvalid.
+	InvalidReason string
 	// URLs are those of the rendered routes.
 	URLs []string
 	// Autoscaled is true if a HorizontalPodAutoscaler is among what was rendered.
@@ -81,7 +84,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 		return summary{reconciling: true, reason: v1.ReasonDeleting, message: "The Application is being deleted."}
 	}
 	if len(in.Invalid) > 0 {
-		return summary{stalled: true, reason: v1.ReasonInvalid, message: invalidMessage(in.Invalid)}
+		return summary{stalled: true, reason: cmp.Or(in.InvalidReason, v1.ReasonInvalid), message: invalidMessage(in.Invalid)}
 	}
 	workload := summarizePods(in, p)
 	written, troubled := summarizeResults(children)

@@ -46,6 +46,9 @@ const (
 	ReasonDeleting = "Deleting"
 	// ReasonInvalid: the spec breaks a rule; the last good children are kept.
 	ReasonInvalid = "Invalid"
+	// ReasonRouteConflict: a host name and path belong to another Application; the last good children
+	// are kept.
+	ReasonRouteConflict = "RouteConflict"
 	// ReasonConflict: an object that is not the Application's has the name of a child.
 	ReasonConflict = "Conflict"
 	// ReasonQuotaExceeded: a ResourceQuota refuses a child, or the Deployment's pods.
