@@ -50,6 +50,12 @@ type Config struct {
 // it interrupts them at once: then somebody else may write.
 type Elect func(ctx context.Context, work func(ctx, lease context.Context)) error
 
+// Alone is the Elect of a controller that has no other replicas.
+func Alone(ctx context.Context, work func(ctx, lease context.Context)) error {
+	work(ctx, context.WithoutCancel(ctx)) // Nobody takes it away.
+	return nil
+}
+
 // Controller keeps the children of all Applications. Make it with New, run it once with Run.
 type Controller struct {
 	Config
@@ -75,7 +81,7 @@ func New(config Config) (*Controller, error) {
 		deferred:   newDeferredStatus(),
 		watchdog:   newWatchdog(),
 	}
-	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}
+	h := &handlers{enqueue: c.queue.enqueue}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {
 		return nil, err
@@ -85,11 +91,14 @@ func New(config Config) (*Controller, error) {
 		return nil, err
 	}
 	c.synced = slices.Concat(synced, pods)
+	if err := config.Metrics.registry.CustomRegister(newApplications(config.Informers.EachApplication)); err != nil {
+		return nil, fmt.Errorf("register metrics of Applications: %w", err)
+	}
 	return c, nil
 }
 
 // Run keeps the caches filled until ctx ends, in every replica. The workers run while elect lets
-// them; nil lets them at once. Run returns once every goroutine has ended.
+// them. Run returns once every goroutine has ended.
 func (c *Controller) Run(ctx context.Context, elect Elect) error {
 	logger := klog.FromContext(ctx)
 	// The informers outlive ctx by the time that the last syncs need: they read the caches.
@@ -105,10 +114,6 @@ func (c *Controller) Run(ctx context.Context, elect Elect) error {
 		return nil
 	}
 	logger.Info("Caches are filled")
-	if elect == nil {
-		c.work(ctx, context.WithoutCancel(ctx)) // Nobody else writes, ever.
-		return nil
-	}
 	return elect(ctx, c.work)
 }
 

@@ -14,8 +14,10 @@ import (
 // Metrics are what the syncs count. No label has an Application in it, or anything else of which
 // there are more when there are more Applications.
 type Metrics struct {
+	registry metrics.KubeRegistry
 	syncs    *metrics.HistogramVec
 	steps    *metrics.CounterVec
+	writes   *metrics.CounterVec
 	statuses *metrics.CounterVec
 }
 
@@ -30,6 +32,7 @@ const (
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 	m := &Metrics{
+		registry: registry,
 		syncs: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Name: "fairlead_sync_duration_seconds",
 			Help: "How long syncs of Applications took, by verdict: Settled, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
@@ -42,13 +45,18 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 			Help:           "What syncs decided about children, by action and kind. Keep is a write that was not needed.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"action", "kind"}),
+		writes: metrics.NewCounterVec(&metrics.CounterOpts{
+			Name:           "fairlead_child_writes_total",
+			Help:           "Requests that write children, by verb, kind and result: Success, Lost because somebody else was first, Failed.",
+			StabilityLevel: metrics.ALPHA,
+		}, []string{"verb", "kind", "result"}),
 		statuses: metrics.NewCounterVec(&metrics.CounterOpts{
 			Name:           "fairlead_status_updates_total",
 			Help:           "What became of computed statuses: Written, Unchanged, Deferred to be written with what follows, Failed.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"result"}),
 	}
-	registry.MustRegister(m.syncs, m.steps, m.statuses)
+	registry.MustRegister(m.syncs, m.steps, m.writes, m.statuses)
 	// So that a rate over them exists before the first one happens.
 	for _, verdict := range []Verdict{Settled, Stale, Invalid, Blocked, Failed} {
 		m.syncs.WithLabelValues(string(verdict))

@@ -91,6 +91,7 @@ func (w *world) start() {
 		Tracker:      w.tracker,
 		Differ:       plan.NewDiffer(scheme.Scheme),
 		Applications: fairlead.AppsV1(),
+		Classes:      fairlead.AppsV1(),
 		Recorder:     w.recorder,
 		Workers:      max(w.setup.workers, 1),
 	})
@@ -101,7 +102,7 @@ func (w *world) start() {
 	w.stop, w.stopped = stop, make(chan struct{})
 	go func() {
 		defer close(w.stopped)
-		w.err = w.controller.Run(ctx, nil)
+		w.err = w.controller.Run(ctx, Alone)
 	}()
 }
 

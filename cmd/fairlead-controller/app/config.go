@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,6 +35,11 @@ type Config struct {
 	ResyncPeriod time.Duration
 	Facts        render.Facts
 	Validation   validation.Options
+	// OperatorNamespace is where the Secret of the certificates is.
+	OperatorNamespace string
+	// LeaderElection is nil if this is the only replica.
+	LeaderElection *LeaderElection
+	Serving        ServingOptions
 }
 
 type completedConfig struct {
@@ -56,14 +63,73 @@ func (o *Options) Config() (*Config, error) {
 	client.UserAgent = "fairlead-controller/" + version.Get().GitVersion
 	// No limit on our side: the API server knows its load, and tells by API Priority and Fairness.
 	client.QPS = -1
-	return &Config{
+	config := &Config{
 		Client:       client,
 		Namespaces:   o.Namespaces,
 		Workers:      o.Workers,
 		ResyncPeriod: o.ResyncPeriod,
 		Facts:        render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces},
 		Validation:   validation.Options{SecurityProfile: podsecurity.Level(o.SecurityProfile)},
-	}, nil
+		Serving:      o.Serving,
+	}
+	return config, o.configureReplicas(config)
+}
+
+// serviceAccountNamespace is where a pod finds its namespace.
+const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// configureReplicas finds the namespace of this controller, where it is needed, and its name among
+// the replicas.
+func (o *Options) configureReplicas(config *Config) error {
+	namespace, err := o.operatorNamespace(os.Getenv("POD_NAMESPACE"), serviceAccountNamespace)
+	if err != nil {
+		return err
+	}
+	config.OperatorNamespace = namespace
+	if namespace == "" && o.Serving.CertSecret != "" {
+		return errors.New("--cert-secret needs --operator-namespace: this is not running in a pod")
+	}
+	if !o.LeaderElection.Enabled {
+		return nil
+	}
+	if o.LeaderElection.Namespace != "" {
+		namespace = o.LeaderElection.Namespace
+	}
+	if namespace == "" {
+		return errors.New("--leader-elect needs --leader-elect-namespace or --operator-namespace: this is not running in a pod")
+	}
+	identity, err := newIdentity()
+	if err != nil {
+		return err
+	}
+	config.LeaderElection = &LeaderElection{
+		Namespace:     namespace,
+		LeaseName:     o.LeaderElection.LeaseName,
+		Identity:      identity,
+		LeaseDuration: o.LeaderElection.LeaseDuration,
+		RenewDeadline: o.LeaderElection.RenewDeadline,
+		RetryPeriod:   o.LeaderElection.RetryPeriod,
+	}
+	return nil
+}
+
+// operatorNamespace is the flag, or what the pod was told by an environment variable, or by the file
+// of its ServiceAccount. Empty: nobody knows.
+func (o *Options) operatorNamespace(variable, file string) (string, error) {
+	if o.OperatorNamespace != "" {
+		return o.OperatorNamespace, nil
+	}
+	if variable != "" {
+		return variable, nil
+	}
+	content, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the namespace of this pod: %w", err)
+	}
+	return strings.TrimSpace(string(content)), nil
 }
 
 // clientConfig finds the cluster: the one that the controller runs in, unless a kubeconfig or

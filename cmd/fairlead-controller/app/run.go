@@ -5,17 +5,21 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
 
-	"k8s.io/client-go/kubernetes"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/component-base/metrics"
 
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/controller"
 	"fairlead.dev/fairlead/pkg/freshness"
-	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	fairleadscheme "fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -24,32 +28,36 @@ import (
 // controllerName is how Events name who reported them.
 const controllerName = "fairlead.dev/controller"
 
-// Run wires everything together and runs until ctx ends.
+// Run wires everything together and runs until ctx ends. What asks has clients of its own, since a
+// replica that does not lead answers webhooks too, but must not write.
 func Run(ctx context.Context, config CompletedConfig) error {
-	// One HTTP client, so one pool of connections, for all of them.
-	httpClient, err := rest.HTTPClientFor(config.Client)
-	if err != nil {
-		return fmt.Errorf("make HTTP client: %w", err)
-	}
-	defer httpClient.CloseIdleConnections()
-	// Built-in types travel as protobuf; it costs a fraction of JSON.
-	protobuf := rest.CopyConfig(config.Client)
-	protobuf.ContentType = "application/vnd.kubernetes.protobuf"
-	protobuf.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	kube, err := kubernetes.NewForConfigAndClient(protobuf, httpClient)
-	if err != nil {
-		return fmt.Errorf("make Kubernetes client: %w", err)
-	}
-	fairlead, err := versioned.NewForConfigAndClient(config.Client, httpClient)
-	if err != nil {
-		return fmt.Errorf("make Fairlead client: %w", err)
-	}
-	children, err := apply.NewClient(config.Client, httpClient)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	asking, err := newClients(config.Client)
 	if err != nil {
 		return err
 	}
+	defer asking.close()
+	writing, candidate := asking, (*candidate)(nil)
+	if config.LeaderElection != nil {
+		leases, leaseHTTP, err := newLeaseClient(config.Client, *config.LeaderElection)
+		if err != nil {
+			return err
+		}
+		defer utilnet.CloseIdleConnectionsFor(leaseHTTP.Transport)
+		candidate = newCandidate(ctx, *config.LeaderElection, &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: config.LeaderElection.Namespace, Name: config.LeaderElection.LeaseName},
+			Client:     leases,
+			LockConfig: resourcelock.ResourceLockConfig{Identity: config.LeaderElection.Identity},
+		})
+		if writing, err = guardedClients(config.Client, candidate.fence); err != nil {
+			return err
+		}
+		defer writing.close()
+	}
 
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: kube.EventsV1()})
+	// An Event changes nothing, so it may still be on its way when the lease has been released.
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: asking.kube.EventsV1()})
 	// The last syncs, which run on when ctx has ended, report too.
 	recordingCtx, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRecording()
@@ -58,24 +66,97 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	}
 	defer broadcaster.Shutdown()
 
-	informers, err := informer.New(kube, fairlead, informer.Options{Namespaces: config.Namespaces, Resync: config.ResyncPeriod})
+	informers, err := informer.New(asking.kube, asking.fairlead, informer.Options{Namespaces: config.Namespaces, Resync: config.ResyncPeriod})
 	if err != nil {
 		return fmt.Errorf("make informers: %w", err)
 	}
+	registry := metrics.NewKubeRegistry()
+	counts := controller.NewMetrics(registry)
 	tracker := freshness.NewTracker()
 	loop, err := controller.New(controller.Config{
 		Informers:    informers,
-		Writer:       apply.NewWriter(children, tracker),
+		Writer:       apply.NewWriter(counts.CountWrites(writing.children), tracker),
 		Tracker:      tracker,
 		Differ:       plan.NewDiffer(scheme.Scheme),
-		Applications: fairlead.AppsV1(),
+		Applications: writing.fairlead.AppsV1(),
+		Classes:      writing.fairlead.AppsV1(),
 		Recorder:     broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
 		Workers:      config.Workers,
 		Facts:        config.Facts,
 		Validation:   config.Validation,
+		Metrics:      counts,
 	})
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)
 	}
-	return loop.Run(ctx, nil)
+	certificates, err := newCertificates(config, writing.kube)
+	if err != nil {
+		return err
+	}
+	endpoints, err := newEndpoints(ctx, config, parts{
+		loop: loop, informers: informers, clients: asking, candidate: candidate, certificates: certificates, registry: registry, stopping: ctx.Done(),
+	})
+	if err != nil {
+		return err
+	}
+	replica := replica{endpoints: endpoints, candidate: candidate, certificates: certificates, shutdownDelay: config.Serving.ShutdownDelay}
+	return replica.run(ctx, stop, loop)
+}
+
+// replica is everything that runs in this process.
+type replica struct {
+	endpoints     *endpoints
+	candidate     *candidate // nil without leader election
+	certificates  *certificates
+	shutdownDelay time.Duration
+}
+
+// run runs the loop and the endpoints until ctx ends, or until one of them fails.
+//
+// The end has an order. First /readyz fails, because ctx has ended, and the workers drain; then the
+// lease is released, for the other replica to go on. Webhooks are answered for longer: until no
+// Service sends requests here any more, which takes the shutdown delay. They need the caches, so
+// these stop last.
+func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *controller.Controller) error {
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	var running sync.WaitGroup
+	var served error
+	running.Go(func() {
+		served = r.endpoints.run(serving)
+		stop() // If it ended by itself, so does everything else.
+	})
+	delayed := make(chan struct{})
+	running.Go(func() {
+		defer close(delayed)
+		<-ctx.Done()
+		timer := time.NewTimer(r.shutdownDelay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-serving.Done():
+		}
+	})
+	err := loop.Run(ctx, func(ctx context.Context, work func(ctx, lease context.Context)) error {
+		unregister := r.endpoints.register(ctx)
+		err := r.elect()(ctx, r.certificates.whileLeading(work))
+		stop()
+		unregister()
+		<-delayed
+		stopServing()
+		running.Wait()
+		return err
+	})
+	stop()
+	stopServing()
+	running.Wait()
+	return errors.Join(err, served)
+}
+
+// elect is how it is decided when the workers run.
+func (r *replica) elect() controller.Elect {
+	if r.candidate == nil {
+		return controller.Alone
+	}
+	return r.candidate.lead
 }

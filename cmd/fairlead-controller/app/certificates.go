@@ -1,0 +1,137 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/kubernetes"
+
+	"fairlead.dev/fairlead/pkg/admission"
+	"fairlead.dev/fairlead/pkg/certs"
+	"fairlead.dev/fairlead/pkg/server"
+)
+
+// certificates are what this process serves with, wherever it comes from. Nil: it serves nothing
+// over TLS.
+type certificates struct {
+	provider dynamiccertificates.CertKeyContentProvider
+	serving  *server.Certificates
+	// follow keeps the provider up to date, in every replica. Nil: it changes by nobody.
+	follow func(context.Context)
+	// rotate makes and renews what is served, in the leader. Nil: somebody else does.
+	rotate func(context.Context)
+	// caBundle is what the API server has to trust, if this process is to tell it.
+	caBundle func() []byte
+}
+
+// newCertificates finds the way to a certificate that the flags ask for. leading is the client of
+// what only the leader writes.
+func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*certificates, error) {
+	o := config.Serving
+	c := &certificates{}
+	switch {
+	case o.CertDir != "":
+		files, err := dynamiccertificates.NewDynamicServingContentFromFiles("serving certificate",
+			filepath.Join(o.CertDir, "tls.crt"), filepath.Join(o.CertDir, "tls.key"))
+		if err != nil {
+			return nil, fmt.Errorf("read --cert-dir: %w", err)
+		}
+		c.provider = files
+		c.follow = func(ctx context.Context) { files.Run(ctx, 1) }
+	case o.CertSecret != "":
+		if err := c.keepInSecret(config, leading); err != nil {
+			return nil, err
+		}
+	case o.WebhookURL != "":
+		if err := c.keepInMemory(o.WebhookURL); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, nil
+	}
+	c.serving = server.NewCertificates(c.provider)
+	return c, nil
+}
+
+// keepInSecret makes every replica follow the Secret, and the leader write it.
+func (c *certificates) keepInSecret(config CompletedConfig, leading kubernetes.Interface) error {
+	namespace, name := config.OperatorNamespace, config.Serving.CertSecret
+	var names certs.Names
+	for _, service := range config.Serving.CertServices {
+		names.DNSNames = append(names.DNSNames, certs.ServiceNames(service, namespace).DNSNames...)
+	}
+	// One store for both: that of the leader serves what it has made before it has read it.
+	store := certs.NewSecretStore(leading.CoreV1().Secrets(namespace), namespace, name)
+	rotator, err := certs.NewRotator(certs.Config{
+		Store:          store,
+		Names:          names,
+		Policy:         certs.DefaultPolicy(),
+		Configurations: webhookConfigurations(config, leading),
+	})
+	if err != nil {
+		return fmt.Errorf("make certificate rotator: %w", err)
+	}
+	c.provider, c.follow, c.rotate, c.caBundle = store, store.Run, rotator.Run, store.CABundle
+	return nil
+}
+
+// webhookConfigurations are those whose caBundle the leader keeps: none without webhooks.
+func webhookConfigurations(config CompletedConfig, leading kubernetes.Interface) []certs.Configuration {
+	if config.Serving.WebhookBindAddress == "" {
+		return nil
+	}
+	registration := leading.AdmissionregistrationV1()
+	return []certs.Configuration{
+		certs.MutatingConfiguration(registration.MutatingWebhookConfigurations(), admission.ConfigurationName),
+		certs.ValidatingConfiguration(registration.ValidatingWebhookConfigurations(), admission.ConfigurationName),
+	}
+}
+
+// keepInMemory makes a certificate for a controller outside of the cluster. It outlives every such
+// process.
+func (c *certificates) keepInMemory(webhookURL string) error {
+	target, err := url.Parse(webhookURL)
+	if err != nil {
+		return fmt.Errorf("parse --webhook-url: %w", err)
+	}
+	var names certs.Names
+	if ip := net.ParseIP(target.Hostname()); ip != nil {
+		names.IPs = []net.IP{ip}
+	} else {
+		names.DNSNames = []string{target.Hostname()}
+	}
+	store, err := certs.NewInMemoryStore(names, certs.DefaultPolicy())
+	if err != nil {
+		return fmt.Errorf("make a certificate for --webhook-url: %w", err)
+	}
+	c.provider, c.caBundle = store, store.CABundle
+	return nil
+}
+
+// whileLeading makes work rotate the certificates too. They are written by who holds the lease, so
+// the rotation ends before the lease does.
+func (c *certificates) whileLeading(work func(ctx, lease context.Context)) func(ctx, lease context.Context) {
+	if c == nil || c.rotate == nil {
+		return work
+	}
+	return func(ctx, lease context.Context) {
+		rotating, stop := context.WithCancel(ctx)
+		interrupt := context.AfterFunc(lease, stop)
+		defer interrupt()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.rotate(rotating)
+		}()
+		work(ctx, lease)
+		stop()
+		<-done
+	}
+}

@@ -1,0 +1,84 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"net/http"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/kubernetes"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+)
+
+// clients are all that talks to the API server, over one pool of connections.
+type clients struct {
+	kube     kubernetes.Interface
+	fairlead versioned.Interface
+	metadata metadata.Interface
+	children apply.Client
+	http     *http.Client
+}
+
+func newClients(config *rest.Config) (*clients, error) {
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make HTTP client: %w", err)
+	}
+	c := &clients{http: httpClient}
+	// Built-in types travel as protobuf; it costs a fraction of JSON.
+	protobuf := rest.CopyConfig(config)
+	protobuf.ContentType = "application/vnd.kubernetes.protobuf"
+	protobuf.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	if c.kube, err = kubernetes.NewForConfigAndClient(protobuf, httpClient); err != nil {
+		return nil, fmt.Errorf("make Kubernetes client: %w", err)
+	}
+	if c.fairlead, err = versioned.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, fmt.Errorf("make Fairlead client: %w", err)
+	}
+	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient); err != nil {
+		return nil, fmt.Errorf("make metadata client: %w", err)
+	}
+	if c.children, err = apply.NewClient(config, httpClient); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// guarded are the clients for what only the leader may do.
+func guardedClients(config *rest.Config, guard *fence) (*clients, error) {
+	config = rest.CopyConfig(config)
+	config.Wrap(guard.guardWrites)
+	return newClients(config)
+}
+
+func (c *clients) close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }
+
+// newLeaseClient makes the client of the leader election. It has connections and limits that no sync
+// shares, so that a busy leader does not lose its lease.
+func newLeaseClient(config *rest.Config, election LeaderElection) (coordination.LeasesGetter, *http.Client, error) {
+	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election")
+	config.Timeout = election.RenewDeadline / 2
+	// More than an elector ever needs, and no more than one that has gone mad may send.
+	config.QPS, config.Burst = 10, 20
+	if config.Proxy == nil {
+		// It is the default. Said aloud, it keeps client-go from sharing the connections of equal
+		// configurations, because functions cannot be compared.
+		config.Proxy = http.ProxyFromEnvironment
+	}
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make HTTP client for the lease: %w", err)
+	}
+	client, err := coordination.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make client for the lease: %w", err)
+	}
+	return client, httpClient, nil
+}

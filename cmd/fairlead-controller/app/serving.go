@@ -1,0 +1,234 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/component-base/metrics"
+	"k8s.io/klog/v2"
+
+	"fairlead.dev/fairlead/pkg/admission"
+	"fairlead.dev/fairlead/pkg/certs"
+	"fairlead.dev/fairlead/pkg/controller"
+	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/server"
+)
+
+// endpoints are what this replica answers, whether it leads or not.
+type endpoints struct {
+	listeners    []*server.Listener
+	certificates *certificates
+	// registrar registers the webhooks by URL; nil where manifests have done that.
+	registrar *admission.Registrar
+}
+
+// parts are what the endpoints tell about, and ask.
+type parts struct {
+	loop      *controller.Controller
+	informers *informer.Informers
+	clients   *clients
+	// candidate is nil without leader election.
+	candidate    *candidate
+	certificates *certificates
+	registry     metrics.KubeRegistry
+	// stopping is closed when the replica is on its way out.
+	stopping <-chan struct{}
+}
+
+// newEndpoints opens all addresses, so that one that is taken is said at once.
+func newEndpoints(ctx context.Context, config CompletedConfig, p parts) (_ *endpoints, err error) {
+	e := &endpoints{certificates: p.certificates}
+	defer func() {
+		if err != nil {
+			e.close()
+		}
+	}()
+	if address := config.Serving.HealthBindAddress; address != "" {
+		live, ready := p.checks()
+		if _, err := e.listen(ctx, "health", address, server.HealthHandler(live, ready), nil); err != nil {
+			return nil, err
+		}
+	}
+	if config.Serving.MetricsBindAddress != "" {
+		if err := e.listenMetrics(ctx, config, p); err != nil {
+			return nil, err
+		}
+	}
+	if config.Serving.WebhookBindAddress != "" {
+		if err := e.listenWebhooks(ctx, config, p); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *endpoints) listen(ctx context.Context, name, address string, handler http.Handler, tlsConfig *tls.Config) (*server.Listener, error) {
+	listener, err := server.Listen(ctx, name, address, handler, tlsConfig)
+	if err != nil {
+		return nil, err
+	}
+	e.listeners = append(e.listeners, listener)
+	return listener, nil
+}
+
+// checks are what /livez and /readyz ask.
+func (p *parts) checks() (live, ready []healthz.HealthChecker) {
+	live = append(live, server.NewCheck("workers", p.loop.Stuck))
+	if p.candidate != nil {
+		live = append(live, p.candidate.health)
+	}
+	ready = append(ready, healthz.NewShutdownHealthz(p.stopping), server.NewCheck("caches", p.loop.CachesFilled))
+	if p.certificates != nil {
+		ready = append(ready, server.NewCheck("serving-certificate", func() error {
+			return certs.Healthy(p.certificates.provider, time.Now())
+		}))
+	}
+	return live, ready
+}
+
+func (e *endpoints) listenMetrics(ctx context.Context, config CompletedConfig, p parts) error {
+	server.RegisterBuildInfo(p.registry)
+	if p.certificates != nil {
+		if err := certs.RegisterMetrics(p.registry.CustomRegister, p.certificates.provider); err != nil {
+			return err
+		}
+	}
+	handler := server.MetricsHandler(p.registry, config.Serving.Profiling)
+	var tlsConfig *tls.Config
+	if config.Serving.metricsSecured() {
+		access, err := server.NewAccess(p.clients.kube)
+		if err != nil {
+			return fmt.Errorf("guard metrics: %w", err)
+		}
+		handler, tlsConfig = access.Require(handler), p.certificates.serving.Config()
+	}
+	_, err := e.listen(ctx, "metrics", config.Serving.MetricsBindAddress, handler, tlsConfig)
+	return err
+}
+
+func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, p parts) error {
+	counts := admission.NewMetrics()
+	if err := counts.Register(p.registry.Register); err != nil {
+		return fmt.Errorf("register metrics of webhooks: %w", err)
+	}
+	handler, err := admission.New(admission.Config{
+		Validation:     config.Validation,
+		RouteClaimants: p.informers.RouteClaimants,
+		ReviewAccess:   admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
+		Exists:         admission.ExistsBy(p.clients.metadata),
+		Metrics:        counts,
+	})
+	if err != nil {
+		return fmt.Errorf("make webhooks: %w", err)
+	}
+	listener, err := e.listen(ctx, "webhooks", config.Serving.WebhookBindAddress, handler, p.certificates.serving.Config())
+	if err != nil || config.Serving.WebhookURL == "" {
+		return err
+	}
+	target, err := withPort(config.Serving.WebhookURL, listener.Addr().Port)
+	if err != nil {
+		return err
+	}
+	probed := metav1.NamespaceDefault
+	if len(config.Namespaces) > 0 {
+		probed = config.Namespaces[0]
+	}
+	e.registrar = &admission.Registrar{
+		Configurations: p.clients.kube.AdmissionregistrationV1(),
+		Applications:   p.clients.fairlead.AppsV1(),
+		Handler:        handler,
+		URL:            target,
+		CABundle:       p.certificates.caBundle(),
+		ProbeNamespace: probed,
+	}
+	return nil
+}
+
+// withPort puts the port in place of a port 0.
+func withPort(address string, port int) (string, error) {
+	target, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("parse --webhook-url: %w", err)
+	}
+	if target.Port() == "0" {
+		target.Host = net.JoinHostPort(target.Hostname(), strconv.Itoa(port))
+	}
+	return target.String(), nil
+}
+
+// run answers until ctx ends. An error means that a listener has ended by itself.
+func (e *endpoints) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	if e.certificates != nil {
+		running.Go(func() { e.certificates.serving.Run(ctx) })
+		if e.certificates.follow != nil {
+			running.Go(func() { e.certificates.follow(ctx) })
+		}
+	}
+	failures := make(chan error, len(e.listeners))
+	for _, listener := range e.listeners {
+		running.Go(func() {
+			// One that ends takes the others along.
+			defer stop()
+			failures <- listener.Serve(ctx)
+		})
+	}
+	<-ctx.Done()
+	running.Wait()
+	close(failures)
+	var errs []error
+	for err := range failures {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// close is for endpoints that never ran.
+func (e *endpoints) close() {
+	for _, listener := range e.listeners {
+		listener.Close()
+	}
+}
+
+// register makes the API server call the webhooks at the URL, until the returned function is called.
+// Where it cannot reach them, the controller works without.
+func (e *endpoints) register(ctx context.Context) (unregister func()) {
+	if e.registrar == nil {
+		return func() {}
+	}
+	logger := klog.FromContext(ctx)
+	registering, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := e.registrar.Register(registering)
+		switch {
+		case err == nil:
+			logger.Info("Registered the webhooks", "url", e.registrar.URL)
+		case registering.Err() == nil:
+			logger.Info("The webhooks are not registered", "cause", err)
+		}
+	}()
+	return func() {
+		stop()
+		<-done
+		if err := e.registrar.Unregister(context.WithoutCancel(ctx)); err != nil {
+			logger.Error(err, "The webhooks are still registered; delete the webhook configurations by hand", "name", admission.OutOfClusterConfigurationName)
+		}
+	}
+}
