@@ -21,6 +21,8 @@ type Object interface {
 // changes it afterwards.
 type Snapshot struct {
 	Application *v1.Application
+	// Class is what the Application takes from its class; nil if it has none.
+	Class *v1.AppliedClass
 	// Children are the live objects that carry the Application's label or ownerReference.
 	Children map[Ref]Object
 	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are

@@ -30,8 +30,9 @@ type Config struct {
 	Writer    *apply.Writer
 	Tracker   *freshness.Tracker
 	Differ    plan.Differ
-	// Applications writes status and finalizers.
+	// Applications writes status and finalizers; Classes writes status.
 	Applications appsclient.ApplicationsGetter
+	Classes      appsclient.ApplicationClassesGetter
 	Recorder     events.EventRecorder
 	// Workers is how many syncs run at once.
 	Workers int
@@ -63,6 +64,7 @@ type Controller struct {
 	contention *apply.Contention
 	deferred   *deferredStatus
 	watchdog   *watchdog
+	classes    *classStatuses
 	synced     []cache.DoneChecker
 }
 
@@ -80,6 +82,7 @@ func New(config Config) (*Controller, error) {
 		contention: apply.NewContention(),
 		deferred:   newDeferredStatus(),
 		watchdog:   newWatchdog(),
+		classes:    newClassStatuses(config.Informers, config.Classes),
 	}
 	h := &handlers{enqueue: c.queue.enqueue}
 	synced, err := config.Informers.Handle(h, h)
@@ -90,7 +93,11 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.synced = slices.Concat(synced, pods)
+	classes, err := c.classes.handle(c.queue.enqueue)
+	if err != nil {
+		return nil, err
+	}
+	c.synced = slices.Concat(synced, pods, classes)
 	if err := config.Metrics.registry.CustomRegister(newApplications(config.Informers.EachApplication)); err != nil {
 		return nil, fmt.Errorf("register metrics of Applications: %w", err)
 	}
@@ -106,6 +113,7 @@ func (c *Controller) Run(ctx context.Context, elect Elect) error {
 	defer c.Informers.Shutdown()
 	defer stopInformers()
 	defer c.queue.ShutDown()
+	defer c.classes.queue.ShutDown()
 
 	logger.Info("Starting informers")
 	c.Informers.Start(informersCtx)

@@ -33,6 +33,8 @@ const (
 	Updated Event = "Updated"
 	// Deleted: the object is gone.
 	Deleted Event = "Deleted"
+	// Spread: what many Applications have in common changed, such as their class.
+	Spread Event = "Spread"
 	// Resynced: nothing happened, but it is time to look again.
 	Resynced Event = "Resynced"
 	// Retried: the sync before this one asked for another one.
@@ -44,7 +46,7 @@ const (
 // nothing starves.
 func (e Event) patience() time.Duration {
 	switch e {
-	case Listed, Resynced:
+	case Listed, Resynced, Spread:
 		return 30 * time.Second
 	default:
 		return 0

@@ -19,7 +19,7 @@ import (
 )
 
 // syncHandler brings one Application, its children and its status together: observe, is it
-// fresh, validate, render, plan, apply, report. It is level-driven: it acts on what is, not on
+// fresh, its class, validate, render, plan, apply, report. It is level-driven: it acts on what is, not on
 // what happened, so it may be called at any time and as often as anyone likes.
 func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outcome {
 	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
@@ -46,8 +46,13 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	if changed, err := c.keepFinalizer(ctx, application); changed || err != nil {
 		return awaitEvent(err)
 	}
-	if invalid := validation.ValidateApplication(application, c.Validation); len(invalid) > 0 {
-		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: invalid})
+	resolved, err := c.resolve(application)
+	if err != nil {
+		return failed(err)
+	}
+	snapshot.Class = resolved.Applied
+	if invalid, reason := resolved.Validate(c.Validation); len(invalid) > 0 {
+		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: invalid, InvalidReason: reason})
 	}
 	taken, err := validation.ValidateRouteOwnership(application, c.Informers.RouteClaimants)
 	if err != nil {
@@ -56,7 +61,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	if len(taken) > 0 {
 		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
 	}
-	desired, err := render.Children(application, c.Facts)
+	desired, err := render.Children(resolved.Application, c.Facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))
 	}
@@ -80,7 +85,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	outcome := c.report(ctx, status.Input{
 		Snapshot:   snapshot,
 		Results:    results,
-		URLs:       render.URLs(application),
+		URLs:       render.URLs(resolved.Application),
 		Autoscaled: render.Autoscaled(application),
 	})
 	return outcome.lookAgain(holdFor)

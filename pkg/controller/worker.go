@@ -38,6 +38,7 @@ func (c *Controller) work(ctx, lease context.Context) {
 	for range c.Workers {
 		workers.Go(func() { c.takeKeys(taking, syncs) })
 	}
+	workers.Go(func() { c.classes.work(taking, syncs) })
 	<-taking.Done()
 	logger.Info("Stopping; waiting for running syncs")
 	deadline := time.AfterFunc(drainTimeout, stopSyncs)

@@ -96,3 +96,17 @@ func classIndexers() cache.Indexers {
 		return []string{application.Spec.ClassName}, nil
 	}}
 }
+
+// HandleApplications registers a further handler of Applications and returns what to wait for, as
+// Handle does.
+func (i *Informers) HandleApplications(handler ApplicationHandler) ([]cache.DoneChecker, error) {
+	var synced []cache.DoneChecker
+	for _, s := range i.scopes {
+		registration, err := s.applications.AddTypedEventHandler(handler)
+		if err != nil {
+			return nil, fmt.Errorf("handle Applications: %w", err)
+		}
+		synced = append(synced, registration.HasSyncedChecker())
+	}
+	return synced, nil
+}

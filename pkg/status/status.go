@@ -53,6 +53,7 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 		Selector:           v1.LabelApplication + "=" + application.Name,
 		URLs:               urls(in),
 		Image:              image(in, pods),
+		Class:              appliedClass(in),
 		Resources:          resources(in, children),
 		Problems:           pods.problems,
 	}
