@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// maxPrevious bounds the caBundle. More than one is there only after repairs, or when clocks that
-// disagree have led in turn.
-const maxPrevious = 3
+// maxPrevious bounds the caBundle. More than one is there only after repairs, or when leaders whose clocks
+// disagree have followed each other. A replica must not miss more of them.
+const maxPrevious = 8
 
 // perform does what was decided, and returns the new bundle. Only the keys and serial numbers are
 // not determined by the input.
