@@ -5,6 +5,7 @@ package certs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/x509"
 	"fmt"
@@ -61,12 +62,12 @@ type Bundle struct {
 	CA KeyPair
 	// Next is trusted already, and signs nothing before it has become CA.
 	Next KeyPair
-	// Previous are trusted still, because leaves that they signed may be served somewhere. The last one
-	// to sign comes first.
+	// Previous are trusted still, because leaves that they signed may be served somewhere.
 	Previous []*x509.Certificate
 }
 
-// CAs returns the certificates that clients have to trust: the caBundle. Each is there once.
+// CAs returns the certificates that clients have to trust: the caBundle. Each is there once, the newest
+// first. The order does not depend on their roles, so that a promotion leaves the caBundle alone.
 func (b Bundle) CAs() []*x509.Certificate {
 	var cas []*x509.Certificate
 	for _, ca := range slices.Concat([]*x509.Certificate{b.CA.Certificate, b.Next.Certificate}, b.Previous) {
@@ -74,6 +75,9 @@ func (b Bundle) CAs() []*x509.Certificate {
 			cas = append(cas, ca)
 		}
 	}
+	slices.SortFunc(cas, func(x, y *x509.Certificate) int {
+		return cmp.Or(y.NotBefore.Compare(x.NotBefore), bytes.Compare(x.Raw, y.Raw))
+	})
 	return cas
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
-	"k8s.io/client-go/util/cert"
 	"k8s.io/component-base/metrics"
 )
 
@@ -53,9 +52,8 @@ func (c *collector) CollectWithStability(samples chan<- metrics.Metric) {
 	if !ok {
 		return
 	}
-	// The CA that signs is the first (see Bundle.CAs).
-	if cas, err := cert.ParseCertsPEM(store.CABundle()); err == nil {
-		samples <- gauge(c.ca, cas[0].NotAfter)
+	if ca := store.last().CA.Certificate; ca != nil {
+		samples <- gauge(c.ca, ca.NotAfter)
 	}
 }
 
