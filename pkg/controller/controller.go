@@ -84,7 +84,7 @@ func New(config Config) (*Controller, error) {
 		watchdog:   newWatchdog(),
 		classes:    newClassStatuses(config.Informers, config.Classes),
 	}
-	h := &handlers{enqueue: c.queue.enqueue}
+	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {
 		return nil, err
