@@ -3,7 +3,10 @@
 # Copyright The Fairlead Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds bin/fairlead-cluster (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) and bin/kwok from source.
+# Builds from source:
+#
+#   hack/build-cluster.sh         bin/fairlead-cluster (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) and bin/kwok
+#   hack/build-cluster.sh node    bin/fairlead-node (kubelet, kube-proxy), for hack/e2e
 #
 # Nothing is downloaded as a binary: the Go module cache brings the source code of Kubernetes, etcd and kwok, and the Go
 # compiler does the rest. The first time takes minutes; after that, Go's build cache makes it a matter of seconds.
@@ -15,10 +18,12 @@ readonly ROOT
 readonly BIN="${ROOT}/bin"
 readonly CLUSTER_MODULE="${ROOT}/hack/cluster"
 readonly KWOK_MODULE="${CLUSTER_MODULE}/kwok"
+readonly NODE_MODULE="${ROOT}/hack/e2e/node"
 
 # How many packages a first build compiles, counted once. It only scales the progress display.
 readonly CLUSTER_PACKAGES=2540
 readonly KWOK_PACKAGES=630
+readonly NODE_PACKAGES=1840
 
 export CGO_ENABLED=0 GOWORK=off
 
@@ -97,22 +102,44 @@ show_progress() {
   log "  bin/${what}: $((SECONDS - start))s, $(compiled_packages "${names}") packages compiled"
 }
 
-main() {
-  command -v go >/dev/null || fail "there is no go command" "install Go (the version in go.mod) and put it on PATH"
+# The version of Kubernetes in a module, which must be loadable.
+kubernetes_version() {
+  module_version "$1" k8s.io/kubernetes ||
+    fail "the modules of ${1#"${ROOT}/"} cannot be loaded" "check that the Go module proxy is reachable: GOPROXY is $(go env GOPROXY)"
+}
 
+build_cluster() {
   local kubernetes kwok
-  kubernetes="$(module_version "${CLUSTER_MODULE}" k8s.io/kubernetes)" ||
-    fail "the modules of hack/cluster cannot be loaded" "check that the Go module proxy is reachable: GOPROXY is $(go env GOPROXY)"
+  kubernetes="$(kubernetes_version "${CLUSTER_MODULE}")"
   kwok="$(module_version "${KWOK_MODULE}" sigs.k8s.io/kwok)" ||
     fail "the modules of hack/cluster/kwok cannot be loaded" "check that the Go module proxy is reachable: GOPROXY is $(go env GOPROXY)"
 
-  mkdir -p "${BIN}"
   log "Building Kubernetes ${kubernetes} with etcd, and kwok ${kwok}, from source."
   if [[ ! -x "${BIN}/fairlead-cluster" ]]; then
     log "The first build compiles Kubernetes itself and takes several minutes (about 7 on two cores); later ones take seconds."
   fi
   build "${CLUSTER_MODULE}" "${BIN}/fairlead-cluster" . "${CLUSTER_PACKAGES}" "-s -w $(version_flags "${kubernetes}")"
   build "${KWOK_MODULE}" "${BIN}/kwok" sigs.k8s.io/kwok/cmd/kwok "${KWOK_PACKAGES}" "-s -w"
+}
+
+build_node() {
+  local kubernetes
+  kubernetes="$(kubernetes_version "${NODE_MODULE}")"
+  log "Building the kubelet and kube-proxy ${kubernetes} from source."
+  if [[ ! -x "${BIN}/fairlead-node" ]]; then
+    log "The first build takes minutes (about 2 on two cores after make cluster, which shares most packages; about 6 without); later ones take seconds."
+  fi
+  build "${NODE_MODULE}" "${BIN}/fairlead-node" . "${NODE_PACKAGES}" "-s -w $(version_flags "${kubernetes}")"
+}
+
+main() {
+  command -v go >/dev/null || fail "there is no go command" "install Go (the version in go.mod) and put it on PATH"
+  mkdir -p "${BIN}"
+  case "${1:-cluster}" in
+  cluster) build_cluster ;;
+  node) build_node ;;
+  *) fail "\"$1\" is unknown" "call it without argument, or with: node" ;;
+  esac
 }
 
 main "$@"
