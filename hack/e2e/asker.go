@@ -1,0 +1,121 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	askers    = 4
+	askPeriod = 20 * time.Millisecond
+)
+
+// answers counts what a URL answers while askers keep asking. Each request has a connection of its own, so that each is
+// spread anew over the pods, and none is repeated by the client behind our back.
+type answers struct {
+	mu      sync.Mutex
+	bodies  map[string]int
+	failed  int
+	failure string // the first one
+}
+
+// keepAsking asks until stop is called, and then until each request under way has its answer.
+func keepAsking(ctx context.Context, url string) (got *answers, stop func()) {
+	got = &answers{bodies: map[string]int{}}
+	ctx, cancel := context.WithCancel(ctx)
+	client := newClient()
+	var group sync.WaitGroup
+	for range askers {
+		group.Go(func() {
+			ticker := time.NewTicker(askPeriod)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ticker.C:
+					// The end of ctx must not look like a failed request.
+					got.record(ask(context.WithoutCancel(ctx), client, url))
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	return got, func() {
+		cancel()
+		group.Wait()
+	}
+}
+
+func newClient() *http.Client {
+	return &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+}
+
+func ask(ctx context.Context, client *http.Client, url string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	if err != nil {
+		return "", err
+	}
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(body)))
+	}
+	return string(body), nil
+}
+
+func (a *answers) record(body string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.bodies[body]++
+		return
+	}
+	a.failed++
+	if a.failure == "" {
+		a.failure = fmt.Sprintf("%s: %v", time.Now().Format("15:04:05.000"), err)
+	}
+}
+
+// counts is how often each body was answered.
+func (a *answers) counts() map[string]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.bodies)
+}
+
+// check fails if a request did.
+func (a *answers) check() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failed > 0 {
+		return fmt.Errorf("%d requests failed; the first one at %s", a.failed, a.failure)
+	}
+	return nil
+}
+
+// String is the counts in a sentence: 120 × version 1, 80 × version 2.
+func (a *answers) String() string {
+	counts := a.counts()
+	parts := make([]string, 0, len(counts))
+	for _, version := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d × version %s", counts[version], version))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,121 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// operatorLabel selects the operator's pods.
+const operatorLabel = "app.kubernetes.io/name=" + operatorName
+
+// restricted is the label of a namespace in which the API server refuses every pod that may do more than it needs.
+const restricted = "pod-security.kubernetes.io/enforce"
+
+// deploy puts the operator into the cluster, and makes a namespace for Applications.
+func (s *story) deploy(ctx context.Context) error {
+	began := time.Now()
+	if err := s.make(ctx, "deploy", "IMAGE="+operatorImage); err != nil {
+		return err
+	}
+	s.screen.good("make deploy IMAGE=%s (%s)", operatorImage, duration(time.Since(began)))
+	pods, err := s.awaitOperator(ctx, operatorImage)
+	if err != nil {
+		return err
+	}
+	where, err := s.kube.CoreV1().Namespaces().Get(ctx, operatorNamespace, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if level := where.Labels[restricted]; level != "restricted" {
+		return fmt.Errorf("namespace %s has the label %s=%q, want restricted", operatorNamespace, restricted, level)
+	}
+	s.screen.good("%d pods Ready on one node, in a namespace with %s=restricted", len(pods), restricted)
+	leader, err := s.awaitLeader(ctx, func(string) bool { return true })
+	if err != nil {
+		return err
+	}
+	s.screen.good("%s leads", leader)
+
+	_, err = s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: namespace, Labels: map[string]string{restricted: "restricted"},
+	}}, metav1.CreateOptions{})
+	return err
+}
+
+// awaitOperator waits until exactly the wanted number of pods exist, all of this image and Ready.
+func (s *story) awaitOperator(ctx context.Context, image string) (pods []corev1.Pod, err error) {
+	const replicas = 2
+	err = s.await(ctx, "two replicas of the operator", func(ctx context.Context) (bool, string, error) {
+		var err error
+		pods, err = s.pods(ctx, operatorNamespace, operatorLabel)
+		ready := 0
+		for i := range pods {
+			if podIsReady(&pods[i]) && pods[i].Spec.Containers[0].Image == image {
+				ready++
+			}
+		}
+		return len(pods) == replicas && ready == replicas, fmt.Sprintf("%d pods, %d Ready with %s", len(pods), ready, image), err
+	})
+	return pods, err
+}
+
+// leader returns the pod that holds the operator's Lease.
+func (s *story) leader(ctx context.Context) (pod string, err error) {
+	leases, err := s.kube.CoordinationV1().Leases(operatorNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	for _, lease := range leases.Items {
+		if holder := lease.Spec.HolderIdentity; holder != nil && strings.HasPrefix(*holder, operatorName) {
+			pod, _, _ := strings.Cut(*holder, "_")
+			return pod, nil
+		}
+	}
+	return "", errNoLeader
+}
+
+// awaitLeader waits until a pod leads that want accepts.
+func (s *story) awaitLeader(ctx context.Context, want func(pod string) bool) (pod string, err error) {
+	err = s.await(ctx, "a leader", func(ctx context.Context) (bool, string, error) {
+		var err error
+		pod, err = s.leader(ctx)
+		return err == nil && want(pod), pod + " leads", err
+	})
+	return pod, err
+}
+
+// refuse applies an Application that the schema lets through and the webhook must not.
+func (s *story) refuse(ctx context.Context) error {
+	bad := newApplication("bad", workloadImage, nil)
+	// A quantity in its form, and more requested than allowed: only code can tell.
+	bad.Spec.Resources = &corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceMemory: mustParse("2Gi")},
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: mustParse("1Gi")},
+	}
+	const path = "spec.resources.requests"
+	began := time.Now()
+	err := s.create(ctx, bad, metav1.CreateOptions{})
+	switch {
+	case err == nil:
+		return errors.New("it was accepted")
+	case !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "denied the request"):
+		return fmt.Errorf("no refusal, but: %w", err)
+	case !strings.Contains(err.Error(), path):
+		return fmt.Errorf("the refusal does not name %s: %w", path, err)
+	}
+	s.screen.good("refused (%s): %s", duration(time.Since(began)), err)
+	if !strings.Contains(err.Error(), "admission webhook") {
+		s.screen.note("The message does not say that it came from the webhook.")
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/fairlead/hack/e2e/internal/images"
+	"fairlead.dev/fairlead/hack/e2e/internal/node"
+	"fairlead.dev/fairlead/hack/e2e/internal/process"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+)
+
+// buildImages builds everything that will run in a container and saves it into archives.
+func (s *story) buildImages(ctx context.Context) error {
+	builder := &images.Builder{Root: s.options.root, Dir: s.options.images(), Log: filepath.Join(s.options.logs(), "images.log")}
+	standIns, err := builder.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	s.screen.good("stand-in for %s, with this machine's Go", strings.Join(standIns, ", "))
+	for _, image := range []struct {
+		name  string
+		build func() error
+	}{
+		{operatorImage, func() error { return builder.Operator(ctx, operatorImage, "") }},
+		{operatorNextImage, func() error { return builder.Operator(ctx, operatorNextImage, operatorNext) }},
+		{workloadImage, func() error { return builder.Workload(ctx, workloadImage, "1") }},
+		{workloadNextImage, func() error { return builder.Workload(ctx, workloadNextImage, "2") }},
+		{pauseImage, func() error { return builder.Pause(ctx, pauseImage, workloadImage) }},
+	} {
+		began := time.Now()
+		stop := s.tick("building "+image.name, filepath.Join(s.options.logs(), "images.log"))
+		err := image.build()
+		if err == nil {
+			err = builder.Save(ctx, image.name, s.archive(image.name))
+		}
+		stop()
+		if err != nil {
+			return err
+		}
+		size, err := os.Stat(s.archive(image.name))
+		if err != nil {
+			return err
+		}
+		s.screen.good("%s, %.1f MB (%s)", image.name, float64(size.Size())/1e6, duration(time.Since(began)))
+	}
+	return nil
+}
+
+// archive is the file of an image.
+func (s *story) archive(image string) string {
+	return filepath.Join(s.options.images(), strings.NewReplacer("/", "_", ":", "_").Replace(image)+".tar")
+}
+
+// tick shows that something is being done whose progress is in a log, until stop is called.
+func (s *story) tick(what, log string) (stop func()) {
+	began, done := time.Now(), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				lines := strings.Split(strings.TrimSpace(process.Tail(log)), "\n")
+				s.screen.waiting(what, strings.TrimSpace(lines[len(lines)-1]), began)
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		group.Wait()
+	}
+}
+
+// startCluster starts the control plane and the node, which share the sandbox.
+func (s *story) startCluster(ctx context.Context) error {
+	began := time.Now()
+	starter := &process.Starter{Logs: s.options.logs(), Died: func(err error) { s.died <- err }}
+	if err := node.SetUpNetwork(ctx); err != nil {
+		return err
+	}
+	s.node = node.New(node.Config{
+		Name:       nodeName,
+		Dir:        s.options.node(),
+		Logs:       s.options.logs(),
+		Binary:     s.options.bin("fairlead-node"),
+		CNIPlugins: findCNIPlugins(),
+		Cgroup:     cgroupName,
+		PauseImage: pauseImage,
+		CAFile:     filepath.Join(s.options.cluster(), "pki", "ca.crt"),
+	}, starter)
+	if err := s.startControlPlane(starter); err != nil {
+		return err
+	}
+	if err := s.node.StartRuntime(ctx); err != nil {
+		return err
+	}
+	for _, image := range []string{pauseImage, operatorImage, operatorNextImage, workloadImage, workloadNextImage} {
+		if err := s.node.Import(ctx, s.archive(image)); err != nil {
+			return err
+		}
+	}
+	s.screen.good("containerd, with the images (%s)", duration(time.Since(began)))
+
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	version, err := s.kube.Discovery().ServerVersion()
+	if err != nil {
+		return err
+	}
+	s.screen.good("Kubernetes %s (%s)", version.GitVersion, duration(time.Since(began)))
+	if err := s.node.Join(ctx, s.config); err != nil {
+		return err
+	}
+	joined, err := s.kube.CoreV1().Nodes().Get(ctx, nodeName, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	info := joined.Status.NodeInfo
+	s.screen.good("%s is Ready: kubelet %s, %s, %s, kernel %s (%s)", nodeName, info.KubeletVersion, info.ContainerRuntimeVersion,
+		info.OSImage, info.KernelVersion, duration(time.Since(began)))
+	return nil
+}
+
+// startControlPlane starts etcd and Kubernetes' control plane. It must listen at the node's address, since pods reach it
+// there, and not at its own loopback.
+func (s *story) startControlPlane(starter *process.Starter) error {
+	cmd := exec.Command(s.options.bin("fairlead-cluster"), "up", "--stop-on-stdin-eof",
+		"--data-dir="+s.options.cluster(),
+		"--kubeconfig="+s.options.kubeconfig(),
+		"--components=etcd,kube-apiserver,kube-controller-manager,kube-scheduler",
+		"--audit-log="+s.options.auditLog(),
+		"--component-flag=kube-apiserver=--bind-address=0.0.0.0",
+		"--component-flag=kube-apiserver=--advertise-address="+node.IP,
+		"--component-flag=kube-apiserver=--endpoint-reconciler-type=lease",
+		"--component-flag=kube-apiserver=--enable-admission-plugins=NodeRestriction",
+		// For kubectl logs and exec.
+		"--component-flag=kube-apiserver=--kubelet-client-certificate="+filepath.Join(s.options.cluster(), "pki", "admin.crt"),
+		"--component-flag=kube-apiserver=--kubelet-client-key="+filepath.Join(s.options.cluster(), "pki", "admin.key"),
+		"--component-flag=kube-apiserver=--kubelet-preferred-address-types=InternalIP",
+	)
+	// It ends when nobody holds the other end any more.
+	if _, err := cmd.StdinPipe(); err != nil {
+		return err
+	}
+	return starter.Start("fairlead-cluster", cmd)
+}
+
+// connect waits for the control plane and makes the clients.
+func (s *story) connect(ctx context.Context) error {
+	err := s.await(ctx, "the control plane", func(context.Context) (bool, string, error) {
+		_, err := os.Stat(s.options.kubeconfig()) // It appears when everything is ready.
+		return err == nil, "", nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.config, err = clientcmd.BuildConfigFromFlags("", s.options.kubeconfig()); err != nil {
+		return err
+	}
+	s.config.QPS = -1 // The server limits, not the client.
+	s.config.UserAgent = "fairlead-e2e"
+	if s.kube, err = kubernetes.NewForConfig(s.config); err != nil {
+		return err
+	}
+	s.fairlead, err = versioned.NewForConfig(s.config)
+	return err
+}
+
+// pods returns the pods that a label selects.
+func (s *story) pods(ctx context.Context, namespace, label string) ([]corev1.Pod, error) {
+	list, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: label})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+func podIsReady(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+// make runs a target of the repository's Makefile, as a user would. Its output goes to a log.
+func (s *story) make(ctx context.Context, arguments ...string) error {
+	name := "make-" + arguments[0]
+	log := filepath.Join(s.options.logs(), name+".log")
+	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer output.Close()
+	stop := s.tick("make "+strings.Join(arguments, " "), log)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "make", arguments...)
+	cmd.Dir = s.options.root
+	cmd.Stdout, cmd.Stderr = io.Writer(output), output
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("make %s: %w; the last lines of %s:\n%s", strings.Join(arguments, " "), err, log, process.Tail(log))
+	}
+	return nil
+}

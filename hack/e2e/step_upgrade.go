@@ -1,0 +1,166 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/hack/e2e/internal/audit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// settle is how long the audit log is watched for writes after an upgrade. The new leader has synced every Application
+// long before.
+const settle = 10 * time.Second
+
+// upgrade deploys another version of the operator beside running Applications.
+func (s *story) upgrade(ctx context.Context) error {
+	before, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	log := audit.Log{File: s.options.auditLog()}
+	offset, err := log.End()
+	if err != nil {
+		return err
+	}
+	url, err := s.url(ctx, webName)
+	if err != nil {
+		return err
+	}
+	got, stop := keepAsking(ctx, url)
+	defer stop()
+
+	began := time.Now()
+	if err := s.make(ctx, "deploy", "IMAGE="+operatorNextImage); err != nil {
+		return err
+	}
+	pods, err := s.awaitOperator(ctx, operatorNextImage)
+	if err != nil {
+		return err
+	}
+	leader, err := s.awaitLeader(ctx, func(leader string) bool {
+		return leader == pods[0].Name || leader == pods[1].Name
+	})
+	if err != nil {
+		return err
+	}
+	s.screen.good("make deploy IMAGE=%s: two new pods, %s leads (%s)", operatorNextImage, leader, duration(time.Since(began)))
+
+	settled := time.Now().Add(settle)
+	err = s.await(ctx, "the new leader to write something", func(context.Context) (bool, string, error) {
+		return time.Now().After(settled), "nothing yet", nil
+	})
+	if err != nil {
+		return err
+	}
+	writes, err := log.Since(offset, isChildWrite)
+	if err != nil {
+		return err
+	}
+	if len(writes) > 0 {
+		return fmt.Errorf("%d writes to children, e.g. %s", len(writes), writes[0])
+	}
+	statuses, err := log.Since(offset, func(e audit.Event) bool { return e.IsWrite() && e.Group == v1.GroupName && e.Namespace == namespace })
+	if err != nil {
+		return err
+	}
+	s.screen.good("audit log: no write to a child, and %d to Applications, until %s after that", len(statuses), settle)
+	stop()
+	if err := got.check(); err != nil {
+		return err
+	}
+	after, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	if len(after.Items) != len(before.Items) {
+		return fmt.Errorf("there were %d pods, and now there are %d", len(before.Items), len(after.Items))
+	}
+	for i := range after.Items {
+		if after.Items[i].UID != before.Items[i].UID {
+			return fmt.Errorf("pod %s was replaced by %s", before.Items[i].Name, after.Items[i].Name)
+		}
+	}
+	s.screen.good("the Application's pods are the same %d, and no request failed: %s", len(after.Items), got)
+	return nil
+}
+
+// undeploy takes the operator away from under its Applications.
+func (s *story) undeploy(ctx context.Context) error {
+	url, err := s.url(ctx, webName)
+	if err != nil {
+		return err
+	}
+	children, err := s.children(ctx)
+	if err != nil {
+		return err
+	}
+	got, stop := keepAsking(ctx, url)
+	defer stop()
+	began := time.Now()
+	if err := s.make(ctx, "undeploy"); err != nil {
+		return err
+	}
+	err = s.await(ctx, "the operator to be gone", func(ctx context.Context) (bool, string, error) {
+		_, err := s.kube.CoreV1().Namespaces().Get(ctx, operatorNamespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, "", nil
+		}
+		return false, "namespace " + operatorNamespace + " exists", err
+	})
+	if err != nil {
+		return err
+	}
+	s.screen.good("make undeploy: namespace %s is gone (%s)", operatorNamespace, duration(time.Since(began)))
+
+	// Without webhooks in the way.
+	if err := s.patch(ctx, webName, `{"spec":{"service":{"annotations":{"example.com/edit":"after"}}}}`); err != nil {
+		return fmt.Errorf("edit the Application: %w", err)
+	}
+	left, err := s.children(ctx)
+	if err != nil {
+		return err
+	}
+	for kind, uid := range children {
+		if left[kind] != uid {
+			return fmt.Errorf("%s %s is not the one that it was", kind, webName)
+		}
+	}
+	stop()
+	if err := got.check(); err != nil {
+		return err
+	}
+	s.screen.good("the Application can be edited, its children are the same, and no request failed: %s", got)
+	return nil
+}
+
+// children returns the UIDs of the Application's children, by kind.
+func (s *story) children(ctx context.Context) (map[string]string, error) {
+	deployment, err := s.kube.AppsV1().Deployments(namespace).Get(ctx, webName, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	service, err := s.kube.CoreV1().Services(namespace).Get(ctx, webName, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	account, err := s.kube.CoreV1().ServiceAccounts(namespace).Get(ctx, webName, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	budget, err := s.kube.PolicyV1().PodDisruptionBudgets(namespace).Get(ctx, webName, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{
+		"Deployment": string(deployment.UID), "Service": string(service.UID),
+		"ServiceAccount": string(account.UID), "PodDisruptionBudget": string(budget.UID),
+	}, nil
+}

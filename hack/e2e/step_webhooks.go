@@ -1,0 +1,183 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/hack/e2e/internal/metrics"
+)
+
+// The load, and where its latency is read.
+const (
+	webhookRate     = 200 // a second
+	webhookDuration = 15 * time.Second
+	metricsPort     = 8443
+
+	operatorHistogram  = "fairlead_admission_duration_seconds"
+	apiServerHistogram = "apiserver_admission_webhook_admission_duration_seconds"
+)
+
+// measureWebhooks creates Applications in a dry run, which asks both webhooks and stores nothing. The latency is the
+// operator's own measure; the API server's, which has the network and TLS in it, stands beside it.
+func (s *story) measureWebhooks(ctx context.Context) error {
+	token, err := s.metricsToken(ctx)
+	if err != nil {
+		return fmt.Errorf("get a token for the operator's metrics: %w", err)
+	}
+	before, err := s.webhookHistograms(ctx, token)
+	if err != nil {
+		return err
+	}
+	latencies, err := s.askWebhooks(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := s.webhookHistograms(ctx, token)
+	if err != nil {
+		return err
+	}
+	s.screen.good("%d requests in %s, each answered", len(latencies), webhookDuration)
+	for i, where := range []string{"in the operator", "seen by the API server"} {
+		after[i].Add(before[i], -1)
+		if after[i].Count() == 0 {
+			return fmt.Errorf("no request was counted %s", where)
+		}
+		s.screen.measured("one webhook, %s: p50 %s, p99 %s (%.0f calls)", where, seconds(after[i].Quantile(0.5)), seconds(after[i].Quantile(0.99)), after[i].Count())
+	}
+	slices.Sort(latencies)
+	p99 := latencies[int(math.Ceil(0.99*float64(len(latencies))))-1]
+	s.screen.measured("the whole request, both webhooks and the API server's own work: p50 %s, p99 %s", duration(latencies[len(latencies)/2]), duration(p99))
+	s.figures = append(s.figures, figure{fmt.Sprintf("Webhook at %d requests/s: p99 in the operator", webhookRate), seconds(after[0].Quantile(0.99)), "G10: at most 20 ms, aim 5 ms"})
+	return nil
+}
+
+func seconds(value float64) string { return duration(time.Duration(value * float64(time.Second))) }
+
+// askWebhooks sends requests at a steady rate, however long the answers take, and returns how long they took.
+func (s *story) askWebhooks(ctx context.Context) ([]time.Duration, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var latencies []time.Duration
+	var group sync.WaitGroup
+	began := time.Now()
+	ticker := time.NewTicker(time.Second / webhookRate)
+	defer ticker.Stop()
+	for i := range int(webhookRate * webhookDuration.Seconds()) {
+		group.Go(func() {
+			sent := time.Now()
+			err := s.create(ctx, newApplication(fmt.Sprintf("load-%d", i), workloadImage, nil), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			if err != nil {
+				cancel(fmt.Errorf("request %d: %w", i, err))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			latencies = append(latencies, time.Since(sent))
+		})
+		if i%webhookRate == 0 {
+			s.screen.waiting("asking", fmt.Sprintf("%d requests", i), began)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			group.Wait()
+			return nil, context.Cause(ctx)
+		}
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return latencies, nil
+}
+
+// webhookHistograms reads both histograms, added up over the replicas.
+func (s *story) webhookHistograms(ctx context.Context, token string) ([2]metrics.Histogram, error) {
+	own := metrics.Histogram{}
+	pods, err := s.pods(ctx, operatorNamespace, operatorLabel)
+	if err != nil {
+		return [2]metrics.Histogram{}, err
+	}
+	for _, pod := range pods {
+		exposition, err := scrape(ctx, fmt.Sprintf("https://%s:%d/metrics", pod.Status.PodIP, metricsPort), token)
+		if err != nil {
+			return [2]metrics.Histogram{}, fmt.Errorf("metrics of %s: %w", pod.Name, err)
+		}
+		histogram, err := metrics.Read(bytes.NewReader(exposition), operatorHistogram, "")
+		if err != nil {
+			return [2]metrics.Histogram{}, err
+		}
+		own.Add(histogram, 1)
+	}
+	exposition, err := s.kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return [2]metrics.Histogram{}, fmt.Errorf("metrics of the API server: %w", err)
+	}
+	seen, err := metrics.Read(bytes.NewReader(exposition), apiServerHistogram, "fairlead.dev")
+	return [2]metrics.Histogram{own, seen}, err
+}
+
+// metricsToken makes a ServiceAccount that may read metrics, as the one of Prometheus may, and returns its token.
+func (s *story) metricsToken(ctx context.Context) (string, error) {
+	const name = "e2e-metrics"
+	meta := metav1.ObjectMeta{Name: name}
+	if _, err := s.kube.CoreV1().ServiceAccounts(namespace).Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+		return "", err
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
+	if _, err := s.kube.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
+		return "", err
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}},
+	}
+	if _, err := s.kube.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return "", err
+	}
+	request, err := s.kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return request.Status.Token, nil
+}
+
+// scrape reads metrics as Prometheus is told to: the certificate is the operator's own, which the pod's address is not in.
+func scrape(ctx context.Context, url, token string) ([]byte, error) {
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
+	}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", url, response.Status)
+	}
+	return io.ReadAll(response.Body)
+}

@@ -1,0 +1,106 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command workload is what the Applications of the end-to-end test run: a small HTTP server that behaves as its
+// environment asks. It imports the standard library alone, so that its image is small.
+//
+//	VERSION      what it answers; the image sets it
+//	MODE         crash: ends with exit code 3 at once
+//	             unready: serves, but its readiness probe fails
+//	             slow: begins to serve after START_DELAY
+//	START_DELAY  a duration, e.g. 5s
+//
+// Called as `workload pause` it waits for SIGTERM: the process that holds the namespaces of a pod.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+const (
+	address   = ":8080"
+	crashCode = 3
+	// drain is how long requests under way may take after SIGTERM.
+	drain = 10 * time.Second
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == "pause" {
+		<-ctx.Done()
+		return
+	}
+	if err := run(ctx, os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, "workload:", err)
+		os.Exit(crashCode)
+	}
+}
+
+func run(ctx context.Context, getenv func(string) string) error {
+	mode := getenv("MODE")
+	switch mode {
+	case "", "unready":
+	case "crash":
+		return errors.New("MODE=crash asked for it")
+	case "slow":
+		delay, err := time.ParseDuration(getenv("START_DELAY"))
+		if err != nil {
+			return fmt.Errorf("START_DELAY: %w", err)
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return nil
+		}
+	default:
+		return fmt.Errorf("MODE is %q, but must be crash, unready, slow or empty", mode)
+	}
+	return serve(ctx, handler(getenv("VERSION"), mode != "unready"))
+}
+
+// handler answers with the version, and the probes.
+func handler(version string, ready bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, version)
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !ready {
+			http.Error(w, "MODE=unready asked for it", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprint(w, "ok")
+	})
+	return mux
+}
+
+// serve answers until ctx ends, and then until the last request under way has its answer.
+func serve(ctx context.Context, handler http.Handler) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	stopped := make(chan error, 1)
+	context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		stopped <- server.Shutdown(ctx)
+	})
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}
