@@ -164,8 +164,8 @@ func (h *history) of(name string, from int) []version {
 type standing struct {
 	// ready is status and reason of Ready, such as "True/Ready".
 	ready string
-	// also is which one of Reconciling and Stalled is there, with the reason and message of
-	// Ready; or "".
+	// also is which one of Reconciling and Stalled is there, with the message of Ready and its reason,
+	// or the reason after a slash; or "".
 	also string
 	// kstatus is what tools that know only kstatus make of it.
 	kstatus kstatus.Status
@@ -190,8 +190,11 @@ func (s standing) differs(e *env, v version) string {
 		case v1.ConditionReconciling, v1.ConditionStalled:
 			also += condition.Type
 			message = condition.Message
-			if condition.Status != metav1.ConditionTrue || condition.Reason != ready.Reason {
-				return fmt.Sprintf("%s is %s/%s beside Ready's %s", condition.Type, condition.Status, condition.Reason, ready.Reason)
+			if condition.Status != metav1.ConditionTrue {
+				return fmt.Sprintf("%s is %s", condition.Type, condition.Status)
+			}
+			if condition.Reason != ready.Reason {
+				also += "/" + condition.Reason
 			}
 		default:
 			others = append(others, fmt.Sprintf("%s=%s/%s", condition.Type, condition.Status, condition.Reason))

@@ -5,6 +5,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +22,8 @@ const behavior = "simulate.fairlead.dev/behavior"
 var (
 	serving      = []string{"Available=True/MinimumReplicasAvailable", "Progressing=True/NewReplicaSetAvailable"}
 	starting     = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=True/ReplicaSetUpdated"}
-	interrupted  = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=True/NewReplicaSetAvailable"}
 	replacing    = []string{"Available=True/MinimumReplicasAvailable", "Progressing=True/ReplicaSetUpdated"}
 	changed      = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=True/RollingOut"}
-	timedOut     = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=False/ProgressDeadlineExceeded"}
 	replaceStuck = []string{"Available=True/MinimumReplicasAvailable", "Progressing=False/ProgressDeadlineExceeded"}
 )
 
@@ -38,9 +37,31 @@ func rollingOut(message string, others []string) standing {
 	return standing{ready: "False/RollingOut", also: v1.ConditionReconciling, kstatus: kstatus.InProgressStatus, message: message, others: others}
 }
 
-func deadlineExceeded(message string, others []string) standing {
-	return standing{ready: "False/ProgressDeadlineExceeded", also: v1.ConditionStalled, kstatus: kstatus.FailedStatus, message: message, others: others}
+// The stages of a rollout, where the pods give the reason of Ready.
+const (
+	stillRolling = v1.ConditionReconciling + "/" + v1.ReasonRollingOut
+	wasComplete  = v1.ConditionReconciling + "/" + v1.ReasonPodsUnavailable
+	neverWorked  = v1.ConditionStalled + "/" + v1.ReasonProgressDeadlineExceeded
+)
+
+// because is one that is not ready because of its pods.
+func because(reason, stage, message string, others ...string) standing {
+	s := standing{ready: "False/" + reason, also: stage, kstatus: kstatus.InProgressStatus, message: message, others: others}
+	if stage == neverWorked {
+		s.kstatus = kstatus.FailedStatus
+	}
+	return s
 }
+
+// The conditions that come from the Deployment, where its pods have a reason.
+func notServing(reason, progressing string) []string {
+	return []string{"Available=False/" + reason, "Progressing=" + progressing}
+}
+
+const (
+	progresses = "True/ReplicaSetUpdated"
+	isLate     = "False/ProgressDeadlineExceeded"
+)
 
 // applySpec makes an Application with one pod, unless the spec (in YAML's flow style) says more.
 func applySpec(spec string) func(*env, string) {
@@ -88,8 +109,11 @@ func TestStatusOfPods(t *testing.T) {
 			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available, of the current revision."}},
 		},
 		"image-pull-error": {
-			{applySpec("progressDeadlineSeconds: 3, " + misbehaving("image-pull-error")), rollingOut("1 pod is updated, 0 available.", starting)},
-			{nil, deadlineExceeded(`has timed out progressing. 1 pod is updated, 0 available.`, timedOut)},
+			{applySpec("progressDeadlineSeconds: 5, " + misbehaving("image-pull-error")), because("ImagePullFailed", stillRolling,
+				`1 pod, container image-pull-error: failed to pull and unpack image "registry.example.com/web:1": failed to resolve reference`,
+				notServing("ImagePullFailed", progresses)...)},
+			{problem("ImagePullFailed", "image-pull-error", "registry.example.com/web:1: not found"), because("ImagePullFailed", neverWorked,
+				`has timed out progressing. 1 pod is updated, 0 available.`, notServing("ImagePullFailed", isLate)...)},
 			{editing(behave), rollingOut("The Deployment was changed; its pods follow.", changed)},
 			{nil, oneReady},
 		},
@@ -97,28 +121,45 @@ func TestStatusOfPods(t *testing.T) {
 			{applySpec("progressDeadlineSeconds: 3"), oneReady},
 			{
 				editing(func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/simulate/image-pull-error:2" }),
-				deadlineExceeded("has timed out progressing. 1 pod is updated, 1 available; 1 of an older revision.", replaceStuck),
+				because("ImagePullFailed", neverWorked, "has timed out progressing. 1 pod is updated, 1 available; 1 of an older revision.", replaceStuck...),
 			},
 			{editing(func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:3" }), oneReady},
 		},
 		"crash-loop": {
-			{applySpec("progressDeadlineSeconds: 3, " + misbehaving("crash-loop")), deadlineExceeded("1 pod is updated, 0 available.", timedOut)},
-			{editing(behave), oneReady},
+			{applySpec("progressDeadlineSeconds: 5, replicas: 2, " + misbehaving("crash-loop")), because("CrashLooping", stillRolling,
+				"All 2 pods, container crash-loop: It ended with exit code 1 (Error). All 2 pods are updated, 0 available.", notServing("CrashLooping", progresses)...)},
+			{nil, because("CrashLooping", neverWorked, "All 2 pods are updated, 0 available.", notServing("CrashLooping", isLate)...)},
+			{editing(func(spec *v1.ApplicationSpec) { behave(spec); spec.Replicas = new(int32(1)) }), oneReady},
 		},
 		"readiness-failing": {
 			{applySpec(misbehaving("readiness-failing")), rollingOut("1 pod is updated, 0 available.", starting)},
+			{nil, because("ReadinessFailing", stillRolling, "1 pod, container readiness-failing: It runs, but is not ready, since 20", notServing("ReadinessFailing", progresses)...)},
 			{editing(behave), oneReady},
 		},
 		"unschedulable": {
-			{applySpec("progressDeadlineSeconds: 3, nodeSelector: {" + behavior + ": unschedulable}"), deadlineExceeded("1 pod is updated, 0 available.", timedOut)},
+			{applySpec("progressDeadlineSeconds: 5, nodeSelector: {" + behavior + ": unschedulable}"), because("Unschedulable", stillRolling,
+				"1 pod: 0/", notServing("Unschedulable", progresses)...)},
+			{nil, because("Unschedulable", neverWorked, "1 pod is updated, 0 available.", notServing("Unschedulable", isLate)...)},
 			{editing(func(spec *v1.ApplicationSpec) { spec.NodeSelector = nil }), oneReady},
 		},
-		"pods-unavailable": {
+		// What a kubelet says of a key that is missing; a behaviour that is unknown is told in the same way.
+		"config-error": {
+			{applySpec(misbehaving("no-such-behavior")), because("ConfigError", stillRolling,
+				`container config-error: simulate.fairlead.dev/behavior: "no-such-behavior" is unknown`, notServing("ConfigError", progresses)...)},
+			{editing(behave), oneReady},
+		},
+		"one-of-two-crashes": {
+			{applySpec("replicas: 2"), allReady(2)},
+			{func(e *env, name string) { crashOne(e, name) }, because("CrashLooping", wasComplete,
+				"1 of 2 pods, container one-of-two-crashes: It ran out of memory (OOMKilled, exit code 137). 1 of 2 pods are available.",
+				"Available=False/CrashLooping", "Progressing=True/NewReplicaSetAvailable")},
+			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, allReady(2)},
+		},
+		"node-lost": {
 			{applySpec(""), oneReady},
-			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionFalse) }, standing{
-				ready: "False/PodsUnavailable", also: v1.ConditionReconciling, kstatus: kstatus.InProgressStatus, others: interrupted,
-				message: "0 of 1 pods are available.",
-			}},
+			// Not ready, although its kubelet said so of all containers: this is what becomes of the pods of a lost node.
+			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionFalse) }, because("NodeLost", wasComplete,
+				"1 pod: The node of the pod does not answer since 20", "Available=False/NodeLost", "Progressing=True/NewReplicaSetAvailable")},
 			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, oneReady},
 		},
 		"paused": {
@@ -138,23 +179,123 @@ func TestStatusOfPods(t *testing.T) {
 			{editing(func(spec *v1.ApplicationSpec) { spec.Paused = new(false) }), oneReady},
 		},
 		"pods-refused": {
-			{applySpec("progressDeadlineSeconds: 3, serviceAccount: {name: robot}"), standing{
-				ready: "False/ReplicaFailure", also: v1.ConditionReconciling, kstatus: kstatus.InProgressStatus,
-				message: `error looking up service account NAMESPACE/robot: serviceaccount "robot" not found. 0 of 1 pods are updated, 0 available.`,
-				others:  []string{"Available=False/MinimumReplicasUnavailable", "Progressing=True/NewReplicaSetCreated"},
-			}},
-			{nil, standing{
-				ready: "False/ReplicaFailure", also: v1.ConditionStalled, kstatus: kstatus.FailedStatus, others: timedOut,
-				message: "has timed out progressing. 0 of 1 pods are updated, 0 available.",
-			}},
+			{applySpec("progressDeadlineSeconds: 3, serviceAccount: {name: robot}"), because("ReplicaFailure", stillRolling,
+				`Error looking up service account NAMESPACE/robot: serviceaccount "robot" not found. 0 of 1 pods are updated, 0 available.`,
+				"Available=False/ReplicaFailure", "Progressing=True/NewReplicaSetCreated")},
+			{nil, because("ReplicaFailure", neverWorked, "has timed out progressing. 0 of 1 pods are updated, 0 available.", notServing("ReplicaFailure", isLate)...)},
 			{func(e *env, _ string) { e.create("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot}\n") }, oneReady},
 		},
 	}
 	for name, steps := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h.follow(e.sub(t), name, steps...)
+			noProblems(e.sub(t), h.follow(e.sub(t), name, steps...))
 		})
+	}
+}
+
+// TestOldPodsDoNotCount replaces pods that crash by pods that take their time: from then on no version of
+// the Application may speak of a crash.
+func TestOldPodsDoNotCount(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	h := e.record()
+	h.follow(
+		e, "web",
+		step{applySpec(misbehaving("crash-loop")), because("CrashLooping", stillRolling, "exit code 1", notServing("CrashLooping", progresses)...)},
+		step{editing(func(spec *v1.ApplicationSpec) { misbehave(spec, "slow-start") }), oneReady},
+	)
+	rolling := 0
+	for _, v := range h.of("web", 0) {
+		if v.Generation < 2 || v.Status.ObservedGeneration < 2 {
+			continue
+		}
+		rolling++
+		if len(v.Status.Problems) > 0 {
+			t.Errorf("the new revision is blamed: %+v", v.Status.Problems)
+		}
+	}
+	if rolling < 3 {
+		t.Errorf("only %d versions of a rollout were seen", rolling)
+	}
+}
+
+// TestStatusOfPodsOverQuota has a namespace of its own, because a quota is about all pods in it.
+func TestStatusOfPodsOverQuota(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.create("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: small}\nspec: {hard: {pods: 1}}\n")
+	e.eventually("the quota is counted", func() (bool, string) {
+		quota, err := e.kube.CoreV1().ResourceQuotas(e.namespace).Get(e.Context(), "small", metav1.GetOptions{})
+		return err == nil && len(quota.Status.Hard) > 0, fmt.Sprint(err)
+	})
+	noProblems(e, e.record().follow(
+		e, "web",
+		step{applySpec("replicas: 2, progressDeadlineSeconds: 5"), because("QuotaExceeded", stillRolling,
+			"Exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1.", "Available=False/QuotaExceeded", "Progressing="+progresses)},
+		step{nil, because("QuotaExceeded", neverWorked, "has timed out progressing. 1 of 2 pods are updated, 1 available.", notServing("QuotaExceeded", isLate)...)},
+		step{func(e *env, name string) {
+			if err := e.kube.CoreV1().ResourceQuotas(e.namespace).Delete(e.Context(), "small", metav1.DeleteOptions{}); err != nil {
+				e.Fatalf("delete the quota: %v", err)
+			}
+			// Kubernetes tries again after a while; another revision does so at once.
+			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
+		}, allReady(2)},
+	))
+}
+
+func allReady(pods int) standing {
+	return standing{
+		ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving,
+		message: fmt.Sprintf("All %d pods are available, of the current revision.", pods),
+	}
+}
+
+func misbehave(spec *v1.ApplicationSpec, how string) {
+	spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{behavior: how}}
+}
+
+// problem wants the worst problem to be this one, on one pod.
+func problem(reason, container, message string) func(*env, string) {
+	return func(e *env, name string) {
+		e.Helper()
+		e.waitApplication(name, "its problem is "+reason, func(application *v1.Application) bool {
+			problems := application.Status.Problems
+			return len(problems) > 0 && problems[0].Reason == reason && problems[0].Container == container &&
+				problems[0].Pods == 1 && strings.Contains(problems[0].Message, message)
+		})
+	}
+}
+
+// noProblems wants the list of problems to be empty.
+func noProblems(e *env, v version) {
+	e.Helper()
+	if problems := v.Status.Problems; len(problems) > 0 {
+		e.Errorf("the Application serves, but has problems: %+v", problems)
+	}
+}
+
+// crashOne lets the kubelet say of one pod that its container was killed a second time.
+func crashOne(e *env, name string) {
+	e.Helper()
+	pods, err := e.kube.CoreV1().Pods(e.namespace).List(e.Context(), metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + name})
+	if err != nil || len(pods.Items) == 0 {
+		e.Fatalf("list pods: %v, found %d", err, len(pods.Items))
+	}
+	pod := &pods.Items[0]
+	now := metav1.Now()
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
+			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "ContainersNotReady", now
+		}
+	}
+	killed := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", StartedAt: now, FinishedAt: now}
+	status := &pod.Status.ContainerStatuses[0]
+	status.Ready, status.Started, status.RestartCount = false, new(false), 1
+	status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 10s restarting failed container"}}
+	status.LastTerminationState = corev1.ContainerState{Terminated: killed}
+	if _, err := e.kube.CoreV1().Pods(e.namespace).UpdateStatus(e.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		e.Fatalf("update the status of pod %s: %v", pod.Name, err)
 	}
 }
 
