@@ -52,7 +52,7 @@ func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
 	return nil
 }
 
-// tellWhatStays counts the objects of the CRDs, which nobody looks after any more.
+// tellWhatStays counts the objects that nobody looks after any more.
 func tellWhatStays(ctx context.Context, c *cluster, o options) error {
 	crds, err := readCRDs(o.crds)
 	if err != nil {
@@ -63,17 +63,18 @@ func tellWhatStays(ctx context.Context, c *cluster, o options) error {
 		if err != nil {
 			return err
 		}
-		released := 0
+		held := 0
 		for i := range objects {
 			if len(objects[i].GetFinalizers()) > 0 {
-				released++
+				held++
 			}
 		}
-		fmt.Fprintf(c.out, "stays: %s with %d objects, which keep their children; nobody repairs or changes these until Fairlead is deployed again\n", crd.GetName(), len(objects))
-		if released > 0 {
-			fmt.Fprintf(c.out, "stays: %d of them have a finalizer and cannot be deleted until then\n", released)
+		fmt.Fprintf(c.out, "stays: %s, with %d objects\n", crd.GetName(), len(objects))
+		if held > 0 {
+			fmt.Fprintf(c.out, "stays: %d of these have a finalizer, and cannot be deleted until Fairlead is deployed again\n", held)
 		}
 	}
+	fmt.Fprintln(c.out, "What Fairlead made for Applications stays too. Nobody repairs or changes it until Fairlead is deployed again.")
 	return nil
 }
 

@@ -31,10 +31,10 @@ import (
 )
 
 type options struct {
-	kubeconfig, context   string
-	crds, overlay, image  string
-	deleteCRDs            bool
-	timeout               time.Duration
+	kubeconfig, context  string
+	crds, overlay, image string
+	deleteCRDs           bool
+	timeout              time.Duration
 }
 
 func main() {
