@@ -14,22 +14,51 @@ import (
 // one fails; one after a rotation gets the new one, without a restart.
 type Certificates struct {
 	config     *tls.Config
+	provider   dynamiccertificates.CertKeyContentProvider
 	controller *dynamiccertificates.DynamicServingCertificateController
+	changed    chan struct{}
 }
 
 // NewCertificates listens to the provider, so call it before the provider runs.
 func NewCertificates(provider dynamiccertificates.CertKeyContentProvider) *Certificates {
 	// Go's choice of cipher suites for TLS 1.2 is a good one, and that for 1.3 is fixed.
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
-	controller := dynamiccertificates.NewDynamicServingCertificateController(config, nil, provider, nil, nil)
-	provider.AddListener(controller)
-	config = config.Clone()
-	config.GetConfigForClient = controller.GetConfigForClient
-	return &Certificates{config: config, controller: controller}
+	c := &Certificates{
+		config:     config.Clone(),
+		provider:   provider,
+		controller: dynamiccertificates.NewDynamicServingCertificateController(config, nil, provider, nil, nil),
+		changed:    make(chan struct{}, 1),
+	}
+	c.config.GetConfigForClient = c.controller.GetConfigForClient
+	provider.AddListener(c.controller)
+	provider.AddListener(c)
+	return c
 }
 
 // Config is what a Listener needs.
 func (c *Certificates) Config() *tls.Config { return c.config }
 
-// Run takes over what the provider has, and whatever it gets, until ctx ends.
-func (c *Certificates) Run(ctx context.Context) { c.controller.Run(1, ctx.Done()) }
+// Enqueue is called by the provider when it has something new.
+func (c *Certificates) Enqueue() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Run takes over what the provider has, and whatever it gets, until ctx ends. Before there is
+// anything it only waits: a new installation has no certificate until somebody leads, and that is
+// no error to log again and again.
+func (c *Certificates) Run(ctx context.Context) {
+	for {
+		if certificate, _ := c.provider.CurrentCertKeyContent(); len(certificate) > 0 {
+			c.controller.Run(1, ctx.Done())
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.changed:
+		}
+	}
+}

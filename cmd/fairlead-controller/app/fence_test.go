@@ -151,7 +151,7 @@ func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *con
 	}, c.lock)
 	go func() {
 		defer close(c.done)
-		c.err = c.lead(ctx, func(ctx, lease context.Context) {
+		c.err = c.lead(ctx, c.afterPredecessor(func(ctx, lease context.Context) {
 			c.began = time.Now()
 			select {
 			case <-ctx.Done():
@@ -162,7 +162,7 @@ func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *con
 			case <-lease.Done():
 			}
 			c.ended = time.Now()
-		})
+		}))
 	}()
 	return c
 }

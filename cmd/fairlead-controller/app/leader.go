@@ -55,8 +55,9 @@ func newCandidate(ctx context.Context, config LeaderElection, lock resourcelock.
 	}
 }
 
-// lead is a controller.Elect. It waits for the lease, calls work while it is held, and keeps it until
-// work has returned; then it releases it, so that a successor need not wait.
+// lead is a controller.Elect, for work that waits for a predecessor by itself (see afterPredecessor).
+// It waits for the lease, calls work while it is held, and keeps it until work has returned; then it
+// releases it, so that a successor need not wait.
 //
 // A lost lease is an error, for the process to end with: what it knows is no longer to be trusted,
 // and a restart costs what a takeover costs.
@@ -101,28 +102,30 @@ func (c *candidate) lead(ctx context.Context, work func(ctx, lease context.Conte
 		return nil
 	case <-elected:
 	}
-	if c.fence.doubt() && !c.waitForPredecessor(ctx) {
-		return c.lost()
-	}
 	c.fence.work(true)
 	work(ctx, c.fence.lease)
 	c.fence.work(false)
 	return c.lost()
 }
 
-// waitForPredecessor waits until a leader whose Lease was deleted or rewritten has noticed, which
-// takes it no longer than a lease lasts. False: it is of no use any more.
-func (c *candidate) waitForPredecessor(ctx context.Context) bool {
-	klog.FromContext(ctx).Info("There was no lease, or it had been changed by hand; waiting until whoever may have led before has noticed", "wait", c.LeaseDuration)
-	timer := time.NewTimer(c.LeaseDuration)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-c.fence.lease.Done():
-	case <-timer.C:
-		return true
+// afterPredecessor makes work begin when a leader whose Lease was deleted or rewritten has noticed,
+// which takes it no longer than a lease lasts.
+func (c *candidate) afterPredecessor(work func(ctx, lease context.Context)) func(ctx, lease context.Context) {
+	return func(ctx, lease context.Context) {
+		if c.fence.doubt() {
+			klog.FromContext(ctx).Info("There was no lease, or it had been changed by hand; waiting until whoever may have led before has noticed", "wait", c.LeaseDuration)
+			timer := time.NewTimer(c.LeaseDuration)
+			defer timer.Stop()
+			select {
+			case <-ctx.Done():
+				return
+			case <-lease.Done():
+				return
+			case <-timer.C:
+			}
+		}
+		work(ctx, lease)
 	}
-	return false
 }
 
 // lost returns why the lease ended, or nil while it is held.

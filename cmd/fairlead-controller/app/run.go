@@ -139,7 +139,7 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 	})
 	err := loop.Run(ctx, func(ctx context.Context, work func(ctx, lease context.Context)) error {
 		unregister := r.endpoints.register(ctx)
-		err := r.elect()(ctx, r.certificates.whileLeading(work))
+		err := r.lead(ctx, work)
 		stop()
 		unregister()
 		<-delayed
@@ -153,10 +153,11 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 	return errors.Join(err, served)
 }
 
-// elect is how it is decided when the workers run.
-func (r *replica) elect() controller.Elect {
+// lead runs the work when this replica may write. Certificates need not wait for a predecessor: of two
+// who write them at once, one is refused.
+func (r *replica) lead(ctx context.Context, work func(ctx, lease context.Context)) error {
 	if r.candidate == nil {
-		return controller.Alone
+		return controller.Alone(ctx, r.certificates.whileLeading(work))
 	}
-	return r.candidate.lead
+	return r.candidate.lead(ctx, r.certificates.whileLeading(r.candidate.afterPredecessor(work)))
 }
