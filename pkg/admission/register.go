@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -25,9 +26,11 @@ import (
 const (
 	// fieldManager is who registers.
 	fieldManager = "fairlead"
-	// The API server needs about a second until it knows a new configuration.
-	probeTimeout = 10 * time.Second
+	// The API server needs about a second until it knows a new configuration; a busy one, longer.
+	probeTimeout = 30 * time.Second
 	probePeriod  = 250 * time.Millisecond
+	// probeFailures is how often it may fail to call the webhook before that is taken for the truth.
+	probeFailures = 3
 	// cleanUpTimeout is for removing a configuration after the caller's context has ended.
 	cleanUpTimeout = 5 * time.Second
 )
@@ -108,7 +111,7 @@ func (r *Registrar) probe(ctx context.Context) (err error) {
 		defer cancel()
 		err = errors.Join(err, r.remove(ctx, name))
 	}()
-	last := errors.New("it accepted an Application without asking them")
+	last, failures := errors.New("it accepted an Application without asking them"), 0
 	err = wait.PollUntilContextTimeout(ctx, probePeriod, probeTimeout, true, func(ctx context.Context) (bool, error) {
 		err := r.ask(ctx, token)
 		select {
@@ -116,10 +119,15 @@ func (r *Registrar) probe(ctx context.Context) (err error) {
 			return true, nil
 		default:
 		}
-		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		switch {
+		case err == nil || ctx.Err() != nil: // not known yet, or the time is over
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 			return false, fmt.Errorf("create an Application to probe the webhooks, without storing it: %w", err)
-		}
-		if err != nil {
+		case strings.Contains(err.Error(), webhook.Name): // there is no other sign of who failed
+			if last, failures = err, failures+1; failures == probeFailures {
+				return false, &UnreachableError{URL: r.URL, Err: err}
+			}
+		default:
 			last = err
 		}
 		return false, nil
