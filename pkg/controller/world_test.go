@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/component-base/metrics"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
@@ -74,9 +75,22 @@ func inWorld(t *testing.T, s setup, test func(*world)) {
 	})
 }
 
-// start runs a new controller. It knows nothing but what the server stores.
+// start runs a new controller.
 func (w *world) start() {
 	w.Helper()
+	w.make()
+	ctx, stop := context.WithCancel(klog.NewContext(w.Context(), w.log.logger()))
+	w.stop, w.stopped = stop, make(chan struct{})
+	go func() {
+		defer close(w.stopped)
+		w.err = w.controller.Run(ctx, Alone)
+	}()
+}
+
+// make makes a new controller. It knows nothing but what the server stores.
+func (w *world) make() {
+	w.Helper()
+	counts := NewMetrics(metrics.NewKubeRegistry())
 	w.tracker = freshness.NewTracker()
 	// It blocks when it is full.
 	w.recorder = events.NewFakeRecorder(1000)
@@ -87,23 +101,18 @@ func (w *world) start() {
 	}
 	w.controller, err = New(Config{
 		Informers:    informers,
-		Writer:       apply.NewWriter(w.server.Client(), w.tracker),
+		Writer:       apply.NewWriter(counts.CountWrites(w.server.Client()), w.tracker),
 		Tracker:      w.tracker,
 		Differ:       plan.NewDiffer(scheme.Scheme),
 		Applications: fairlead.AppsV1(),
 		Classes:      fairlead.AppsV1(),
 		Recorder:     w.recorder,
 		Workers:      max(w.setup.workers, 1),
+		Metrics:      counts,
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(klog.NewContext(w.Context(), w.log.logger()))
-	w.stop, w.stopped = stop, make(chan struct{})
-	go func() {
-		defer close(w.stopped)
-		w.err = w.controller.Run(ctx, Alone)
-	}()
 }
 
 // end stops the controller and waits for it.
