@@ -129,7 +129,7 @@ func (s *story) showTrouble(ctx context.Context) error {
 		}
 	}
 	for _, t := range troubles() {
-		if err := s.awaitTrouble(ctx, t); err != nil {
+		if err := s.awaitTrouble(ctx, t, began); err != nil {
 			return err
 		}
 	}
@@ -145,9 +145,8 @@ func (s *story) showTrouble(ctx context.Context) error {
 	return nil
 }
 
-// awaitTrouble waits until the Application's status names the reason.
-func (s *story) awaitTrouble(ctx context.Context, t trouble) error {
-	began := time.Now()
+// awaitTrouble waits until the status of an Application, created when it began, names the reason.
+func (s *story) awaitTrouble(ctx context.Context, t trouble, began time.Time) error {
 	name := t.application.Name
 	var ready *metav1.Condition
 	var found v1.Problem

@@ -21,7 +21,7 @@ const settle = 10 * time.Second
 
 // upgrade deploys another version of the operator beside running Applications.
 func (s *story) upgrade(ctx context.Context) error {
-	before, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	before, err := s.pods(ctx, namespace, v1.LabelApplication+"="+webName)
 	if err != nil {
 		return err
 	}
@@ -76,19 +76,19 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err := got.check(); err != nil {
 		return err
 	}
-	after, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	after, err := s.pods(ctx, namespace, v1.LabelApplication+"="+webName)
 	if err != nil {
 		return err
 	}
-	if len(after.Items) != len(before.Items) {
-		return fmt.Errorf("there were %d pods, and now there are %d", len(before.Items), len(after.Items))
+	if len(after) != len(before) {
+		return fmt.Errorf("there were %d pods, and now there are %d", len(before), len(after))
 	}
-	for i := range after.Items {
-		if after.Items[i].UID != before.Items[i].UID {
-			return fmt.Errorf("pod %s was replaced by %s", before.Items[i].Name, after.Items[i].Name)
+	for i := range after { // In the order of their names.
+		if after[i].UID != before[i].UID {
+			return fmt.Errorf("pod %s was replaced by %s", before[i].Name, after[i].Name)
 		}
 	}
-	s.screen.good("the Application's pods are the same %d, and no request failed: %s", len(after.Items), got)
+	s.screen.good("the Application's pods are the same %d, and no request failed: %s", len(after), got)
 	return nil
 }
 

@@ -12,8 +12,11 @@ import (
 	"strings"
 )
 
-// tail is how many lines of a log an error quotes.
-const tail = 12
+// How much of a log an error quotes.
+const (
+	tail  = 12  // lines
+	width = 240 // bytes of each
+)
 
 // Starter starts processes whose output goes to log files.
 type Starter struct {
@@ -50,5 +53,10 @@ func Tail(file string) string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	for i, line := range lines {
+		if len(line) > width {
+			lines[i] = strings.ToValidUTF8(line[:width], "") + " …"
+		}
+	}
 	return "    " + strings.Join(lines[max(0, len(lines)-tail):], "\n    ")
 }

@@ -1,0 +1,206 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"fairlead.dev/fairlead/hack/e2e/internal/audit"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+func TestParseOptions(t *testing.T) {
+	root := "../.."
+	tests := []struct {
+		name string
+		args []string
+		err  string
+	}{
+		{name: "nothing but the root"},
+		{name: "all", args: []string{"-dir=/somewhere", "-stay", "-keep"}},
+		{name: "another root", args: []string{"-root=" + t.TempDir()}, err: "is not the repository"},
+		{name: "an argument", args: []string{"now"}, err: `unexpected argument "now"`},
+		{name: "a stage that is none", args: []string{"-stage=other"}, err: "-stage"},
+		{name: "help", args: []string{"-help"}, err: errHelp.Error()},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := parseOptions(append([]string{"-root=" + root}, test.args...), io.Discard)
+			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+				t.Errorf("got %v, want %q", err, test.err)
+			}
+		})
+	}
+}
+
+// TestStageHasTheSameOptions holds for what the process in a sandbox is told.
+func TestStageHasTheSameOptions(t *testing.T) {
+	o, err := parseOptions([]string{"-root=../..", "-dir=/somewhere", "-stay"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage, err := parseOptions(o.args(stageStory), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.stage = stageStory
+	if diff := cmp.Diff(o, stage, cmp.AllowUnexported(options{})); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestPreflightTellsWhatToDo(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	lacking := preflight(options{root: t.TempDir()})
+	text := lacking.Error()
+	for _, want := range []string{"apt-get install", "containerd runc iptables conntrack iproute2 buildah", "bin/fairlead-node: make e2e builds it"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "e2e")
+	unlock, err := lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock(dir); err == nil {
+		t.Error("two runs got the same directory")
+	}
+	unlock()
+	unlock, err = lock(dir)
+	if err != nil {
+		t.Fatalf("after the end of the first one: %v", err)
+	}
+	unlock()
+}
+
+func TestKeepAsking(t *testing.T) {
+	var asked atomic.Int32
+	enough := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		switch n := asked.Add(1); {
+		case n == 3:
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+		case n == 10:
+			close(enough)
+			fallthrough
+		default:
+			_, _ = io.WriteString(w, "7")
+		}
+	}))
+	defer server.Close()
+	got, stop := keepAsking(t.Context(), server.URL)
+	<-enough
+	stop()
+	stop() // A step stops it when it has seen enough, and again at its end.
+	if counts := got.counts(); counts["7"] != int(asked.Load())-1 || len(counts) != 1 {
+		t.Errorf("got %v of %d", counts, asked.Load())
+	}
+	if err := got.check(); err == nil || !strings.Contains(err.Error(), "1 requests failed") || !strings.Contains(err.Error(), "503 Service Unavailable: not now") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnswersInWords(t *testing.T) {
+	a := &answers{bodies: map[string]int{"2": 5, "1": 3}}
+	if got, want := a.String(), "3 × version 1, 5 × version 2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestIsChildWrite(t *testing.T) {
+	const operator = "system:serviceaccount:fairlead-system:fairlead-controller"
+	tests := []struct {
+		name  string
+		event audit.Event
+		want  bool
+	}{
+		{"a child", audit.Event{Verb: "patch", User: operator, Namespace: namespace, Group: "apps", Resource: "deployments"}, true},
+		{"a child of the core group", audit.Event{Verb: "create", User: operator, Namespace: namespace, Resource: "services"}, true},
+		{"reading", audit.Event{Verb: "watch", User: operator, Namespace: namespace, Group: "apps", Resource: "deployments"}, false},
+		{"a status", audit.Event{Verb: "patch", User: operator, Namespace: namespace, Group: "apps.fairlead.dev", Resource: "applications", Subresource: "status"}, false},
+		{"an Event", audit.Event{Verb: "create", User: operator, Namespace: namespace, Group: "events.k8s.io", Resource: "events"}, false},
+		{"its Lease", audit.Event{Verb: "update", User: operator, Namespace: operatorNamespace, Group: "coordination.k8s.io", Resource: "leases"}, false},
+		{"another one", audit.Event{Verb: "patch", User: "system:node:node-1", Namespace: namespace, Group: "apps", Resource: "deployments"}, false},
+	}
+	for _, test := range tests {
+		if got := isChildWrite(test.event); got != test.want {
+			t.Errorf("%s: got %t", test.name, got)
+		}
+	}
+}
+
+func TestAwait(t *testing.T) {
+	s := newStory(options{}, &screen{out: os.Stdout})
+	calls := 0
+	err := s.await(t.Context(), "it", func(context.Context) (bool, string, error) {
+		calls++
+		// An error is seen, and not the end.
+		return calls == 2, "", map[int]error{1: errors.New("not yet")}[calls]
+	})
+	if err != nil || calls != 2 {
+		t.Errorf("got %v after %d calls", err, calls)
+	}
+
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errors.New("not within a moment"))
+	defer cancel()
+	err = s.await(ctx, "something", func(context.Context) (bool, string, error) { return false, "nothing", nil })
+	if err == nil || err.Error() != "not within a moment: waiting for something, last seen: nothing" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStepEndsWithItsProcesses holds for a kubelet, say, that dies while a step waits for something.
+func TestStepEndsWithItsProcesses(t *testing.T) {
+	s := newStory(options{}, &screen{out: os.Stdout})
+	died := errors.New("kubelet ended")
+	s.died <- died
+	err := s.performOne(t.Context(), step{title: "t", deadline: time.Minute, run: func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+	if !errors.Is(err, died) {
+		t.Errorf("got %v, want %v", err, died)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1500 * time.Microsecond: "1.5 ms",
+		20 * time.Millisecond:   "20 ms",
+		1230 * time.Millisecond: "1.2 s",
+		200 * time.Second:       "3 min 20 s",
+	} {
+		if got := duration(d); got != want {
+			t.Errorf("duration(%d) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for width, want := range map[int]string{10: "größer", 6: "größer", 4: "grö…", 0: "…"} {
+		if got := cut("größer", width); got != want {
+			t.Errorf("cut to %d: got %q, want %q", width, got, want)
+		}
+	}
+}
