@@ -46,6 +46,8 @@ export CGO_ENABLED=1
   go test -json -race -timeout=20m "$@" ./... || status=1
   # The integration tests are a module of their own, and start nothing but the controller in their process.
   go -C cmd/fairlead-controller/integration test -json -race -timeout=20m "$@" ./... || status=1
+  # The alerts' tests are one too, with Prometheus as a library.
+  go -C hack/artifacts/rules test -json "$@" ./... || status=1
   # hack/cluster is a module of its own. Its main package is the control plane itself, which `make cluster` compiles and
   # which has no tests; here it would be compiled a second time, with the race detector.
   go -C hack/cluster test -json -race -timeout=20m "$@" ./internal/... || status=1
