@@ -101,7 +101,7 @@ func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
 // cause is the child that keeps the Application from being ready for that reason: the first
 // that could not be written, or else the Deployment, whose pods have the trouble.
 func cause(status v1.ApplicationStatus, reason string) *child.Ref {
-	if reason == v1.ReasonInvalid {
+	if reason == v1.ReasonInvalid || reason == v1.ReasonRouteConflict {
 		return nil
 	}
 	if stalls(reason) {
