@@ -82,6 +82,9 @@ func run(t *testing.T, options Options, begin func(*applytest.Server), test func
 		if f.synced, err = f.informers.Handle(f.recorder, f.recorder); err != nil {
 			t.Fatal(err)
 		}
+		if _, err = f.informers.HandlePods(f.recorder); err != nil {
+			t.Fatal(err)
+		}
 		// Only what is unusual, and only if the test fails.
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(0)))
 		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
