@@ -31,6 +31,9 @@ const (
 	pollInterval = 200 * time.Millisecond
 )
 
+// errNotServed: the cluster does not know the kind.
+var errNotServed = errors.New("the cluster does not serve")
+
 // cluster applies and deletes objects of any kind that it serves, and tells what it does.
 type cluster struct {
 	objects dynamic.Interface
@@ -72,7 +75,7 @@ func (c *cluster) resource(object *unstructured.Unstructured) (dynamic.ResourceI
 	kind := object.GroupVersionKind()
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
-		return nil, fmt.Errorf("the cluster does not serve %s %s, which %s is: install what defines it, or take the component out of the overlay", kind.GroupVersion(), kind.Kind, object.GetName())
+		return nil, fmt.Errorf("%w %s %s, which %s is: install what defines it, or take the component out of the overlay", errNotServed, kind.GroupVersion(), kind.Kind, object.GetName())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the cluster for %s: %w", kind, err)
@@ -110,10 +113,13 @@ func (c *cluster) apply(ctx context.Context, object *unstructured.Unstructured) 
 func (c *cluster) removeAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range slices.Backward(objects) {
 		resource, err := c.resource(object)
-		if err != nil {
+		if errors.Is(err, errNotServed) {
 			// What the cluster does not know, it does not have.
 			fmt.Fprintln(c.out, "not there:", name(object))
 			continue
+		}
+		if err != nil {
+			return err
 		}
 		if err := c.remove(ctx, resource, object); err != nil {
 			return err

@@ -1,0 +1,137 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// TestDeployAndUndeploy goes the way of a platform team, on simulated nodes: the pods get ready, and
+// nothing answers in them.
+func TestDeployAndUndeploy(t *testing.T) {
+	cp := controlplane.ForTest(t, controlplane.WithOwnCluster())
+	kube := kubernetes.NewForConfigOrDie(cp.Config())
+	o := options{
+		kubeconfig: cp.Kubeconfig(),
+		crds:       filepath.Join("..", "..", "artifacts", "crds"),
+		overlay:    filepath.Join("..", "..", "artifacts", "overlays", "default"),
+		image:      "registry.example.com/fairlead-controller:test",
+		timeout:    2 * time.Minute,
+	}
+	output := mustRun(t, "install", o)
+	if want := "available: Deployment fairlead-system/fairlead-controller\n"; !strings.HasSuffix(output, want) {
+		t.Errorf("the output does not end with %q:\n%s", want, output)
+	}
+	deployment, err := kube.AppsV1().Deployments("fairlead-system").Get(t.Context(), controllerName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image := deployment.Spec.Template.Spec.Containers[0].Image; image != o.image {
+		t.Errorf("the image is %s", image)
+	}
+	mustRun(t, "install", o) // again, over the first
+	again, err := kube.AppsV1().Deployments("fairlead-system").Get(t.Context(), controllerName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Generation != deployment.Generation {
+		t.Errorf("the second run has changed the Deployment: generation %d, was %d", again.Generation, deployment.Generation)
+	}
+
+	mustRun(t, "uninstall", o)
+	if _, err := kube.CoreV1().Namespaces().Get(t.Context(), "fairlead-system", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("get the namespace after the uninstall: %v, want not found", err)
+	}
+
+	applications := dynamic.NewForConfigOrDie(cp.Config()).Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
+	application := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.SchemeGroupVersion.String(),
+		"kind":       v1.ApplicationKind,
+		"metadata":   map[string]any{"name": "web", "finalizers": []any{v1.FinalizerOrphan}},
+		"spec":       map[string]any{"image": "example.com/web:1", "deletionPolicy": "Orphan"},
+	}}
+	if _, err := applications.Create(t.Context(), application, metav1.CreateOptions{}); err != nil {
+		t.Fatalf("create an Application when the webhooks are gone: %v", err)
+	}
+	output = mustRun(t, "uninstall", o) // with nothing there
+	for _, want := range []string{"not there: Namespace fairlead-system\n", "stays: applications.apps.fairlead.dev, with 1 objects\n", "stays: 1 of these have a finalizer"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the output lacks %q:\n%s", want, output)
+		}
+	}
+	if _, err := applications.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+		t.Errorf("the Application did not stay: %v", err)
+	}
+}
+
+// TestInstallNamesWhatIsNotServed, all of it and before the first write.
+func TestInstallNamesWhatIsNotServed(t *testing.T) {
+	cp := controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster())
+	o := options{kubeconfig: cp.Kubeconfig(), crds: filepath.Join("..", "..", "artifacts", "crds"), overlay: filepath.Join("..", "..", "artifacts", "overlays", "platform"), timeout: time.Minute}
+	var output strings.Builder
+	err := run(t.Context(), []string{"install"}, o, &output)
+	if err == nil || !strings.Contains(err.Error(), "monitoring.coreos.com/v1 ServiceMonitor") || !strings.Contains(err.Error(), "cert-manager.io/v1 Issuer") {
+		t.Errorf("got %v, want an error with both groups that are not served", err)
+	}
+	if strings.Contains(output.String(), "applied:") {
+		t.Errorf("something was applied:\n%s", &output)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	kinds := []string{"ValidatingWebhookConfiguration", "RoleBinding", "Deployment", "Service", "Namespace", "ServiceMonitor", "ServiceAccount"}
+	var objects []*unstructured.Unstructured
+	for _, kind := range kinds {
+		objects = append(objects, &unstructured.Unstructured{Object: map[string]any{"kind": kind}})
+	}
+	sortForApply(objects)
+	var got []string
+	for _, object := range objects {
+		got = append(got, object.GetKind())
+	}
+	want := []string{"Namespace", "ServiceAccount", "RoleBinding", "Service", "ServiceMonitor", "Deployment", "ValidatingWebhookConfiguration"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	deployment := &appsv1.Deployment{Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "exceeded quota"},
+		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse, Reason: "MinimumReplicasUnavailable", Message: "says nothing new"},
+	}}}
+	pulling := corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "controller", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
+	}}}}
+	crashing := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "p"}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "controller", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 2, Reason: "Error"}},
+	}}}}
+	pending := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes"}}}}
+	got := problems(deployment, []corev1.Pod{pulling, pulling, crashing, pending})
+	want := []string{
+		"FailedCreate: exceeded quota",
+		"container controller ended before with exit code 2 (Error); see its log: kubectl logs -n n p --previous",
+		"container controller: ErrImagePull: not found",
+		"pod not scheduled: 0/3 nodes",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
