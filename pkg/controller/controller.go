@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/pkg/freshness"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 )
@@ -34,6 +35,8 @@ type Config struct {
 	Applications appsclient.ApplicationsGetter
 	Classes      appsclient.ApplicationClassesGetter
 	Recorder     events.EventRecorder
+	// Payload reads the content of ConfigMaps and Secrets that Applications refer to.
+	Payload *payload.Reader
 	// Workers is how many syncs run at once.
 	Workers int
 	// Facts are what the rendering needs to know about the cluster.
@@ -60,6 +63,7 @@ func Alone(ctx context.Context, work func(ctx, lease context.Context)) error {
 // Controller keeps the children of all Applications. Make it with New, run it once with Run.
 type Controller struct {
 	Config
+	settling   *settling
 	queue      *queue
 	contention *apply.Contention
 	deferred   *deferredStatus
@@ -78,6 +82,7 @@ func New(config Config) (*Controller, error) {
 	}
 	c := &Controller{
 		Config:     config,
+		settling:   newSettling(),
 		queue:      newQueue(),
 		contention: apply.NewContention(),
 		deferred:   newDeferredStatus(),
@@ -95,6 +100,9 @@ func New(config Config) (*Controller, error) {
 	}
 	classes, err := c.classes.handle(c.queue.enqueue)
 	if err != nil {
+		return nil, err
+	}
+	if err := config.Informers.HandleReferences(&referenceHandlers{queue: c.queue, settling: c.settling}); err != nil {
 		return nil, err
 	}
 	c.synced = slices.Concat(synced, pods, classes)

@@ -84,7 +84,7 @@ func outcomeOf(in status.Input) Outcome {
 
 // transition tells a change of status as an Event.
 func (c *Controller) transition(application *v1.Application, t status.Transition) {
-	c.Recorder.Eventf(application, reference(application, t.Related), t.Type, t.Reason, actionReport, "%s", t.Message)
+	c.Recorder.Eventf(application, related(application, t.Related), t.Type, t.Reason, actionReport, "%s", t.Message)
 }
 
 // announce tells a write that repaired drift, or that took a child away, as an Event.
@@ -108,11 +108,11 @@ const (
 
 // tellChild tells what was done to a child as an Event of the Application.
 func (c *Controller) tellChild(application *v1.Application, ref child.Ref, reason, action, note string) {
-	c.Recorder.Eventf(application, reference(application, &ref), corev1.EventTypeNormal, reason, action, "%s", ref.Kind.Kind+" "+ref.Name+": "+note)
+	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s", ref.Kind.Kind+" "+ref.Name+": "+note)
 }
 
-// reference names a child for an Event; nil stays nil.
-func reference(application *v1.Application, ref *child.Ref) runtime.Object {
+// related names a child for an Event; nil stays nil.
+func related(application *v1.Application, ref *child.Ref) runtime.Object {
 	if ref == nil {
 		return nil
 	}

@@ -61,7 +61,13 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	if len(taken) > 0 {
 		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
 	}
-	desired, err := render.Children(resolved.Application, c.Facts)
+	uses, err := c.observeReferences(ctx, snapshot)
+	if err != nil || uses.pending {
+		return awaitEvent(err)
+	}
+	facts := c.Facts
+	facts.References = uses.hashes
+	desired, err := render.Children(resolved.Application, facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))
 	}
@@ -81,24 +87,28 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	if going, err := c.isGoing(ctx, application, steps); going || err != nil {
 		return awaitEvent(err)
 	}
-	results := c.write(ctx, application, steps)
+	results := c.write(ctx, application, steps, uses.missingMessage())
 	outcome := c.report(ctx, status.Input{
 		Snapshot:   snapshot,
 		Results:    results,
 		URLs:       render.URLs(resolved.Application),
 		Autoscaled: render.Autoscaled(application),
+		Missing:    uses.missingMessage(),
+		Unfollowed: uses.unfollowedMessage(),
 	})
-	return outcome.lookAgain(holdFor)
+	return outcome.lookAgain(holdFor).lookAgain(uses.settles)
 }
 
-// write does the steps, unless the Application only wants to be observed.
-func (c *Controller) write(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
+// write does the steps, unless the Application only wants to be observed. While something is missing
+// that the pods need, no new ones are started.
+func (c *Controller) write(ctx context.Context, application *v1.Application, steps []plan.Step, missing string) []plan.Result {
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return planned(steps)
 	}
-	results := c.Writer.Do(ctx, application, steps)
+	results := c.Writer.Do(ctx, application, plan.Withhold(steps, missing))
 	for _, result := range results {
 		c.announce(application, result)
+		c.announceConfigChange(application, result)
 		switch {
 		case !result.Changed():
 		case result.Drift:

@@ -28,6 +28,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/freshness"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -57,6 +58,8 @@ type setup struct {
 	// workers is 1 if not set.
 	workers int
 	resync  time.Duration
+	// access answers who asks what the controller may watch; all, if it is not set.
+	access informer.Access
 	// begin is called before the informers list.
 	begin func(*applytest.Server)
 }
@@ -95,7 +98,10 @@ func (w *world) make() {
 	// It blocks when it is full.
 	w.recorder = events.NewFakeRecorder(1000)
 	fairlead := w.server.Fairlead()
-	informers, err := informer.New(w.server.Kube(), fairlead, informer.Options{Resync: w.setup.resync})
+	if w.setup.access == nil {
+		w.setup.access = permitAll
+	}
+	informers, err := informer.New(w.server.Kube(), fairlead, informer.Options{Resync: w.setup.resync, Metadata: w.server.Metadata(), Access: w.setup.access})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -107,6 +113,7 @@ func (w *world) make() {
 		Applications: fairlead.AppsV1(),
 		Classes:      fairlead.AppsV1(),
 		Recorder:     w.recorder,
+		Payload:      payload.NewReader(w.server.Kube().CoreV1(), hashKey),
 		Workers:      max(w.setup.workers, 1),
 		Metrics:      counts,
 	})

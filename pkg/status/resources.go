@@ -91,6 +91,8 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 			return v1.ResourcePending, "", "It is being deleted by others."
 		}
 		return v1.ResourcePending, v1.ReasonApplying, "It is being deleted by others, and made again afterwards."
+	case plan.Await:
+		return v1.ResourcePending, "", capitalized(sentence(result.Reason))
 	case plan.Keep:
 		return v1.ResourceSynced, "", ""
 	}

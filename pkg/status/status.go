@@ -29,6 +29,10 @@ type Input struct {
 	Invalid field.ErrorList
 	// InvalidReason is the reason to give for Invalid. Empty: v1.ReasonInvalid.
 	InvalidReason string
+	// Missing says which ConfigMaps, Secrets or keys the pods need that are not there; "" if none.
+	Missing string
+	// Unfollowed says of which of them a change replaces no pods, and why; "" if of none.
+	Unfollowed string
 	// URLs are those of the rendered routes.
 	URLs []string
 	// Autoscaled is true if a HorizontalPodAutoscaler is among what was rendered.
@@ -89,6 +93,9 @@ func summarize(in Input, children []assessment, p pods) summary {
 	}
 	workload := summarizePods(in, p)
 	written, troubled := summarizeResults(children)
+	if in.Missing != "" && !written.stalled {
+		return summarizeMissing(in)
+	}
 	if !troubled {
 		return workload
 	}

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
@@ -35,6 +36,8 @@ type Config struct {
 	ResyncPeriod time.Duration
 	Facts        render.Facts
 	Validation   validation.Options
+	// HashKeySecret keeps the key for the hashes of Secrets.
+	HashKeySecret cache.ObjectName
 	// OperatorNamespace is where the Secret of the certificates is.
 	OperatorNamespace string
 	// LeaderElection is nil if this is the only replica.
@@ -86,6 +89,7 @@ func (o *Options) configureReplicas(config *Config) error {
 		return err
 	}
 	config.OperatorNamespace = namespace
+	config.HashKeySecret = o.hashKeySecret(namespace)
 	if namespace == "" && o.Serving.CertSecret != "" {
 		return errors.New("--cert-secret needs --operator-namespace: this is not running in a pod")
 	}

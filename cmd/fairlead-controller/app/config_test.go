@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/component-base/version"
@@ -183,8 +184,9 @@ func TestConfig(t *testing.T) {
 	got.Client = nil
 	want := &Config{
 		Namespaces: []string{"shop"}, Workers: 3, ResyncPeriod: time.Hour,
-		Facts:      render.Facts{RouteControllerNamespaces: []string{"edge"}},
-		Validation: validation.Options{SecurityProfile: "baseline"},
+		HashKeySecret: cache.ObjectName{Namespace: "fairlead-system", Name: "fairlead-config-hash-key"},
+		Facts:         render.Facts{RouteControllerNamespaces: []string{"edge"}},
+		Validation:    validation.Options{SecurityProfile: "baseline"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Config (-want +got):\n%s", diff)
@@ -343,6 +345,22 @@ func TestCompleteEndsWithItsContext(t *testing.T) {
 			defer server.Close()
 			if _, err := complete(ctx, t, server); !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v, want that the context was cancelled", err)
+			}
+		})
+	}
+}
+
+// Wherever a controller runs, it must find the key of the one before it.
+func TestHashKeySecret(t *testing.T) {
+	for _, test := range []struct{ name, flag, namespace, want string }{
+		{"outside of a cluster", "", "", "fairlead-system/fairlead-config-hash-key"},
+		{"in a cluster", "", "platform", "platform/fairlead-config-hash-key"},
+		{"by flag", "shared/key", "platform", "shared/key"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			options := &Options{ConfigHashKeySecret: test.flag}
+			if got := options.hashKeySecret(test.namespace).String(); got != test.want {
+				t.Errorf("it is %s, want %s", got, test.want)
 			}
 		})
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	ResyncPeriod              time.Duration
 	SecurityProfile           string
 	RouteControllerNamespaces []string
+	// ConfigHashKeySecret is namespace/name of the Secret that keeps the key for hashes of Secrets.
+	ConfigHashKeySecret string
 	// OperatorNamespace is where the controller's own Lease and Secret are.
 	OperatorNamespace string
 	LeaderElection    LeaderElectionOptions
@@ -55,6 +57,7 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 
 	controller := sections.FlagSet("controller")
 	controller.IntVar(&o.Workers, "workers", o.Workers, "How many Applications are synced at once.")
+	controller.StringVar(&o.ConfigHashKeySecret, "config-hash-key-secret", o.ConfigHashKeySecret, "Namespace/name of the Secret with the key for the hashes by which a changed Secret is seen; made when it is needed first. Default: "+hashKeySecretName+" in the controller's namespace, or in "+defaultNamespace+" if it has none.")
 	controller.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod, "How often every Application is looked at although nothing changed, e.g. 10h. 0: never; drift is seen by watching and does not need it.")
 
 	platform := sections.FlagSet("platform")
@@ -86,6 +89,7 @@ func (o *Options) Validate() error {
 	if o.OperatorNamespace != "" {
 		errs = append(errs, validateNamespaces("--operator-namespace", []string{o.OperatorNamespace})...)
 	}
+	errs = append(errs, o.validateHashKeySecret()...)
 	errs = append(errs, o.LeaderElection.validate()...)
 	errs = append(errs, o.Serving.validate()...)
 	return utilerrors.NewAggregate(errs)

@@ -45,6 +45,11 @@ func TestValidate(t *testing.T) {
 			`--namespace "` + strings.Repeat("a", 64) + `": must be no more than 63 characters`,
 		},
 		{"a namespace twice", func(o *Options) { o.Namespaces = []string{"shop", "team-a", "shop"} }, `--namespace "shop" is given twice`},
+		{"a Secret for the key", func(o *Options) { o.ConfigHashKeySecret = "ops/key" }, ""},
+		{
+			"a Secret without a namespace", func(o *Options) { o.ConfigHashKeySecret = "key" },
+			`--config-hash-key-secret is "key", but must be the namespace and name of a Secret, with a / between them`,
+		},
 		{"no route controllers", func(o *Options) { o.RouteControllerNamespaces = nil }, ""},
 		{"a route controller's namespace twice", func(o *Options) { o.RouteControllerNamespaces = []string{"traefik", "traefik"} }, `--route-controller-namespaces "traefik" is given twice`},
 		{
@@ -98,7 +103,7 @@ func TestFlags(t *testing.T) {
 	}
 	want := map[string][]string{
 		"cluster":    {"context", "kubeconfig", "namespace"},
-		"controller": {"resync-period", "workers"},
+		"controller": {"config-hash-key-secret", "resync-period", "workers"},
 		"platform":   {"route-controller-namespaces", "security-profile"},
 		"leader election": {
 			"leader-elect", "leader-elect-lease-duration", "leader-elect-lease-name", "leader-elect-namespace",
@@ -123,7 +128,7 @@ func TestFlags(t *testing.T) {
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
 		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--webhook-bind-address=:3",
 		"--webhook-url=https://localhost:3", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--shutdown-delay=5s",
-		"--logging-format=json",
+		"--config-hash-key-secret=ops/key", "--logging-format=json",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +140,7 @@ func TestFlags(t *testing.T) {
 	parsed := &Options{
 		Kubeconfig: "/config", Context: "dev", Namespaces: []string{"shop", "team-a"},
 		Workers: 3, ResyncPeriod: 10 * time.Hour, SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge", "gateway"},
-		OperatorNamespace: "fairlead",
+		ConfigHashKeySecret: "ops/key", OperatorNamespace: "fairlead",
 		LeaderElection: LeaderElectionOptions{
 			Enabled: true, Namespace: "ops", LeaseName: "mine",
 			LeaseDuration: 30 * time.Second, RenewDeadline: 20 * time.Second, RetryPeriod: 5 * time.Second,

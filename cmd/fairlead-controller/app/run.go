@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/pkg/freshness"
 	fairleadscheme "fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -66,7 +67,12 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	}
 	defer broadcaster.Shutdown()
 
-	informers, err := informer.New(asking.kube, asking.fairlead, informer.Options{Namespaces: config.Namespaces, Resync: config.ResyncPeriod})
+	informers, err := informer.New(asking.kube, asking.fairlead, informer.Options{
+		Namespaces: config.Namespaces,
+		Resync:     config.ResyncPeriod,
+		Metadata:   asking.metadata,
+		Access:     informer.OwnAccess(asking.kube.AuthorizationV1()),
+	})
 	if err != nil {
 		return fmt.Errorf("make informers: %w", err)
 	}
@@ -81,6 +87,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Applications: writing.fairlead.AppsV1(),
 		Classes:      writing.fairlead.AppsV1(),
 		Recorder:     broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
+		Payload:      payload.NewReader(writing.kube.CoreV1(), config.HashKeySecret),
 		Workers:      config.Workers,
 		Facts:        config.Facts,
 		Validation:   config.Validation,

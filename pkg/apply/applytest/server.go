@@ -88,6 +88,7 @@ func NewServer(t testing.TB) *Server {
 			watchers: map[*watcher]struct{}{},
 		}
 	}
+	s.knowReferences()
 	return s
 }
 

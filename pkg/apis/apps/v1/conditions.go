@@ -22,6 +22,9 @@ const (
 	ConditionAutoscalingActive = "AutoscalingActive"
 	// ConditionPaused is there, and True, while spec.paused stops rollouts.
 	ConditionPaused = "Paused"
+	// ConditionConfigFollowed is there, and False, while ConfigMaps or Secrets that the pods use can
+	// change without replacing the pods, although configChangePolicy asks for it.
+	ConditionConfigFollowed = "ConfigFollowed"
 	// ConditionDrifted is there, and True, while children differ and reconcilePolicy is Observe.
 	ConditionDrifted = "Drifted"
 )
@@ -63,6 +66,10 @@ const (
 	ReasonContended = "Contended"
 	// ReasonApplyFailed: a write failed for another reason; it is retried.
 	ReasonApplyFailed = "ApplyFailed"
+	// ReasonConfigMissing: a ConfigMap or Secret that the pods need, or a key of it, is not there.
+	ReasonConfigMissing = "ConfigMissing"
+	// ReasonConfigNotReadable: the controller may not read ConfigMaps or Secrets.
+	ReasonConfigNotReadable = "ConfigNotReadable"
 	// ReasonReplicaFailure: the Deployment cannot create pods.
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonDrifted: children differ and reconcilePolicy is Observe.
@@ -115,6 +122,8 @@ const (
 	EventDriftRepaired = "DriftRepaired"
 	// EventChildDeleted: a child was deleted, because its feature was switched off.
 	EventChildDeleted = "ChildDeleted"
+	// EventConfigChanged: pods are replaced, because a ConfigMap or Secret that they use changed.
+	EventConfigChanged = "ConfigChanged"
 	// EventOrphaned: a child was released by deletionPolicy Orphan.
 	EventOrphaned = "Orphaned"
 )

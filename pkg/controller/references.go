@@ -1,0 +1,208 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/reference"
+	"fairlead.dev/fairlead/pkg/render"
+)
+
+// used is what a sync finds out about the ConfigMaps and Secrets that the pods use.
+type used struct {
+	hashes render.ReferenceHashes
+	// pending: the caches that know which objects exist are being filled. Their end makes the next
+	// sync; until then nothing can be said about the pods.
+	pending bool
+	// missing are the objects and keys without which no pod starts.
+	missing []string
+	// unfollowed are the objects whose changes replace no pods, and unfollowedWhy is why.
+	unfollowed    []string
+	unfollowedWhy string
+	// settles is when a change that is under way has settled; 0 if there is none.
+	settles time.Duration
+}
+
+// kindUsed are the references of one kind, and the hash that the live pods have.
+type kindUsed struct {
+	kind       reference.Kind
+	references []reference.Reference
+	live       render.ReferenceHash
+	hash       *render.ReferenceHash // where the result goes
+}
+
+// observeReferences finds out whether the ConfigMaps and Secrets that the pods use exist, and
+// which hash the pods are to have. It reads the content of those alone that have changed since the
+// hash of the live pods was computed.
+func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snapshot) (used, error) {
+	var u used
+	application := snapshot.Application
+	for _, k := range kindsUsed(snapshot, &u.hashes) {
+		// Whatever keeps a new hash from being computed, the pods stay as they are.
+		*k.hash = k.live
+		if !reference.Follows(&application.Spec) {
+			continue
+		}
+		switch c.Informers.WatchReferences(k.kind, application.Namespace) {
+		case informer.NotYet:
+			u.pending = true
+			continue
+		case informer.NotPermitted:
+			u.unfollow(k, "the controller has no permission to get, list and watch them")
+			continue
+		}
+		err := c.hashReferences(ctx, application, k, &u)
+		if apierrors.IsForbidden(err) {
+			u.unfollow(k, err.Error())
+			continue
+		}
+		if err != nil {
+			return used{}, err
+		}
+	}
+	return u, nil
+}
+
+// kindsUsed sorts the references by kind, and finds the hashes of the live pods. ConfigMaps that the
+// Application itself carries are not among them: their hash is rendered from the spec.
+func kindsUsed(snapshot child.Snapshot, hashes *render.ReferenceHashes) []kindUsed {
+	application := snapshot.Application
+	configMaps := kindUsed{kind: reference.ConfigMap, hash: &hashes.ConfigMaps}
+	secrets := kindUsed{kind: reference.Secret, hash: &hashes.Secrets}
+	for _, r := range reference.InSpec(&application.Spec) {
+		switch {
+		case r.Kind == reference.Secret:
+			secrets.references = append(secrets.references, r)
+		case application.Spec.Config == nil || r.Name != render.ConfigMapName(application):
+			configMaps.references = append(configMaps.references, r)
+		}
+	}
+	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, application.Name)
+	if deployment != nil && child.OwnedBy(deployment, application) {
+		pods := deployment.Spec.Template.Annotations
+		configMaps.live = render.ReferenceHash{Hash: pods[v1.AnnotationConfigMapsHash], Versions: deployment.Annotations[v1.AnnotationConfigMapsVersions]}
+		secrets.live = render.ReferenceHash{Hash: pods[v1.AnnotationSecretsHash], Versions: deployment.Annotations[v1.AnnotationSecretsVersions]}
+	}
+	return slices.DeleteFunc([]kindUsed{configMaps, secrets}, func(k kindUsed) bool { return len(k.references) == 0 })
+}
+
+// hashReferences computes the hash over the references of one kind, or finds that the live one fits.
+func (c *Controller) hashReferences(ctx context.Context, application *v1.Application, k kindUsed, u *used) error {
+	versions := make([]reference.Version, len(k.references))
+	settles := time.Duration(0)
+	absent := false
+	for i, r := range k.references {
+		object := cache.ObjectName{Namespace: application.Namespace, Name: r.Name}
+		versions[i] = c.Informers.ReferenceVersion(k.kind, object)
+		settles = max(settles, c.settling.wait(k.kind, object, time.Now()))
+		absent = absent || r.Required && !versions[i].Exists()
+	}
+	if !absent && k.live.Hash != "" && reference.Digest(k.live.Hash, k.references, versions) == k.live.Versions {
+		return nil
+	}
+	// A changed spec replaces the pods anyway, so it takes along what has changed so far. And who has
+	// no pods yet need not wait for the second rollout to come together with the first.
+	if edited := application.Status.ObservedGeneration != application.Generation; settles > 0 && k.live.Hash != "" && !edited {
+		u.settles = max(u.settles, settles)
+		return nil
+	}
+	missing := len(u.missing)
+	contents := make([]reference.Content, len(k.references))
+	for i, r := range k.references {
+		if versions[i].Exists() {
+			read, err := c.Payload.Content(ctx, k.kind, cache.ObjectName{Namespace: application.Namespace, Name: r.Name}, versions[i])
+			if err != nil {
+				return err
+			}
+			versions[i], contents[i] = read.Version, read.Content
+		}
+		switch lacking := contents[i].Missing(r.Keys); {
+		case r.Required && !versions[i].Exists():
+			u.missing = append(u.missing, fmt.Sprintf("%s does not exist", r))
+		case versions[i].Exists() && len(lacking) > 0:
+			u.missing = append(u.missing, fmt.Sprintf("%s has no %q", r, lacking))
+		}
+	}
+	if len(u.missing) > missing {
+		return nil
+	}
+	hash := reference.Combine(k.references, contents)
+	if hash == k.live.Hash && k.live.Versions != "" {
+		// Only metadata changed. To note the new versions would be a write for each Application that
+		// uses the object; not to, is a read after the next restart.
+		return nil
+	}
+	*k.hash = render.ReferenceHash{Hash: hash, Versions: reference.Digest(hash, k.references, versions)}
+	return nil
+}
+
+func (u *used) unfollow(k kindUsed, why string) {
+	for _, r := range k.references {
+		u.unfollowed = append(u.unfollowed, r.String())
+	}
+	u.unfollowedWhy = why
+}
+
+// missingMessage says for people what is missing; "" if nothing is.
+func (u *used) missingMessage() string {
+	if len(u.missing) == 0 {
+		return ""
+	}
+	return enumerate(u.missing, "; ") + "; pods that run are left as they are, and new ones wait for it"
+}
+
+// unfollowedMessage says for people whose changes have no effect; "" if all have.
+func (u *used) unfollowedMessage() string {
+	if len(u.unfollowed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Changes of %s do not replace pods: %s", enumerate(u.unfollowed, ", "), u.unfollowedWhy)
+}
+
+// enumerate names some of many.
+func enumerate(items []string, separator string) string {
+	const most = 5
+	if len(items) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], separator), len(items)-most)
+	}
+	return strings.Join(items, separator)
+}
+
+// announceConfigChange tells as an Event that pods are replaced because of what they use. Without
+// it nobody would see why: neither the Application nor its Deployment was edited.
+func (c *Controller) announceConfigChange(application *v1.Application, result plan.Result) {
+	if result.Ref.Kind != child.Deployment || result.Action != plan.Apply || !result.Changed() || result.Drift {
+		return
+	}
+	live, ok := result.Live.(*appsv1.Deployment)
+	if !ok {
+		return
+	}
+	for _, k := range []struct{ annotation, what string }{
+		{v1.AnnotationConfigMapsHash, "ConfigMaps"}, {v1.AnnotationSecretsHash, "Secrets"},
+	} {
+		changed := slices.Contains(result.Fields, ".spec.template.metadata.annotations."+k.annotation)
+		if changed && live.Spec.Template.Annotations[k.annotation] != "" {
+			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeNormal, v1.EventConfigChanged, actionRollOut, "%s",
+				k.what+" that the pods use have changed; the pods are replaced")
+		}
+	}
+}
+
+// actionRollOut is the action of Events about replaced pods.
+const actionRollOut = "RollOut"
