@@ -69,6 +69,10 @@ func (p pods) findProblems(in Input, now time.Time) (problems []v1.Problem, agai
 	if progressing := p.condition(appsv1.DeploymentProgressing); progressing != nil && progressing.Reason == deploymentTimedOut {
 		problems = append(problems, v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: words(progressing.Message)})
 	}
+	for i := range problems {
+		// Whoever says nothing at all has at least a reason.
+		problems[i].Message = cmp.Or(problems[i].Message, problems[i].Reason)
+	}
 	worst := severities()
 	slices.SortFunc(problems, func(a, b v1.Problem) int {
 		return cmp.Or(

@@ -48,6 +48,8 @@ func anyInput(t *rapid.T) Input {
 			Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.ScalingActive, Status: "True", Reason: rapid.String().Draw(t, "autoscaler's reason")}},
 		}},
 	}
+	withPods(0, nil)(&in, objects[child.Deployment].(*appsv1.Deployment))
+	in.Snapshot.Pods = anyPods(t)
 	planned := rapid.IntRange(0, 3).Draw(t, "planned") > 0
 	for _, kind := range []child.Kind{child.Deployment, child.Service, child.HorizontalPodAutoscaler, child.Ingress} {
 		var live child.Object
@@ -165,6 +167,7 @@ func checkInvariants(t *rapid.T, in Input, status v1.ApplicationStatus) {
 			t.Fatalf("%+v", condition)
 		}
 	}
+	checkProblems(t, in, status)
 	if ready.Status == metav1.ConditionTrue {
 		checkReady(t, in, status)
 	}
