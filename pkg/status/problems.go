@@ -159,7 +159,7 @@ func group(found []finding) []v1.Problem {
 	}
 	var problems []v1.Problem
 	for k, same := range groups {
-		problems = append(problems, v1.Problem{Reason: k.reason, Container: k.container, Message: words(say(same)), Pods: int32(len(same))})
+		problems = append(problems, v1.Problem{Reason: k.reason, Container: k.container, Message: say(same), Pods: int32(len(same))})
 	}
 	return problems
 }
@@ -171,21 +171,21 @@ func say(same []finding) string {
 	counts := map[string]int{}
 	var since time.Time
 	for _, f := range same {
-		counts[f.message]++
+		counts[words(f.message)]++
 		if !f.since.IsZero() && (since.IsZero() || f.since.Before(since)) {
 			since = f.since
 		}
 	}
-	best := ""
+	best, most := "", 0
 	for message, count := range counts {
-		if best == "" || count > counts[best] || count == counts[best] && message < best {
-			best = message
+		if count > most || count == most && message < best {
+			best, most = message, count
 		}
 	}
 	if !since.IsZero() {
 		best = strings.Replace(best, sinceWhen, since.UTC().Format(time.RFC3339), 1)
 	}
-	return best
+	return squeeze(best, maxWords)
 }
 
 // due are the findings that count now. The others are about pods that just start.
