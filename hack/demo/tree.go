@@ -101,6 +101,7 @@ func (l layout) application(application *v1.Application, s style, d detail) []li
 	}
 	if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Status != metav1.ConditionTrue {
 		lines = append(lines, line{trunk, text("  %s", ready.Message)})
+		lines = append(lines, furtherProblems(application, *ready, trunk, s)...)
 	}
 	if d == brief {
 		if len(children) > 0 {
@@ -117,6 +118,25 @@ func (l layout) application(application *v1.Application, s style, d detail) []li
 			branch = s.choose("└─", "`-")
 		}
 		lines = append(lines, l.childLine(resource, branch, s))
+	}
+	return lines
+}
+
+// furtherProblems are those of the pods that Ready does not tell already.
+func furtherProblems(application *v1.Application, ready metav1.Condition, trunk span, s style) []line {
+	var lines []line
+	for _, problem := range application.Status.Problems {
+		if strings.Contains(ready.Message, strings.TrimSuffix(problem.Message, ".")) {
+			continue
+		}
+		about := ""
+		if problem.Pods > 0 {
+			about += fmt.Sprintf(" on %d %s", problem.Pods, plural(int(problem.Pods), "pod"))
+		}
+		if problem.Container != "" {
+			about += ", container " + problem.Container
+		}
+		lines = append(lines, line{trunk, text("  "), s.mark(bad), toned(bad, " %s", problem.Reason), text("%s: %s", about, problem.Message)})
 	}
 	return lines
 }
