@@ -91,6 +91,16 @@ test: cluster ## Run all tests with the race detector, those on a real API serve
 test-unit: ## Run the tests that need no cluster, without the race detector: quick
 	@hack/test.sh --unit $(ARGS)
 
+.PHONY: e2e
+e2e: cluster bin/fairlead-node ## Try the operator on a real node on this machine. Needs Linux, root and a few packages. ARGS=-stay: to play with it
+	@hack/build.sh ./hack/e2e fairlead-e2e
+	@exec bin/fairlead-e2e $(ARGS)
+
+# Like the control plane: minutes the first time.
+bin/fairlead-node: hack/build-cluster.sh hack/e2e/node/main.go hack/e2e/node/go.mod
+	@hack/build-cluster.sh node
+	@touch $@
+
 .PHONY: lint
 lint: ## Check the style: gofmt, golangci-lint, logcheck, shellcheck, shfmt
 	@hack/lint.sh

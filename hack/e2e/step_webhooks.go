@@ -29,8 +29,8 @@ const (
 	webhookDuration = 15 * time.Second
 	// inFlight bounds the requests without an answer. A machine that cannot keep up gets less than the rate, which is
 	// told; a queue that grows without end would only measure itself.
-	inFlight = 20
-	metricsPort     = 8443
+	inFlight    = 20
+	metricsPort = 8443
 
 	operatorHistogram  = "fairlead_admission_duration_seconds"
 	apiServerHistogram = "apiserver_admission_webhook_admission_duration_seconds"

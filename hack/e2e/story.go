@@ -128,7 +128,7 @@ func (s *story) clusterSteps() []step {
 		},
 		{
 			title:    "Upgrade the operator: make deploy with the next image",
-			expected: "both replicas of the next version, and no write to any child",
+			expected: "both replicas of the next version, and no write to any Application or child",
 			deadline: 3 * time.Minute,
 			run:      s.upgrade,
 		},

@@ -27,6 +27,7 @@ var elsewhere = map[string]struct{ file, text string }{
 	"make test":      {".ci/run", "make test"},
 	"make test-unit": {".ci/run", "make test-unit"},
 	"make cluster":   {"Makefile", "test: cluster"},
+	"make e2e":       {".ci/run", "step e2e"},
 }
 
 // excused are the commands that nothing runs, with the reason.
