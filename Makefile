@@ -12,6 +12,11 @@ MAKEFLAGS += --no-print-directory
 # ARGS are passed on: make run ARGS="--workers=4 -v=2"
 ARGS ?=
 
+# Endpoints of `make run`, on this machine alone. The log tells the ports; flags in ARGS win. Webhooks are registered by URL if
+# the API server can reach this machine's loopback address, and taken back at the end.
+RUN_FLAGS := --health-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 --profiling \
+  --webhook-bind-address=127.0.0.1:0 --webhook-url=https://127.0.0.1:0
+
 CLUSTER_SOURCES := hack/build-cluster.sh $(shell find hack/cluster -type f -not -name '*_test.go' -not -name '*.md')
 
 ##@ Run
@@ -26,7 +31,7 @@ endif
 
 .PHONY: run
 run: build ## Run the controller on this machine, against $KUBECONFIG or ~/.kube/config. ARGS="--workers=4": more flags
-	@exec bin/fairlead-controller $(ARGS)
+	@exec bin/fairlead-controller $(RUN_FLAGS) $(ARGS)
 
 .PHONY: install
 install: ## Install the CRDs into the cluster of $KUBECONFIG or ~/.kube/config

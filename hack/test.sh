@@ -15,6 +15,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+# Who changes an object of an informer's cache makes the test process panic.
+export KUBE_CACHE_MUTATION_DETECTOR=true
 
 unit=false
 if [[ "${1:-}" == --unit ]]; then
