@@ -63,7 +63,8 @@ func (c *clients) close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }
 // newLeaseClient makes the client of the leader election. It has connections and limits that no sync
 // shares, so that a busy leader does not lose its lease.
 func newLeaseClient(config *rest.Config, election LeaderElection) (coordination.LeasesGetter, *http.Client, error) {
-	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election")
+	config = rest.CopyConfig(config)
+	config.UserAgent += "/leader-election"
 	config.Timeout = election.RenewDeadline / 2
 	// More than an elector ever needs, and no more than one that has gone mad may send.
 	config.QPS, config.Burst = 10, 20
