@@ -72,7 +72,7 @@ func (d *demo) steps() []step {
 		},
 		{
 			title:    "Apply an Application that cannot work: its route leads to a port that does not exist",
-			expected: "Stalled=True/Invalid, with a message that names the field, and no child",
+			expected: "refused by the webhook, or without one Stalled=True/Invalid and no child; both name the field",
 			deadline: 30 * time.Second,
 			run:      d.refuseInvalid,
 		},

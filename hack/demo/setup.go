@@ -60,6 +60,9 @@ func (d *demo) startController(context.Context) error {
 	flags := append(d.cluster.kubeconfigFlags(), "--v=2")
 	if d.cluster.own == nil {
 		flags = append(flags, "--namespace="+namespace)
+	} else {
+		// This cluster's API server runs on this machine, so it reaches the webhooks.
+		flags = append(flags, "--webhook-bind-address=127.0.0.1:0", "--webhook-url=https://127.0.0.1:0")
 	}
 	var err error
 	d.controller, err = startProcess(d.options.binary("fairlead-controller"), d.files.log("fairlead-controller"), d.died, flags...)

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -129,11 +131,15 @@ func (d *demo) repairDrift(ctx context.Context) error {
 	return nil
 }
 
-// refuseInvalid applies what the API server accepts and the controller refuses.
+// refuseInvalid applies what breaks a rule that no schema can tell. Where there is a webhook, nobody gets that far; where
+// there is none, the API server accepts it and the controller refuses.
 func (d *demo) refuseInvalid(ctx context.Context) error {
 	manifests, err := loadFile(d.options.artifacts("examples", "broken", "wrong-port.yaml"))
 	if err != nil {
 		return err
+	}
+	if d.cluster.own != nil {
+		return d.refuseAtOnce(ctx, manifests)
 	}
 	err = d.applyAndWait(ctx, manifests, func(application *v1.Application) bool {
 		stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
@@ -152,6 +158,36 @@ func (d *demo) refuseInvalid(ctx context.Context) error {
 		}
 	}
 	d.tellStalled(manifests)
+	return nil
+}
+
+// webhooks is the name of the webhook configurations that the controller makes for itself.
+const webhooks = "fairlead-out-of-cluster"
+
+// refuseAtOnce wants the webhook to refuse the manifests, with the rule that they break.
+func (d *demo) refuseAtOnce(ctx context.Context, manifests []manifest) error {
+	configurations := d.clients.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		_, err := configurations.Get(ctx, webhooks, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("the controller has not registered its webhooks: %w", err)
+	}
+	refusal := d.applier.apply(ctx, manifests)
+	if refusal == nil {
+		return errors.New("the API server accepted it")
+	}
+	if !apierrors.IsInvalid(refusal) {
+		return refusal
+	}
+	d.screen.tell(good, "Refused at once: %v", refusal)
+	for _, name := range applicationNames(manifests) {
+		d.seen.stalled = append(d.seen.stalled, name+": refused by the webhook")
+	}
 	return nil
 }
 
