@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // permission is a rule of a role of the controller's, and where it holds.
@@ -96,19 +99,27 @@ func TestSecretsAreOptional(t *testing.T) {
 	}
 }
 
-// TestNamespacedOverlayHasNothingClusterWide is why that overlay exists.
+// TestNamespacedOverlayHasNothingClusterWide is why that overlay exists. Reading ApplicationClasses is the
+// exception, since they are in no namespace.
 func TestNamespacedOverlayHasNothingClusterWide(t *testing.T) {
-	for _, object := range rendered(t, "namespaced") {
-		if object.GetNamespace() == "" && object.GetKind() != "Namespace" {
+	const classes = "fairlead-controller-classes"
+	objects := rendered(t, "namespaced")
+	for _, object := range objects {
+		if object.GetNamespace() == "" && object.GetKind() != "Namespace" && object.GetName() != classes {
 			t.Errorf("%s is cluster-wide", name(object))
 		}
+	}
+	role := one[rbacv1.ClusterRole](t, objects, "ClusterRole")
+	want := []rbacv1.PolicyRule{{APIGroups: []string{v1.GroupName}, Resources: []string{v1.ApplicationClassResource}, Verbs: []string{"get", "list", "watch"}}}
+	if diff := cmp.Diff(want, role.Rules); diff != "" {
+		t.Errorf("cluster-wide rules (-want +got):\n%s", diff)
 	}
 }
 
 // TestEveryRuleHasAReason looks for a comment above each rule.
 func TestEveryRuleHasAReason(t *testing.T) {
 	for _, file := range []string{
-		"artifacts/rbac/watched/role.yaml", "artifacts/rbac/own/role.yaml", "artifacts/rbac/cluster/role.yaml", "artifacts/rbac/users/roles.yaml",
+		"artifacts/rbac/watched/role.yaml", "artifacts/rbac/own/role.yaml", "artifacts/rbac/cluster/role.yaml", "artifacts/rbac/classes/role.yaml", "artifacts/rbac/users/roles.yaml",
 		"artifacts/components/secrets-access/secrets-access.yaml", "artifacts/components/monitoring/reader.yaml",
 	} {
 		lines := strings.Split(readFile(t, file), "\n")
