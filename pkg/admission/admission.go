@@ -10,6 +10,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
@@ -36,6 +37,9 @@ const (
 type Config struct {
 	// Validation are the limits that the platform sets, the same as the sync's.
 	Validation validation.Options
+	// Validate applies the rules that the sync applies, e.g. with the limits of an ApplicationClass. Nil:
+	// validation.ValidateApplication with Validation.
+	Validate func(*v1.Application) (field.ErrorList, error)
 	// Defaulters run in this order after v1.SetDefaults, over a new or changed spec.
 	Defaulters []Defaulter
 	// RouteClaimants returns the stored Applications that ask for a host name and path, the one in
@@ -72,6 +76,11 @@ type Handler struct {
 func New(config Config) (*Handler, error) {
 	if config.RouteClaimants == nil || config.ReviewAccess == nil {
 		return nil, errors.New("admission needs RouteClaimants and ReviewAccess")
+	}
+	if config.Validate == nil {
+		config.Validate = func(application *v1.Application) (field.ErrorList, error) {
+			return validation.ValidateApplication(application, config.Validation), nil
+		}
 	}
 	if config.MaxInFlight <= 0 {
 		config.MaxInFlight = DefaultMaxInFlight

@@ -110,20 +110,22 @@ func reservedLabels(_ context.Context, in input, found *verdict) error {
 
 // spec applies the rules that the sync applies too.
 func (h *Handler) spec(_ context.Context, in input, found *verdict) error {
-	found.errs = append(found.errs, validation.ValidateApplication(in.new, h.config.Validation)...)
-	return nil
+	errs, err := h.config.Validate(in.new)
+	found.errs = append(found.errs, errs...)
+	return err
 }
 
 // unchangedSpec only says what is wrong: the update is about something else.
 func (h *Handler) unchangedSpec(_ context.Context, in input, found *verdict) error {
-	if errs := validation.ValidateApplication(in.new, h.config.Validation); len(errs) > 0 {
+	errs, err := h.config.Validate(in.new)
+	if len(errs) > 0 {
 		more := ""
 		if len(errs) > 1 {
 			more = fmt.Sprintf(" (and %d more errors)", len(errs)-1)
 		}
 		found.warnings = append(found.warnings, "the spec was invalid before and is not applied: "+errs[0].Error()+more)
 	}
-	return nil
+	return err
 }
 
 // routes refuses a host name and path that another Application has. One that it shared with another

@@ -13,6 +13,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -164,4 +165,19 @@ func TestLookupsAreBounded(t *testing.T) {
 	if err := h.references(t.Context(), input{new: many}, &found); err != nil || len(found.warnings) != maxLookups {
 		t.Errorf("%d warnings, %v", len(found.warnings), err)
 	}
+}
+
+// Other rules about the spec, such as a class's limits, come in by the configuration.
+func TestOtherRules(t *testing.T) {
+	c := &cluster{config: func(config *Config) {
+		config.Validate = func(a *v1.Application) (field.ErrorList, error) {
+			if a.Name == "broken" {
+				return nil, errors.New("no class")
+			}
+			return field.ErrorList{field.Forbidden(field.NewPath("spec", "image"), "not from there")}, nil
+		}
+	}}
+	contains(t, messageOf(ask(t, c.handler(t), ValidatePath, review(t, application(nil), nil))), []string{"spec.image", "not from there"})
+	broken := application(func(a *v1.Application) { a.Name = "broken" })
+	contains(t, messageOf(ask(t, c.handler(t), ValidatePath, review(t, broken, nil))), []string{"no class"})
 }

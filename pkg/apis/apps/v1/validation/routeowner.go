@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -53,7 +54,8 @@ func serves(app *v1.Application, key v1.RouteKey) bool {
 	return slices.ContainsFunc(app.Status.URLs, func(url string) bool {
 		_, address, _ := strings.Cut(url, "://")
 		host, path, _ := strings.Cut(address, "/")
-		return v1.NewRouteKey(host, v1.RoutePath{Path: path}) == key || v1.RouteKey{Host: host, Path: "/" + strings.Trim(path, "/")} == key
+		return v1.NewRouteKey(host, v1.RoutePath{Path: path}) == key ||
+			v1.NewRouteKey(host, v1.RoutePath{Path: path, PathType: networkingv1.PathTypeImplementationSpecific}) == key
 	})
 }
 
