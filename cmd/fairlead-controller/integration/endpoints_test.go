@@ -1,0 +1,163 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const certSecret = "fairlead-controller-certs"
+
+// served waits until the replica serves, and returns the port.
+func (r *replica) served(server string) string {
+	r.e.Helper()
+	line := r.waitFor(`"Serving" server="` + server + `"`)
+	found := regexp.MustCompile(`address=".*:(\d+)"`).FindStringSubmatch(line)
+	if found == nil {
+		r.e.Fatalf("no address in %s", line)
+	}
+	return net.JoinHostPort("127.0.0.1", found[1])
+}
+
+// ask asks once. The token and the CAs may be empty.
+func (e *env) ask(url, token string, trusted *x509.CertPool) (code int, body string) {
+	e.Helper()
+	request, err := http.NewRequestWithContext(e.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		e.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: "fairlead-metrics." + e.namespace + ".svc"}}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport, Timeout: 20 * time.Second}).Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error() // The connection was cut.
+	}
+	return response.StatusCode, string(content)
+}
+
+// token makes a ServiceAccount and a token of it.
+func (e *env) token(name string) string {
+	e.Helper()
+	accounts := e.kube.CoreV1().ServiceAccounts(e.namespace)
+	if _, err := accounts.Create(e.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		e.Fatal(err)
+	}
+	request, err := accounts.CreateToken(e.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// letRead gives a ServiceAccount what the metrics-reader role has, and profiles.
+func (e *env) letRead(account string) {
+	e.Helper()
+	name := e.namespace + "-metrics-reader"
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics", "/debug/pprof/*"}, Verbs: []string{"get"}}},
+	}
+	if _, err := e.kube.RbacV1().ClusterRoles().Create(e.Context(), role, metav1.CreateOptions{}); err != nil {
+		e.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: e.namespace, Name: account}},
+	}
+	if _, err := e.kube.RbacV1().ClusterRoleBindings().Create(e.Context(), binding, metav1.CreateOptions{}); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// trusted are the CAs of the certificates that the controller made.
+func (e *env) trusted() *x509.CertPool {
+	e.Helper()
+	pool := x509.NewCertPool()
+	e.eventually("a certificate was made", func() (bool, string) {
+		secret, err := e.kube.CoreV1().Secrets(e.namespace).Get(e.Context(), certSecret, metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return pool.AppendCertsFromPEM(secret.Data["ca.crt"]), "no CA"
+	})
+	return pool
+}
+
+// TestEndpoints asks a leader and a follower (S19).
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, shared.Get(t))
+	e.releasedLease()
+	serving := func(s *setup) {
+		s.Serving.HealthBindAddress = "127.0.0.1:0"
+		s.Serving.MetricsBindAddress = ":0"
+		s.Serving.CertSecret = certSecret
+	}
+	one := e.replica("one", serving)
+	one.waitFor("Starting workers")
+	two := e.replica("two", serving, func(s *setup) { s.Serving.Profiling = true })
+	trusted, stranger, reader := e.trusted(), e.token("stranger"), e.token("reader")
+	e.letRead("reader")
+	e.apply(small)
+	e.waitReady("web")
+
+	for _, r := range []*replica{one, two} {
+		health := "http://" + r.served("health")
+		e.eventually(r.identity+" is ready", func() (bool, string) {
+			code, body := e.ask(health+"/readyz?verbose", "", nil)
+			return code == http.StatusOK, body
+		})
+		if code, body := e.ask(health+"/livez?verbose", "", nil); code != http.StatusOK || !strings.Contains(body, "[+]leaderElection ok") {
+			t.Errorf("%s: /livez is %d %s", r.identity, code, body)
+		}
+		metrics := "https://" + r.served("metrics")
+		for token, want := range map[string]int{"": http.StatusUnauthorized, "forged": http.StatusUnauthorized, stranger: http.StatusForbidden, reader: http.StatusOK} {
+			e.eventually("the roles are known", func() (bool, string) {
+				code, body := e.ask(metrics+"/metrics", token, trusted)
+				return code == want, body
+			})
+		}
+		_, page := e.ask(metrics+"/metrics", reader, trusted)
+		for _, want := range []string{
+			"fairlead_applications 1\n", "fairlead_serving_certificate_not_after_seconds ", `workqueue_depth{name="applications"}`,
+			"rest_client_requests_total{", "leader_election_master_status{name=\"" + leaseName + "\"}", "fairlead_sync_duration_seconds_bucket{",
+		} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: %s is missing", r.identity, want)
+			}
+		}
+		profiles := map[*replica]int{one: http.StatusNotFound, two: http.StatusOK}
+		if code, _ := e.ask(metrics+"/debug/pprof/heap", reader, trusted); code != profiles[r] {
+			t.Errorf("%s: a profile gets %d, want %d", r.identity, code, profiles[r])
+		}
+		if code, _ := e.ask(metrics+"/debug/pprof/heap", stranger, trusted); code != http.StatusForbidden {
+			t.Errorf("%s: a stranger's profile gets %d", r.identity, code)
+		}
+		if code, body := e.ask("http"+strings.TrimPrefix(metrics, "https")+"/metrics", reader, nil); code == http.StatusOK {
+			t.Errorf("%s: plain HTTP gets %d %s", r.identity, code, body)
+		}
+	}
+}
