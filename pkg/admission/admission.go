@@ -40,6 +40,9 @@ type Config struct {
 	// Validate applies the rules that the sync applies, e.g. with the limits of an ApplicationClass. Nil:
 	// validation.ValidateApplication with Validation.
 	Validate func(*v1.Application) (field.ErrorList, error)
+	// Classes are the ApplicationClasses: an Application gets the default one, is validated in its class,
+	// and no class is deleted that is in use. Nil: there are none.
+	Classes Classes
 	// Defaulters run in this order after v1.SetDefaults, over a new or changed spec.
 	Defaulters []Defaulter
 	// RouteClaimants returns the stored Applications that ask for a host name and path, the one in
@@ -77,6 +80,9 @@ func New(config Config) (*Handler, error) {
 	if config.RouteClaimants == nil || config.ReviewAccess == nil {
 		return nil, errors.New("admission needs RouteClaimants and ReviewAccess")
 	}
+	if config.Classes != nil {
+		config = withClasses(config)
+	}
 	if config.Validate == nil {
 		config.Validate = func(application *v1.Application) (field.ErrorList, error) {
 			return validation.ValidateApplication(application, config.Validation), nil
@@ -95,6 +101,7 @@ func New(config Config) (*Handler, error) {
 	h := &Handler{config: config, codec: codec, mux: http.NewServeMux(), slots: make(chan struct{}, config.MaxInFlight)}
 	h.mux.Handle("POST "+MutatePath, h.serve(Mutating, h.mutate))
 	h.mux.Handle("POST "+ValidatePath, h.serve(Validating, h.validate))
+	h.mux.Handle("POST "+ValidateClassPath, h.serve(Validating, h.validateClass))
 	return h, nil
 }
 

@@ -42,8 +42,8 @@ type Endpoint struct {
 // Configurations are the two objects that make the API server call the webhooks. This is the one
 // place that says how; the manifests are tested to be equal.
 //
-// Only Applications are matched, not their status or scale, and only when they are created or
-// changed: neither a deletion nor the controller ever waits for a webhook. The operator's own
+// Of Applications only these themselves are matched, not their status or scale, and only when they are
+// created or changed: neither a deletion nor the controller ever waits for a webhook. The operator's own
 // namespace is left out, so that whatever happens there cannot depend on the operator.
 func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration) {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{
@@ -80,7 +80,7 @@ func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*
 			NamespaceSelector:       otherNamespaces(operatorNamespace),
 			ObjectSelector:          &metav1.LabelSelector{},
 			MatchConditions:         []admissionregistrationv1.MatchCondition{notDeleted(), changed("spec-or-labels-changed", specChanged+" || "+labelsChanged)},
-		}},
+		}, classWebhook(endpoint)},
 	}
 	return mutating, validating
 }

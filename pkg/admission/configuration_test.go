@@ -36,6 +36,9 @@ func TestWebhooksCannotBlockOthers(t *testing.T) {
 		all = append(all, webhook{w.Name, w.Rules, w.NamespaceSelector, w.TimeoutSeconds, w.SideEffects})
 	}
 	for _, w := range validating.Webhooks {
+		if w.Name == ValidatingClassWebhookName {
+			continue // It is not about Applications: see TestClassWebhook.
+		}
 		all = append(all, webhook{w.Name, w.Rules, w.NamespaceSelector, w.TimeoutSeconds, w.SideEffects})
 	}
 	if len(all) != 2 {
@@ -98,7 +101,7 @@ func TestManifestsAreTheConfigurations(t *testing.T) {
 		if err := json.Unmarshal(object.raw, &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Webhooks) != 1 || got.Webhooks[0].ClientConfig.Service == nil {
+		if len(got.Webhooks) == 0 || got.Webhooks[0].ClientConfig.Service == nil {
 			t.Errorf("%s has %d webhooks, or one without a Service", object.Kind, len(got.Webhooks))
 			continue
 		}

@@ -99,6 +99,7 @@ func (r *Registrar) probe(ctx context.Context) (err error) {
 	defer stop()
 	const name = OutOfClusterConfigurationName + "-probe"
 	_, configuration := Configurations(name, Endpoint{URL: r.URL, CABundle: r.CABundle}, "")
+	configuration.Webhooks = configuration.Webhooks[:1]
 	webhook := &configuration.Webhooks[0]
 	webhook.Name = "probe." + webhook.Name
 	webhook.TimeoutSeconds = new(int32(2))

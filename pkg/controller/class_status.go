@@ -54,7 +54,7 @@ func (s *classStatuses) handle(enqueue func(cache.ObjectName, Trigger)) ([]cache
 		return nil, err
 	}
 	applications, err := s.informers.HandleApplications(s)
-	return append(applications, classes), err
+	return append(applications, classes...), err
 }
 
 // later counts the Applications of a class, once changes have been gathered.

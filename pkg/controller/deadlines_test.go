@@ -18,7 +18,7 @@ import (
 
 func TestPatience(t *testing.T) {
 	for event, want := range map[Event]time.Duration{
-		Listed: 30 * time.Second, Resynced: 30 * time.Second,
+		Listed: 30 * time.Second, Resynced: 30 * time.Second, Spread: 10 * time.Minute,
 		Added: 0, Updated: 0, Deleted: 0, Retried: 0,
 	} {
 		if got := event.patience(); got != want {

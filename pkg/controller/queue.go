@@ -46,8 +46,12 @@ const (
 // nothing starves.
 func (e Event) patience() time.Duration {
 	switch e {
-	case Listed, Resynced, Spread:
+	case Listed, Resynced:
 		return 30 * time.Second
+	case Spread:
+		// As long as all Applications of a cluster may take: with less, the rest of them would be the
+		// most urgent ones by then, and an edit would wait for them all.
+		return 10 * time.Minute
 	default:
 		return 0
 	}

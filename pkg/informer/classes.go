@@ -4,6 +4,7 @@
 package informer
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +28,7 @@ const (
 )
 
 // classes is the cache of ApplicationClasses. They are in no namespace, so there is one of it,
-// whatever namespaces are watched.
+// whatever namespaces are watched; or nil, if they may not be read.
 type classes struct {
 	factory  externalversions.SharedInformerFactory
 	informer cache.TypedSharedIndexInformer[*v1.ApplicationClass]
@@ -45,6 +46,18 @@ func newClasses(fairlead versioned.Interface) (*classes, error) {
 	return &classes{factory: factory, informer: informer, lister: resource.Lister()}, nil
 }
 
+func (c *classes) start(ctx context.Context) {
+	if c != nil {
+		c.factory.StartWithContext(ctx)
+	}
+}
+
+func (c *classes) shutdown() {
+	if c != nil {
+		c.factory.Shutdown()
+	}
+}
+
 // trimClass drops what nobody reads from a class before it enters the cache.
 func trimClass(object any) (any, error) {
 	if class, ok := object.(*v1.ApplicationClass); ok {
@@ -55,17 +68,23 @@ func trimClass(object any) (any, error) {
 }
 
 // HandleClasses registers a handler and returns what to wait for, as Handle does.
-func (i *Informers) HandleClasses(handler ClassHandler) (cache.DoneChecker, error) {
+func (i *Informers) HandleClasses(handler ClassHandler) ([]cache.DoneChecker, error) {
+	if i.classes == nil {
+		return nil, nil
+	}
 	registration, err := i.classes.informer.AddTypedEventHandler(handler)
 	if err != nil {
 		return nil, fmt.Errorf("handle ApplicationClasses: %w", err)
 	}
-	return registration.HasSyncedChecker(), nil
+	return []cache.DoneChecker{registration.HasSyncedChecker()}, nil
 }
 
 // Classes returns all cached ApplicationClasses, in no order. They belong to the cache: never
 // change them.
 func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
+	if i.classes == nil {
+		return nil, nil
+	}
 	return i.classes.lister.List(labels.Everything())
 }
 

@@ -44,6 +44,9 @@ type Options struct {
 	Metadata metadata.Interface
 	// Access tells which of that may be watched.
 	Access Access
+	// WithoutClasses is for a controller that may not read ApplicationClasses, which are in no
+	// namespace: to it there are none.
+	WithoutClasses bool
 }
 
 // Informers are the caches of the Applications and their children.
@@ -79,6 +82,9 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 			return nil, err
 		}
 		i.scopes[namespace] = s
+	}
+	if options.WithoutClasses {
+		return i, nil
 	}
 	var err error
 	if i.classes, err = newClasses(fairlead); err != nil {
@@ -143,7 +149,7 @@ func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHa
 
 // Start starts all informers; they stop when ctx ends. Wait with Shutdown until they have.
 func (i *Informers) Start(ctx context.Context) {
-	i.classes.factory.StartWithContext(ctx)
+	i.classes.start(ctx)
 	for _, s := range i.scopes {
 		s.fairlead.StartWithContext(ctx)
 		s.kube.StartWithContext(ctx)
@@ -156,7 +162,7 @@ func (i *Informers) Start(ctx context.Context) {
 
 // Shutdown waits until all informers have stopped. The context of Start must have ended.
 func (i *Informers) Shutdown() {
-	i.classes.factory.Shutdown()
+	i.classes.shutdown()
 	for _, s := range i.scopes {
 		s.fairlead.Shutdown()
 		s.kube.Shutdown()

@@ -67,11 +67,17 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	}
 	defer broadcaster.Shutdown()
 
+	access := informer.OwnAccess(asking.kube.AuthorizationV1())
+	classes, err := mayReadClasses(ctx, access)
+	if err != nil {
+		return err
+	}
 	informers, err := informer.New(asking.kube, asking.fairlead, informer.Options{
-		Namespaces: config.Namespaces,
-		Resync:     config.ResyncPeriod,
-		Metadata:   asking.metadata,
-		Access:     informer.OwnAccess(asking.kube.AuthorizationV1()),
+		Namespaces:     config.Namespaces,
+		Resync:         config.ResyncPeriod,
+		Metadata:       asking.metadata,
+		Access:         access,
+		WithoutClasses: !classes,
 	})
 	if err != nil {
 		return fmt.Errorf("make informers: %w", err)

@@ -126,6 +126,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 	}
 	handler, err := admission.New(admission.Config{
 		Validation:     config.Validation,
+		Classes:        p.informers,
 		RouteClaimants: p.informers.RouteClaimants,
 		ReviewAccess:   admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
 		Exists:         admission.ExistsBy(p.clients.metadata),

@@ -49,7 +49,7 @@ func limitRouteAnnotations(in input) field.ErrorList {
 				continue
 			}
 			path := in.path.Child("routes").Index(i).Child("annotations").Key(truncate(key, maxValue))
-			errs = append(errs, field.Invalid(path, route.Annotations[key], in.allows()+" the annotations "+some(allowed)))
+			errs = append(errs, field.Invalid(path, route.Annotations[key], in.allows()+" annotations: "+some(allowed)))
 		}
 	}
 	return errs

@@ -1,0 +1,165 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// inClasses are classes and Applications in memory.
+type inClasses struct {
+	classes      []*v1.ApplicationClass
+	applications []*v1.Application
+}
+
+func (c *inClasses) Classes() ([]*v1.ApplicationClass, error) { return c.classes, nil }
+
+func (c *inClasses) OfClass(name string) ([]*v1.Application, error) {
+	var found []*v1.Application
+	for _, a := range c.applications {
+		if a.Spec.ClassName == name {
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}
+
+func (c *inClasses) handler(t *testing.T) *Handler {
+	t.Helper()
+	return (&cluster{config: func(config *Config) { config.Classes = c }}).handler(t)
+}
+
+func applicationClass(name string, isDefault bool, change func(*v1.ApplicationClassSpec)) *v1.ApplicationClass {
+	class := &v1.ApplicationClass{TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationClassKind}}
+	class.Name = name
+	if isDefault {
+		class.Annotations = map[string]string{v1.AnnotationDefaultClass: "true"}
+	}
+	if change != nil {
+		change(&class.Spec)
+	}
+	return class
+}
+
+func inClass(name string) func(*v1.Application) {
+	return func(a *v1.Application) { a.Spec.ClassName = name }
+}
+
+// The default class is stamped where none is named, and nothing else of it.
+func TestClassStamp(t *testing.T) {
+	withDefaults := func(s *v1.ApplicationClassSpec) { s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "low"} }
+	for _, test := range []struct {
+		name    string
+		classes []*v1.ApplicationClass
+		given   func(*v1.Application)
+		want    string
+	}{
+		{"no class", nil, nil, ""},
+		{"no default", []*v1.ApplicationClass{applicationClass("gold", false, nil)}, nil, ""},
+		{"default", []*v1.ApplicationClass{applicationClass("gold", false, nil), applicationClass("standard", true, withDefaults)}, nil, `[{"op":"add","path":"/spec/className","value":"standard"}]`},
+		{"named", []*v1.ApplicationClass{applicationClass("standard", true, nil)}, inClass("gold"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			handler := (&inClasses{classes: test.classes}).handler(t)
+			if diff := cmp.Diff(test.want, string(ask(t, handler, MutatePath, review(t, application(test.given), nil)).Patch)); diff != "" {
+				t.Errorf("patch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An Application is validated with the defaults and limits of its class. A missing class is the
+// sync's to report.
+func TestClassIsValidated(t *testing.T) {
+	strict := applicationClass("standard", true, func(s *v1.ApplicationClassSpec) {
+		s.Limits = &v1.ApplicationLimits{AllowedRegistries: []string{"ghcr.io/acme"}}
+	})
+	handler := (&inClasses{classes: []*v1.ApplicationClass{strict}}).handler(t)
+	for name, given := range map[string]func(*v1.Application){"by name": inClass("standard"), "by default": nil} {
+		contains(t, messageOf(ask(t, handler, ValidatePath, review(t, application(given), nil))),
+			[]string{"spec.image", "registry.example.com/web:1", `ApplicationClass "standard" allows images of ghcr.io/acme`})
+		t.Log(name)
+	}
+	if response := ask(t, handler, ValidatePath, review(t, application(inClass("missing")), nil)); !response.Allowed {
+		t.Errorf("a missing class: %s", messageOf(response))
+	}
+}
+
+func classReview(t *testing.T, operation admissionv1.Operation, updated, old *v1.ApplicationClass) *admissionv1.AdmissionReview {
+	t.Helper()
+	question := review(t, updated, nil)
+	question.Request.Kind.Kind, question.Request.Resource.Resource = v1.ApplicationClassKind, v1.ApplicationClassResource
+	question.Request.Namespace, question.Request.Operation = "", operation
+	if old != nil {
+		question.Request.OldObject = raw(t, old)
+	}
+	if updated == nil {
+		question.Request.Object.Raw = nil
+	}
+	return question
+}
+
+func TestClassDeletion(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		class        *v1.ApplicationClass
+		applications []*v1.Application
+		want         string
+	}{
+		{"nobody has it", applicationClass("gold", false, nil), []*v1.Application{application(nil), application(inClass("other"))}, ""},
+		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Applications (shop/web)"},
+		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, "in use by 1 Applications (shop/web)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			handler := (&inClasses{classes: []*v1.ApplicationClass{test.class}, applications: test.applications}).handler(t)
+			response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Delete, nil, test.class))
+			if got := messageOf(response); response.Allowed != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("allowed %t: %s", response.Allowed, got)
+			}
+			if !response.Allowed && response.Result.Code != http.StatusConflict {
+				t.Errorf("the code is %d", response.Result.Code)
+			}
+		})
+	}
+}
+
+func TestClassIsRefusedAndWarnedOf(t *testing.T) {
+	invalid := applicationClass("gold", false, func(s *v1.ApplicationClassSpec) {
+		s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "Not A Name"}
+	})
+	handler := (&inClasses{classes: []*v1.ApplicationClass{applicationClass("standard", true, nil)}}).handler(t)
+	contains(t, messageOf(ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, invalid, nil))), []string{"spec.defaults.priorityClassName", "Not A Name"})
+	// What is stored already is not held against a label.
+	if response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Update, invalid, invalid)); !response.Allowed {
+		t.Errorf("an update of something else: %s", messageOf(response))
+	}
+	response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, applicationClass("gold", true, nil), nil))
+	if !response.Allowed || len(response.Warnings) != 1 || !strings.Contains(response.Warnings[0], "standard is marked as the default too") {
+		t.Errorf("a second default: allowed %t, warnings %q", response.Allowed, response.Warnings)
+	}
+}
+
+// The webhook for classes is the only one that a deletion waits for, and it is about nothing else.
+func TestClassWebhook(t *testing.T) {
+	_, validating := Configurations("any", Endpoint{URL: "https://127.0.0.1:1"}, "fairlead-system")
+	for _, w := range validating.Webhooks {
+		for _, rule := range w.Rules {
+			for _, operation := range rule.Operations {
+				aboutClasses := cmp.Equal(rule.Resources, []string{v1.ApplicationClassResource})
+				if (operation == admissionregistrationv1.Delete) && !aboutClasses || aboutClasses != (w.Name == ValidatingClassWebhookName) {
+					t.Errorf("%s is asked about %s of %v", w.Name, operation, rule.Resources)
+				}
+			}
+		}
+	}
+}

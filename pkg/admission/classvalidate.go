@@ -1,0 +1,149 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/class"
+)
+
+const (
+	// ValidateClassPath is about ApplicationClasses.
+	ValidateClassPath = "/validate/applicationclasses"
+	// ValidatingClassWebhookName names its webhook.
+	ValidatingClassWebhookName = "validate.applicationclasses.apps.fairlead.dev"
+)
+
+// classWebhook is an entry of its own, since it is the only one that is asked about a deletion: an
+// Application can be deleted whatever becomes of the webhooks.
+func classWebhook(endpoint Endpoint) admissionregistrationv1.ValidatingWebhook {
+	return admissionregistrationv1.ValidatingWebhook{
+		Name:                    ValidatingClassWebhookName,
+		AdmissionReviewVersions: []string{"v1"},
+		ClientConfig:            endpoint.clientConfig(ValidateClassPath),
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups:   []string{v1.GroupName},
+				APIVersions: []string{v1.SchemeGroupVersion.Version},
+				Resources:   []string{v1.ApplicationClassResource},
+				Scope:       new(admissionregistrationv1.ClusterScope),
+			},
+		}},
+		FailurePolicy:     new(admissionregistrationv1.Fail),
+		MatchPolicy:       new(admissionregistrationv1.Equivalent),
+		SideEffects:       new(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:    new(int32(TimeoutSeconds)),
+		NamespaceSelector: &metav1.LabelSelector{},
+		ObjectSelector:    &metav1.LabelSelector{},
+	}
+}
+
+// validateClass refuses a class that no Application could have, and to delete one that some have.
+func (h *Handler) validateClass(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+	allowed := &admissionv1.AdmissionResponse{Allowed: true}
+	if h.config.Classes == nil || request.SubResource != "" {
+		return allowed, nil
+	}
+	old := &v1.ApplicationClass{}
+	if len(request.OldObject.Raw) > 0 {
+		if _, _, err := h.codec.lenient.Decode(request.OldObject.Raw, nil, old); err != nil {
+			return nil, fmt.Errorf("decode oldObject: %w", err)
+		}
+	}
+	if request.Operation == admissionv1.Delete {
+		return h.classDeletion(old)
+	}
+	updated := &v1.ApplicationClass{}
+	if _, _, err := h.codec.lenient.Decode(request.Object.Raw, nil, updated); err != nil {
+		status := apierrors.NewBadRequest(fmt.Sprintf("decode the class: %v", err)).ErrStatus
+		return &admissionv1.AdmissionResponse{Result: &status}, nil
+	}
+	// What is stored already is not held against a change of something else.
+	if request.Operation == admissionv1.Create || !equality.Semantic.DeepEqual(old.Spec, updated.Spec) {
+		if errs := validation.ValidateApplicationClass(updated); len(errs) > 0 {
+			status := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationClassKind).GroupKind(), updated.Name, errs).ErrStatus
+			return &admissionv1.AdmissionResponse{Result: &status}, nil
+		}
+	}
+	if class.IsMarkedDefault(updated) && !class.IsMarkedDefault(old) {
+		warning, err := h.otherDefault(updated)
+		if err != nil {
+			return nil, err
+		}
+		allowed.Warnings = warning
+	}
+	return allowed, nil
+}
+
+// otherDefault warns of a second default class: that may be meant, for a moment.
+func (h *Handler) otherDefault(updated *v1.ApplicationClass) ([]string, error) {
+	all, err := h.config.Classes.Classes()
+	if err != nil {
+		return nil, fmt.Errorf("list ApplicationClasses: %w", err)
+	}
+	for _, other := range all {
+		if other.Name != updated.Name && class.IsMarkedDefault(other) {
+			return []string{fmt.Sprintf("ApplicationClass %s is marked as the default too; the one that was created last counts", other.Name)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// classDeletion refuses to take a class away from Applications: they would lose its limits, or stall.
+func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.AdmissionResponse, error) {
+	users, err := h.config.Classes.OfClass(old.Name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.config.Classes.Classes()
+	if err != nil {
+		return nil, fmt.Errorf("list ApplicationClasses: %w", err)
+	}
+	if chosen := class.Default(all); chosen != nil && chosen.Name == old.Name {
+		unnamed, err := h.config.Classes.OfClass("")
+		if err != nil {
+			return nil, err
+		}
+		users = append(users, unnamed...)
+	}
+	if len(users) == 0 {
+		return &admissionv1.AdmissionResponse{Allowed: true}, nil
+	}
+	return &admissionv1.AdmissionResponse{Result: &metav1.Status{
+		Status: metav1.StatusFailure,
+		Code:   http.StatusConflict,
+		Reason: metav1.StatusReasonConflict,
+		Message: fmt.Sprintf("ApplicationClass %s is in use by %d Applications (%s): give them another class in spec.className, "+
+			"or take the annotation %s off the class where they have it by default, and delete it then",
+			old.Name, len(users), someNames(users), v1.AnnotationDefaultClass),
+	}}, nil
+}
+
+// someNames are the first few, in alphabetical order.
+func someNames(applications []*v1.Application) string {
+	const most = 3
+	var names []string
+	for _, application := range applications {
+		names = append(names, application.Namespace+"/"+application.Name)
+	}
+	slices.Sort(names)
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
+	return strings.Join(names, ", ")
+}

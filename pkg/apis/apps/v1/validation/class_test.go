@@ -1,0 +1,169 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+func applicationClass(t testing.TB, spec string) *v1.ApplicationClass {
+	t.Helper()
+	class := &v1.ApplicationClass{}
+	if err := yaml.UnmarshalStrict([]byte(spec), &class.Spec); err != nil {
+		t.Fatalf("decode spec: %v", err)
+	}
+	class.Name = "standard"
+	return class
+}
+
+func TestClassLimits(t *testing.T) {
+	const allows = `ApplicationClass "standard" allows `
+	for _, tc := range []struct {
+		name   string
+		limits string
+		spec   string
+		want   []string
+	}{
+		{name: "none", limits: `{}`, spec: `{replicas: 10000, serviceAccount: {automountToken: true}}`},
+		{
+			name: "registries", limits: `{allowedRegistries: [ghcr.io/acme, docker.io/library, "localhost:5000"]}`,
+			spec: `{image: ghcr.io/acme-evil/web:1, initContainers: [{name: a, image: nginx:1}, {name: b, image: acme/b}], sidecars: [{name: c, image: "localhost:5000/c"}, {name: d, image: "GHCR.IO/acme/d@sha256:` + digest + `"}]}`,
+			want: []string{
+				`spec.image: Invalid value: "ghcr.io/acme-evil/web:1": ` + allows + `images of ghcr.io/acme, docker.io/library, localhost:5000`,
+				`spec.initContainers[1].image: Invalid value: "acme/b": ` + allows + `images of ghcr.io/acme, docker.io/library, localhost:5000`,
+			},
+		},
+		{name: "no registry at all", limits: `{allowedRegistries: []}`, spec: `image: web`, want: []string{`spec.image: Invalid value: "web": ` + allows + `images of none`}},
+		{name: "replicas", limits: `{maxReplicas: 3}`, spec: `replicas: 4`, want: []string{`spec.replicas: Invalid value: 4: ` + allows + `at most 3`}},
+		{
+			name: "autoscaled replicas", limits: `{maxReplicas: 3}`, spec: `autoscaling: {minReplicas: 4, maxReplicas: 4}`,
+			want: []string{`spec.autoscaling.maxReplicas: Invalid value: 4: ` + allows + `at most 3`},
+		},
+		{name: "as many as are allowed", limits: `{maxReplicas: 3}`, spec: `replicas: 3`},
+		{
+			name: "resource limits", limits: `{requireResourceLimits: true}`,
+			spec: `{resources: {limits: {cpu: 1}}, sidecars: [{name: a, image: a, resources: {limits: {cpu: 1, memory: 1Gi}}}, {name: b, image: b}]}`,
+			want: []string{
+				`spec.resources.limits[memory]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container`,
+				`spec.sidecars[1].resources.limits[cpu]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container`,
+				`spec.sidecars[1].resources.limits[memory]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container`,
+			},
+		},
+		{
+			name: "service types", limits: `{allowedServiceTypes: [NodePort]}`, spec: web + `service: {type: LoadBalancer}`,
+			want: []string{`spec.service.type: Invalid value: "LoadBalancer": ` + allows + `ClusterIP, NodePort`},
+		},
+		{name: "ClusterIP is always allowed", limits: `{allowedServiceTypes: []}`, spec: web + `service: {type: ClusterIP}`},
+		{
+			name: "hostnames", limits: `{allowedHostnames: ["*.shop.example.com", example.com]}`,
+			spec: web + `routes: [{name: a, hostnames: [a.shop.example.com, a.b.shop.example.com, "*.shop.example.com", "*.b.shop.example.com", example.com, shop.example.com, "*.example.com", evil-shop.example.com]}]`,
+			want: []string{
+				`spec.routes[0].hostnames[5]: Invalid value: "shop.example.com": ` + allows + `*.shop.example.com, example.com`,
+				`spec.routes[0].hostnames[6]: Invalid value: "*.example.com": ` + allows + `*.shop.example.com, example.com`,
+				`spec.routes[0].hostnames[7]: Invalid value: "evil-shop.example.com": ` + allows + `*.shop.example.com, example.com`,
+			},
+		},
+		{
+			name: "route annotations", limits: `{allowedRouteAnnotations: ["example.com/*", other.com/a]}`,
+			spec: web + `routes: [{name: a, hostnames: [a.example.com], annotations: {example.com/x: "1", other.com/a: "2", other.com/ab: "3"}}]`,
+			want: []string{`spec.routes[0].annotations[other.com/ab]: Invalid value: "3": ` + allows + `annotations: example.com/*, other.com/a`},
+		},
+		{
+			name: "snippets have to be named in full", limits: `{allowedRouteAnnotations: ["nginx.ingress.kubernetes.io/*", nginx.ingress.kubernetes.io/server-snippet]}`,
+			spec: web + `routes: [{name: a, hostnames: [a.example.com], annotations: {nginx.ingress.kubernetes.io/server-snippet: a, nginx.ingress.kubernetes.io/configuration-snippet: b}}]`,
+			want: []string{`spec.routes[0].annotations[nginx.ingress.kubernetes.io/configuration-snippet]: Forbidden: snippets of a controller's configuration are not allowed`},
+		},
+		{
+			name: "foreign ServiceAccounts", limits: `{maxReplicas: 1}`, spec: `serviceAccount: {name: admin}`,
+			want: []string{`spec.serviceAccount.name: Invalid value: "admin": ` + allows + `no ServiceAccount but the Application's own: remove name`},
+		},
+		{name: "foreign ServiceAccounts are allowed", limits: `{allowForeignServiceAccounts: true}`, spec: `serviceAccount: {name: admin}`},
+		{
+			name: "a stricter profile", limits: `{securityProfile: Restricted}`, spec: `securityContext: {privileged: true}`,
+			want: []string{
+				`spec.securityContext.allowPrivilegeEscalation: Forbidden: ApplicationClass "standard" has the security profile Restricted: Pod Security level restricted: allowPrivilegeEscalation != false: container "web" must set securityContext.allowPrivilegeEscalation=false`,
+				`spec.securityContext.privileged: Forbidden: ApplicationClass "standard" has the security profile Restricted: Pod Security level restricted: privileged: container "web" must not set securityContext.privileged=true`,
+			},
+		},
+		{name: "a looser profile", limits: `{securityProfile: Privileged}`, spec: `{podSecurityContext: {runAsNonRoot: false}, securityContext: {privileged: true}}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			app := application(t, tc.spec)
+			errs := ValidateApplication(app, Options{SecurityProfile: "baseline", Class: applicationClass(t, `limits: `+tc.limits)})
+			if diff := cmp.Diff(tc.want, messages(errs)); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+			if tc.want != nil && tc.name != "snippets have to be named in full" && !OnlyExceedsClass(errs) {
+				t.Error("the errors are not told from those of an invalid spec")
+			}
+			app.Spec.Image = "web:"
+			if errs := ValidateApplication(app, Options{SecurityProfile: "baseline", Class: applicationClass(t, `limits: `+tc.limits)}); OnlyExceedsClass(errs) {
+				t.Errorf("an invalid spec is taken for one that only exceeds the class: %v", errs)
+			}
+		})
+	}
+}
+
+const (
+	digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	web    = "ports: [{name: http, containerPort: 8080}]\n"
+)
+
+// What a class sets itself is nothing that its list could forbid.
+func TestClassDefaultsAreAllowed(t *testing.T) {
+	class := applicationClass(t, `{defaults: {routes: {annotations: {example.com/a: "1", example.com/x-snippet: s}}}, limits: {allowedRouteAnnotations: []}}`)
+	app := application(t, web+`routes: [{name: a, hostnames: [a.example.com], annotations: {example.com/a: "1", example.com/x-snippet: s}}]`)
+	if errs := ValidateApplication(app, Options{Class: class}); len(errs) > 0 {
+		t.Errorf("as the class says: %v", errs.ToAggregate())
+	}
+	app.Spec.Routes[0].Annotations["example.com/a"] = "2"
+	want := []string{`spec.routes[0].annotations[example.com/a]: Invalid value: "2": ApplicationClass "standard" allows annotations: none`}
+	if diff := cmp.Diff(want, messages(ValidateApplication(app, Options{Class: class}))); diff != "" {
+		t.Errorf("another value (-want +got):\n%s", diff)
+	}
+}
+
+func TestValidateApplicationClass(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		spec string
+		want []string
+	}{
+		{name: "empty", spec: `{}`},
+		{name: "valid", spec: `
+defaults:
+  resources: {requests: {cpu: 100m}}
+  networkPolicy: {ingress: [{from: [{application: {name: a}}], ports: [metrics]}]}
+  routes: {ingressClassName: nginx, tls: {}, annotations: {example.com/a: b}}
+limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHostnames: ["*.example.com"], allowedRouteAnnotations: ["example.com/*"], allowedServiceTypes: [NodePort], maxReplicas: 0}`},
+		{name: "resources", spec: `defaults: {resources: {requests: {memory: 2Gi}, limits: {memory: 1Gi}}}`, want: []string{`spec.defaults.resources.requests[memory]: Invalid value: "2Gi": must be less than or equal to the limit of 1Gi`}},
+		{
+			name: "strategy", spec: `defaults: {strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}`,
+			want: []string{`spec.defaults.strategy.rollingUpdate.maxUnavailable: Invalid value: "0": must be more than 0 while maxSurge is 0: otherwise no pod could ever be replaced`},
+		},
+		{name: "labels", spec: `defaults: {podMetadata: {labels: {apps.fairlead.dev/x: a}}}`, want: []string{`spec.defaults.podMetadata.labels[apps.fairlead.dev/x]: Forbidden: the label is reserved: selectors and ownership rest on it`}},
+		{name: "network policy", spec: `defaults: {networkPolicy: {ingress: [{from: []}]}}`, want: []string{`spec.defaults.networkPolicy.ingress[0].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`}},
+		{name: "routes", spec: `defaults: {routes: {annotations: {kubernetes.io/ingress.class: nginx}}}`, want: []string{`spec.defaults.routes.annotations[kubernetes.io/ingress.class]: Invalid value: "nginx": use ingressClassName`}},
+		{name: "grace period", spec: `defaults: {terminationGracePeriodSeconds: -1}`, want: []string{`spec.defaults.terminationGracePeriodSeconds: Invalid value: -1: must be between 0 and 86400`}},
+		{name: "limits", spec: `limits: {securityProfile: None, allowedRegistries: [GHCR.io], allowedHostnames: ["*"], allowedRouteAnnotations: ["a*b"], allowedServiceTypes: [ExternalName], maxReplicas: -1}`, want: []string{
+			`spec.limits.securityProfile: Unsupported value: "None": supported values: "Restricted", "Baseline", "Privileged"`,
+			`spec.limits.allowedRegistries[0]: Invalid value: "GHCR.io": must be a registry, or a part of one, in lower case: e.g. ghcr.io or ghcr.io/acme`,
+			`spec.limits.allowedHostnames[0]: Invalid value: "*": a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+			`spec.limits.allowedRouteAnnotations[0]: Invalid value: "a*b": must be an annotation, or the beginning of some with one * at its end`,
+			`spec.limits.allowedServiceTypes[0]: Unsupported value: "ExternalName": supported values: "ClusterIP", "NodePort", "LoadBalancer"`,
+			`spec.limits.maxReplicas: Invalid value: -1: must be between 0 and 10000`,
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, messages(ValidateApplicationClass(applicationClass(t, tc.spec)))); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
