@@ -8,11 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // permission is a rule of a role of the controller's, and where it holds.
@@ -99,20 +96,12 @@ func TestSecretsAreOptional(t *testing.T) {
 	}
 }
 
-// TestNamespacedOverlayHasNothingClusterWide is why that overlay exists. Reading ApplicationClasses is the
-// exception, since they are in no namespace.
+// TestNamespacedOverlayHasNothingClusterWide is why that overlay exists.
 func TestNamespacedOverlayHasNothingClusterWide(t *testing.T) {
-	const classes = "fairlead-controller-classes"
-	objects := rendered(t, "namespaced")
-	for _, object := range objects {
-		if object.GetNamespace() == "" && object.GetKind() != "Namespace" && object.GetName() != classes {
+	for _, object := range rendered(t, "namespaced") {
+		if object.GetNamespace() == "" && object.GetKind() != "Namespace" {
 			t.Errorf("%s is cluster-wide", name(object))
 		}
-	}
-	role := one[rbacv1.ClusterRole](t, objects, "ClusterRole")
-	want := []rbacv1.PolicyRule{{APIGroups: []string{v1.GroupName}, Resources: []string{v1.ApplicationClassResource}, Verbs: []string{"get", "list", "watch"}}}
-	if diff := cmp.Diff(want, role.Rules); diff != "" {
-		t.Errorf("cluster-wide rules (-want +got):\n%s", diff)
 	}
 }
 
