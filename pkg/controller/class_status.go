@@ -144,6 +144,9 @@ func (s *classStatuses) settle(ctx context.Context, name string, err error) {
 
 // write counts the Applications of a class and writes its status, if that changed.
 func (s *classStatuses) write(ctx context.Context, name string) error {
+	if !s.informers.SeesAllNamespaces() {
+		return nil // It would count some of the Applications, and contradict who counts the others.
+	}
 	subject, chosen, err := s.find(name)
 	if err != nil || subject == nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
@@ -86,6 +87,12 @@ func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
 		return nil, nil
 	}
 	return i.classes.lister.List(labels.Everything())
+}
+
+// SeesAllNamespaces tells whether OfClass knows the Applications of the whole cluster.
+func (i *Informers) SeesAllNamespaces() bool {
+	_, all := i.scopes[metav1.NamespaceAll]
+	return all
 }
 
 // OfClass returns the cached Applications, of all watched namespaces and in no order, that name the
