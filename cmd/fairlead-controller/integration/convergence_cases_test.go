@@ -41,7 +41,7 @@ func pickedTransitions() map[string][]string {
 		"variables": {
 			`{env: [{name: A, value: "1"}, {name: B, value: "2"}, {name: C, value: "$(B)"}], replicas: 0}`,
 			`{env: [{name: C, value: "3"}, {name: B, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], replicas: 0}`,
-			`{env: [{name: B, value: "2"}, {name: C, value: "$(B)"}, {name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}], replicas: 0}`,
+			`{env: [{name: B, value: "2"}, {name: C, value: "$(B)"}, {name: A, valueFrom: {secretKeyRef: {name: s, key: k, optional: true}}}], replicas: 0}`,
 		},
 		"order": {
 			`{env: [{name: A, value: "1"}, {name: B, value: "$(A)"}, {name: C, value: "3"}], initContainers: [{name: a, image: a}, {name: b, image: b}], ports: [{name: http, containerPort: 80}, {name: admin, containerPort: 81}], mounts: [{mountPath: /a, emptyDir: {}}], replicas: 0}`,
@@ -50,7 +50,7 @@ func pickedTransitions() map[string][]string {
 		"volume-sources": {
 			`{mounts: [{mountPath: /data, emptyDir: {}}, {mountPath: /cache, emptyDir: {medium: Memory}}], replicas: 0}`,
 			`{mounts: [{mountPath: /data, persistentVolumeClaim: {claimName: data}}, {mountPath: /tmp, emptyDir: {}}], replicas: 0}`,
-			`{mounts: [{mountPath: /data, configMap: {name: data}}], replicas: 0}`,
+			`{mounts: [{mountPath: /data, configMap: {name: data, optional: true}}], replicas: 0}`,
 		},
 		"probes": {
 			`{ports: [{name: http, containerPort: 80}], livenessProbe: {httpGet: {path: /}}, readinessProbe: {exec: {command: ["true"]}}, replicas: 0}`,
