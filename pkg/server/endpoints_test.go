@@ -84,7 +84,7 @@ func TestMetricsHandler(t *testing.T) {
 			t.Errorf("%s %s, profiling %t: %d, want %d", test.method, test.path, test.profiling, got.Code, test.code)
 		}
 		if test.path == "/metrics" && test.code == http.StatusOK {
-			for _, want := range []string{"fairlead_build_info{", "process_start_time_seconds", "go_goroutines", "rest_client_exec_plugin_ttl_seconds"} {
+			for _, want := range []string{"fairlead_build_info{", "process_start_time_seconds", "go_goroutines"} {
 				if !strings.Contains(got.Body.String(), want) {
 					t.Errorf("%s is missing", want)
 				}
