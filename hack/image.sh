@@ -46,7 +46,7 @@ arguments=(
   --build-arg=REVISION="$(stamp gitCommit)"
   --build-arg=CREATED="$created"
 )
-# The times in the image are those of the commit: the same source gives the same image.
+# The times in the image are those of the commit, not of the build.
 case "$tool" in
   docker)
     export DOCKER_BUILDKIT=1
