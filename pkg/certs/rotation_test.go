@@ -205,7 +205,8 @@ func TestNoStepLosesARequest(t *testing.T) {
 				t.Fatal("settled, and what the leader serves is refused")
 			}
 			writes := w.shared.writes
-			if w.settle(ctx, t); w.shared.writes != writes {
+			w.settle(ctx, t)
+			if w.shared.writes != writes {
 				t.Fatal("wrote although nothing has changed")
 			}
 		}

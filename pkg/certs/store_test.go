@@ -4,6 +4,7 @@
 package certs
 
 import (
+	"bytes"
 	"crypto/elliptic"
 	"crypto/x509"
 	"fmt"
@@ -174,7 +175,7 @@ func TestInMemory(t *testing.T) {
 		}
 		run(t, rotator.Run)
 		synctest.Wait()
-		if now, _ := store.CurrentCertKeyContent(); string(now) != string(first) {
+		if now, _ := store.CurrentCertKeyContent(); !bytes.Equal(now, first) {
 			t.Error("the certificate of the start was replaced at once")
 		}
 		time.Sleep(90 * day) //nolint:forbidigo // The clock is that of synctest.
