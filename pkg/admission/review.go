@@ -38,10 +38,11 @@ func newCodec() (codec, error) {
 	return codec{strict: info.StrictSerializer, lenient: info.Serializer}, nil
 }
 
-// review decodes a request of the API server. Unknown and duplicate fields are errors: whoever sends
-// them means something that would not be looked at.
+// review decodes a request of the API server. A newer one may send fields that this version does not
+// know; to refuse them would be to refuse every Application from the day the cluster is upgraded. The
+// Application inside is decoded strictly (see application).
 func (c codec) review(body []byte) (*admissionv1.AdmissionReview, error) {
-	decoded, got, err := c.strict.Decode(body, nil, &admissionv1.AdmissionReview{})
+	decoded, got, err := c.lenient.Decode(body, nil, &admissionv1.AdmissionReview{})
 	if err != nil {
 		return nil, fmt.Errorf("decode the review: %w", err)
 	}

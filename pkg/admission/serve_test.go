@@ -47,8 +47,7 @@ func TestRequestsThatAreNoReview(t *testing.T) {
 		{"another kind", http.MethodPost, ValidatePath, "application/json", `{"apiVersion":"apps.fairlead.dev/v1","kind":"Application"}`, http.StatusBadRequest, "Application"},
 		{"no request", http.MethodPost, ValidatePath, "application/json", `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, http.StatusBadRequest, "no request"},
 		{"no uid", http.MethodPost, ValidatePath, "application/json", with(`"uid":"5f0c4c4e-0000-4000-8000-000000000001"`, `"uid":""`), http.StatusBadRequest, "no uid"},
-		{"an unknown field", http.MethodPost, ValidatePath, "application/json", with(`"namespace":"shop"`, `"nameSpace":"shop"`), http.StatusBadRequest, `unknown field "request.nameSpace"`},
-		{"a field twice", http.MethodPost, ValidatePath, "application/json", with(`"namespace":"shop"`, `"namespace":"shop","namespace":"x"`), http.StatusBadRequest, `duplicate field "request.namespace"`},
+		{"a field of a later version", http.MethodPost, ValidatePath, "application/json", with(`"namespace":"shop"`, `"namespace":"shop","later":{"a":1}`), http.StatusOK, `"allowed":true`},
 		{"about something else", http.MethodPost, ValidatePath, "application/json", with(`"kind":"Application"`, `"kind":"Pod"`), http.StatusOK, "knows Application"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
