@@ -17,6 +17,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // anyPods draws pods of several ReplicaSets, in any trouble, likely or not.
@@ -104,7 +105,7 @@ func checkProblems(t *rapid.T, in Input, status v1.ApplicationStatus) {
 
 // Pods of a Deployment that rolls out, so that none of the many other reasons comes first.
 func TestProblemProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
 		in := with(withPods(0, nil), func(in *Input, d *appsv1.Deployment) {
 			rollingOut(d)
 			in.Snapshot.Pods = anyPods(t)
