@@ -164,6 +164,10 @@ func TestServedAPI(t *testing.T) {
 		var served []string
 		for _, resource := range list.APIResources {
 			served = append(served, resource.Name)
+			if resource.Name == v1.ApplicationClassResource && (!slices.Equal(resource.ShortNames, []string{"flc"}) ||
+				!slices.Equal(resource.Categories, []string{"fairlead"}) || resource.SingularName != "applicationclass" || resource.Namespaced) {
+				t.Errorf("the resource is %+v", resource)
+			}
 			if resource.Name != v1.ApplicationResource {
 				continue
 			}
@@ -173,7 +177,7 @@ func TestServedAPI(t *testing.T) {
 			}
 		}
 		slices.Sort(served)
-		if want := []string{"applications", "applications/scale", "applications/status"}; !slices.Equal(served, want) {
+		if want := []string{"applicationclasses", "applicationclasses/status", "applications", "applications/scale", "applications/status"}; !slices.Equal(served, want) {
 			t.Errorf("%v are served, want %v", served, want)
 		}
 	})
