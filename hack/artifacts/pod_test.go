@@ -24,8 +24,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestPod holds what the controller's pod must be in every overlay.
-func TestPod(t *testing.T) {
+// TestS21Pod holds what the controller's pod must be in every overlay.
+func TestS21Pod(t *testing.T) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		t.Fatal(err)

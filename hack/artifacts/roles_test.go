@@ -38,8 +38,8 @@ func permissions(t *testing.T, objects []*unstructured.Unstructured) []permissio
 	return all
 }
 
-// TestRolesAreNarrow is the static half of row S1 of the threat model: what no role may contain.
-func TestRolesAreNarrow(t *testing.T) {
+// TestS1RolesAreNarrow is the static half of row S1 of the threat model: what no role may contain.
+func TestS1RolesAreNarrow(t *testing.T) {
 	for _, overlay := range overlays(t) {
 		t.Run(overlay, func(t *testing.T) {
 			for _, p := range permissions(t, rendered(t, overlay)) {
@@ -87,8 +87,8 @@ func excesses(p permission) []string {
 	return all
 }
 
-// TestSecretsAreOptional: without the component, no Secret of a tenant can be read.
-func TestSecretsAreOptional(t *testing.T) {
+// TestS1SecretsAreOptional: without the component, no Secret of a tenant can be read.
+func TestS1SecretsAreOptional(t *testing.T) {
 	for _, p := range permissions(t, rendered(t, "default")) {
 		if slices.Contains(p.rule.Resources, "secrets") && !strings.HasPrefix(p.role, "Role "+operatorNamespace+"/") {
 			t.Errorf("%s grants Secrets: %+v", p.role, p.rule)
@@ -96,8 +96,8 @@ func TestSecretsAreOptional(t *testing.T) {
 	}
 }
 
-// TestNamespacedOverlayHasNothingClusterWide is why that overlay exists.
-func TestNamespacedOverlayHasNothingClusterWide(t *testing.T) {
+// TestS1NamespacedOverlayHasNothingClusterWide is why that overlay exists.
+func TestS1NamespacedOverlayHasNothingClusterWide(t *testing.T) {
 	for _, object := range rendered(t, "namespaced") {
 		if object.GetNamespace() == "" && object.GetKind() != "Namespace" {
 			t.Errorf("%s is cluster-wide", name(object))

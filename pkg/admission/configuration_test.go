@@ -22,7 +22,7 @@ import (
 )
 
 // What must hold of the configurations, whatever else they say: S15 of the threat model.
-func TestWebhooksCannotBlockOthers(t *testing.T) {
+func TestS15WebhooksCannotBlockOthers(t *testing.T) {
 	mutating, validating := Configurations("any", Endpoint{URL: "https://127.0.0.1:1"}, "fairlead-system")
 	type webhook struct {
 		name       string

@@ -143,7 +143,7 @@ func TestNewNeedsItsFunctions(t *testing.T) {
 }
 
 // Requests that are too many are told so at once; those that are worked on end well.
-func TestOverload(t *testing.T) {
+func TestS16Overload(t *testing.T) {
 	m, registry := registered(t)
 	arrived, release := make(chan struct{}), make(chan struct{})
 	c := &cluster{allowed: []string{"a"}, config: func(c *Config) {

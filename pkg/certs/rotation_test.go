@@ -170,7 +170,7 @@ func (w *world) damage(t *rapid.T) {
 // Over any sequence of times, damages and leaders, each replica's leaf is accepted at each step: by an
 // API server that has the caBundle of this moment, and by one that still has that of the step
 // before. And whatever has happened, at the end the leader's is accepted.
-func TestNoStepLosesARequest(t *testing.T) {
+func TestS17NoStepLosesARequest(t *testing.T) {
 	ctx := klog.NewContext(t.Context(), klog.Logger{})
 	fixedseed.Check(t, func(t *rapid.T) {
 		w := newWorld(t)

@@ -186,7 +186,7 @@ func TestManyLives(t *testing.T) {
 	})
 }
 
-func TestNoLeafOfACANobodyTrusts(t *testing.T) {
+func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, validating(""))
 		var refuse bool

@@ -56,7 +56,7 @@ func TestTruncatedNamesKeepNameAndSuffixApart(t *testing.T) {
 	}
 }
 
-func TestNamesAreValidAndDifferent(t *testing.T) {
+func TestS14NamesAreValidAndDifferent(t *testing.T) {
 	label := rapid.StringMatching(`[a-z]([-a-z0-9]{0,61}[a-z0-9])?`)
 	fixedseed.Check(t, func(t *rapid.T) {
 		apps := rapid.SliceOfNDistinct(label, 2, 2, rapid.ID).Draw(t, "applications")

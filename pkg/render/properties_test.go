@@ -91,7 +91,7 @@ func TestEveryChildBelongsToItsApplication(t *testing.T) {
 }
 
 // Whatever labels and annotations people write, ours are as they must be.
-func TestReservedLabelsCannotBeOverridden(t *testing.T) {
+func TestS10ReservedLabelsCannotBeOverridden(t *testing.T) {
 	forged := map[string]string{"team": "shop"}
 	for _, key := range []string{v1.LabelApplication, v1.LabelName, v1.LabelManagedBy, v1.AnnotationRenderedHash,
 		v1.AnnotationConfigHash, v1.AnnotationReplicasManaged, v1.ReservedPrefix + "other"} {
@@ -174,7 +174,7 @@ func TestEveryChildComesBackFromItsType(t *testing.T) {
 }
 
 // In a NetworkPolicy an empty list of peers or ports opens everything.
-func TestNetworkPoliciesOpenNothingByAccident(t *testing.T) {
+func TestS11NetworkPoliciesOpenNothingByAccident(t *testing.T) {
 	check(t, func(t *rapid.T, app *v1.Application, facts render.Facts, _ []child.Desired) {
 		policy := app.Spec.NetworkPolicy
 		if policy == nil {

@@ -106,8 +106,8 @@ func (e *env) trusted() *x509.CertPool {
 	return pool
 }
 
-// TestEndpoints asks a leader and a follower (S19).
-func TestEndpoints(t *testing.T) {
+// TestS19Endpoints asks a leader and a follower (S19).
+func TestS19Endpoints(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	e.releasedLease()

@@ -41,9 +41,9 @@ func foreignVariants() map[string]func(e *env, foreign *unstructured.Unstructure
 	}
 }
 
-// TestForeignObject gives the name of a child to an object of somebody else: it is not touched,
+// TestS12ForeignObject gives the name of a child to an object of somebody else: it is not touched,
 // everything else goes on, status and an Event say so, and all is well once it is gone.
-func TestForeignObject(t *testing.T) {
+func TestS12ForeignObject(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: controller}}")
@@ -111,10 +111,10 @@ func (e *env) checkUntouched(cursor *controlplane.AuditCursor, kind child.Kind, 
 	}
 }
 
-// TestForeignObjectOfOldUID gives the name of a child to what an Application of the same name,
+// TestS13ForeignObjectOfOldUID gives the name of a child to what an Application of the same name,
 // which is gone, has left behind. It is never taken over; the garbage collector deletes it, and
 // then the child is made.
-func TestForeignObjectOfOldUID(t *testing.T) {
+func TestS13ForeignObjectOfOldUID(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.waitGarbageCollector()
@@ -145,9 +145,9 @@ func TestForeignObjectOfOldUID(t *testing.T) {
 	}
 }
 
-// TestForeignObjectsSurviveSwitchedOffFeatures has objects that carry the Application's labels,
+// TestS12ForeignObjectsSurviveSwitchedOffFeatures has objects that carry the Application's labels,
 // and its plain ownerReference, under the names of children that it does not want.
-func TestForeignObjectsSurviveSwitchedOffFeatures(t *testing.T) {
+func TestS12ForeignObjectsSurviveSwitchedOffFeatures(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.apply(small + "  serviceAccount: {name: default}\n  reconcilePolicy: Suspend\n")

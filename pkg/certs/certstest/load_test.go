@@ -24,7 +24,7 @@ import (
 
 // The API server asks a webhook of a follower about every request, three times, while the leader
 // goes through several leaves and CAs. None fails.
-func TestRotationUnderLoadLosesNoRequest(t *testing.T) {
+func TestS17RotationUnderLoadLosesNoRequest(t *testing.T) {
 	cp := shared.Get(t)
 	namespace := cp.Namespace(t)
 	client := clientFor(t, cp.Config())

@@ -61,7 +61,7 @@ func TestTwoRotatorsAtOnceConverge(t *testing.T) {
 	}
 }
 
-func TestRepairs(t *testing.T) {
+func TestS17Repairs(t *testing.T) {
 	cp := shared.Get(t)
 	client := clientFor(t, cp.Config())
 	for name, disturb := range map[string]func(t *testing.T, namespace string){

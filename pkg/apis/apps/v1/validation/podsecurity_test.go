@@ -12,7 +12,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-func TestPodSecurityRestricted(t *testing.T) {
+func TestS4PodSecurityRestricted(t *testing.T) {
 	run(t, []testCase{{
 		name: "what is left out is restricted",
 		spec: `{podSecurityContext: {fsGroup: 1}, securityContext: {readOnlyRootFilesystem: false}, initContainers: [{name: i, image: i}], sidecars: [{name: s, image: s, securityContext: {runAsUser: 1}}]}`,
