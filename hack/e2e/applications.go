@@ -67,9 +67,9 @@ func (s *story) awaitReady(ctx context.Context, name string) error {
 	})
 }
 
-// url is where the Service of an Application answers: at its ClusterIP, which kube-proxy leads to the pods.
-func (s *story) url(ctx context.Context, name string) (string, error) {
-	service, err := s.kube.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
+// url is where the Service of the Application answers: at its ClusterIP, which kube-proxy leads to the pods.
+func (s *story) url(ctx context.Context) (string, error) {
+	service, err := s.kube.CoreV1().Services(namespace).Get(ctx, webName, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -98,14 +98,14 @@ func TestKeepAsking(t *testing.T) {
 	var asked atomic.Int32
 	enough := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		switch n := asked.Add(1); {
-		case n == 3:
+		n := asked.Add(1)
+		if n == 3 {
 			http.Error(w, "not now", http.StatusServiceUnavailable)
-		case n == 10:
+			return
+		}
+		_, _ = io.WriteString(w, "7")
+		if n == 10 {
 			close(enough)
-			fallthrough
-		default:
-			_, _ = io.WriteString(w, "7")
 		}
 	}))
 	defer server.Close()

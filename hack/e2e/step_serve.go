@@ -30,7 +30,7 @@ func (s *story) serve(ctx context.Context) error {
 		return err
 	}
 	s.screen.good("Application %s is Ready with 2 pods, under Pod Security restricted (%s)", webName, duration(time.Since(began)))
-	url, err := s.url(ctx, webName)
+	url, err := s.url(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *story) serve(ctx context.Context) error {
 
 // rollOut changes the image while clients ask.
 func (s *story) rollOut(ctx context.Context) error {
-	url, err := s.url(ctx, webName)
+	url, err := s.url(ctx)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	url, err := s.url(ctx, webName)
+	url, err := s.url(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *story) upgrade(ctx context.Context) error {
 
 // undeploy takes the operator away from under its Applications.
 func (s *story) undeploy(ctx context.Context) error {
-	url, err := s.url(ctx, webName)
+	url, err := s.url(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,7 @@
 //	VERSION      what it answers; the image sets it
 //	MODE         crash: ends with exit code 3 at once
 //	             unready: serves, but its readiness probe fails
-//	             slow: begins to serve after START_DELAY
-//	START_DELAY  a duration, e.g. 5s
+//	             slow: begins to serve after START_DELAY, e.g. 5s
 //
 // Called as `workload pause` it waits for SIGTERM: the process that holds the namespaces of a pod.
 package main
@@ -34,12 +33,13 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if len(os.Args) > 1 && os.Args[1] == "pause" {
 		<-ctx.Done()
 		return
 	}
-	if err := run(ctx, os.Getenv); err != nil {
+	err := run(ctx, os.Getenv)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "workload:", err)
 		os.Exit(crashCode)
 	}

@@ -46,7 +46,7 @@ func create(group string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		own := filepath.Join(group, file)
 		content, err := os.ReadFile(own)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && len(strings.TrimSpace(string(content))) > 0 {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(string(content)) != "" {
 			continue
 		}
 		if err != nil {

@@ -20,13 +20,14 @@ type Histogram map[float64]float64
 
 // Read adds up the buckets of a histogram over all label values, of the series whose labels contain selector.
 func Read(exposition io.Reader, name, selector string) (Histogram, error) {
+	const groups = 4 // of the labels before le, the bound, the labels after it, the count
 	bucket := regexp.MustCompile(`^` + regexp.QuoteMeta(name) + `_bucket\{(.*)le="([^"]+)"(.*)\} (\S+)`)
 	h := Histogram{}
 	scanner := bufio.NewScanner(exposition)
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
 		match := bucket.FindStringSubmatch(scanner.Text())
-		if match == nil || !strings.Contains(match[1]+match[3], selector) {
+		if len(match) != 1+groups || !strings.Contains(match[1]+match[3], selector) {
 			continue
 		}
 		bound, err := strconv.ParseFloat(match[2], 64)

@@ -9,13 +9,8 @@
 // files stay; package cgroup and the data directory take care of those.
 package sandbox
 
-import "errors"
-
 // initCommand is the first argument of this executable when it is the first process of a sandbox.
 const initCommand = "@sandbox-init"
-
-// errUnsupported says that this is not Linux.
-var errUnsupported = errors.New("namespaces exist on Linux only")
 
 // Command says what runs in the sandbox.
 type Command struct {

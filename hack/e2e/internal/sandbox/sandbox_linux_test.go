@@ -182,7 +182,7 @@ func awaitEmpty(t *testing.T, namespace string) {
 			if _, err := strconv.Atoi(entry.Name()); err != nil {
 				continue
 			}
-			if link, _ := os.Readlink(filepath.Join("/proc", entry.Name(), "ns", "pid")); link == namespace {
+			if link, _ := os.Readlink(fmt.Sprintf("/proc/%s/ns/pid", entry.Name())); link == namespace {
 				return false, nil
 			}
 		}
