@@ -19,6 +19,8 @@ boilerplate="$out/hack/boilerplate.go.txt"
 say() { printf '>> %s\n' "$*"; }
 codegen_tool() { go tool -modfile="$out/hack/tools/codegen/go.mod" "$@"; }
 
+# Nothing imports it, so on a new machine no build has fetched it yet.
+go mod download k8s.io/code-generator
 # shellcheck source=/dev/null # it comes from the module cache, at the version that go.mod pins
 source "$(go list -m -f '{{.Dir}}' k8s.io/code-generator)/kube_codegen.sh"
 
