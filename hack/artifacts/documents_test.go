@@ -22,7 +22,7 @@ const handbook = "docs/operations.md"
 // TestEveryReasonIsExplained: whoever meets a condition, reason or Event finds it in the handbook.
 func TestEveryReasonIsExplained(t *testing.T) {
 	text := readFile(t, handbook)
-	files, err := filepath.Glob(filepath.Join(root, "pkg/apis/apps/v1/conditions*.go"))
+	files, err := filepath.Glob(filepath.Join(root, "pkg", "apis", "apps", "v1", "conditions*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

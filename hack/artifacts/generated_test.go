@@ -82,7 +82,7 @@ func installation(t *testing.T) []byte {
 #
 # after the image of the Deployment is where your nodes find it; see docs/operations.md.
 `)
-	crds, err := filepath.Glob(filepath.Join(root, "artifacts/crds/*.yaml"))
+	crds, err := filepath.Glob(filepath.Join(root, "artifacts", "crds", "*.yaml"))
 	if err != nil || len(crds) == 0 {
 		t.Fatalf("list the CRDs: %v, found %d", err, len(crds))
 	}

@@ -23,7 +23,7 @@ import (
 // overlays returns the directories of artifacts/overlays that can be deployed.
 func overlays(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "artifacts/overlays/*/kustomization.yaml"))
+	files, err := filepath.Glob(filepath.Join(root, "artifacts", "overlays", "*", "kustomization.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

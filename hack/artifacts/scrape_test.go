@@ -25,7 +25,7 @@ import (
 // and for those of its own that need no event to appear.
 func TestMetricsAreServed(t *testing.T) {
 	cp := shared.Get(t)
-	cp.InstallCRDs(t, filepath.Join(root, "artifacts/crds"))
+	cp.InstallCRDs(t, filepath.Join(root, "artifacts", "crds"))
 	address := freeAddress(t)
 	startController(t, "--kubeconfig="+cp.Kubeconfig(), "--metrics-bind-address="+address, "--leader-elect", "--operator-namespace=default")
 	wanted := append([]string{"fairlead_build_info", "fairlead_applications", "fairlead_sync_duration_seconds", "fairlead_status_updates_total"}, libraryMetrics...)
