@@ -47,7 +47,7 @@ const (
 )
 
 // diagnose says what is wrong with a pod.
-func diagnose(t *child.Trouble, now time.Time) []finding {
+func diagnose(t *child.Trouble) []finding {
 	if t.Failed != nil {
 		return []finding{lost(t.Failed)}
 	}

@@ -58,7 +58,7 @@ func (p pods) findProblems(in Input, now time.Time) (problems []v1.Problem, agai
 		if current == nil || pod.Trouble == nil || pod.ReplicaSet != current.UID {
 			continue
 		}
-		findings := diagnose(pod.Trouble, now)
+		findings := diagnose(pod.Trouble)
 		found = append(found, due(findings, now)...)
 		again = sooner(again, nextDue(findings, now))
 	}
