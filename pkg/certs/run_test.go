@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -189,15 +190,15 @@ func TestManyLives(t *testing.T) {
 func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, validating(""))
-		var refuse bool
+		var refuse atomic.Bool
 		c.PrependReactor("patch", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return refuse, nil, errors.New("refused")
+			return refuse.Load(), nil, errors.New("refused")
 		})
 		run(t, c.rotator.Run)
 		synctest.Wait()
 		first := c.leader.last().CA.Certificate
 
-		refuse = true
+		refuse.Store(true)
 		time.Sleep(21 * day) //nolint:forbidigo // The clock is that of synctest.
 		synctest.Wait()
 		if b := c.leader.last(); b.Next.Certificate == nil || !b.CA.Certificate.Equal(first) || issuer(b) != b.CA.Certificate {
@@ -207,7 +208,7 @@ func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 			t.Errorf("the leaf is not renewed meanwhile: %v", err)
 		}
 
-		refuse = false
+		refuse.Store(false)
 		time.Sleep(3 * time.Hour) //nolint:forbidigo // The clock is that of synctest.
 		synctest.Wait()
 		if b := c.leader.last(); b.CA.Certificate.Equal(first) {
