@@ -142,7 +142,7 @@ func (p *provider) exchange(t *testing.T) *tls.Config {
 	return &tls.Config{RootCAs: pool}
 }
 
-func TestCertificates(t *testing.T) {
+func TestS16TLS(t *testing.T) {
 	source := &provider{}
 	certificates := NewCertificates(source)
 	ctx, cancel := context.WithCancel(t.Context())
