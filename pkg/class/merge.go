@@ -47,23 +47,27 @@ func Merge(application *v1.Application, defaults *v1.ApplicationDefaults) (*v1.A
 	return merged, taken.DeepCopy() // The spec and the status share nothing.
 }
 
-// mergeKeys adds the entries of defaults whose keys own does not have, and returns them.
-func mergeKeys[K comparable, V any](own *map[K]V, defaults map[K]V) map[K]V {
-	var taken map[K]V
+// mergeKeys returns own with the entries of defaults whose keys it does not have, and those entries.
+func mergeKeys[K comparable, V any](own, defaults map[K]V) (merged, taken map[K]V) {
+	merged = own
 	for key, value := range defaults {
-		if _, found := (*own)[key]; !found {
-			put(own, key, value)
-			put(&taken, key, value)
+		if _, found := own[key]; !found {
+			taken = with(taken, key, value)
 		}
 	}
-	return taken
+	for key, value := range taken {
+		merged = with(merged, key, value)
+	}
+	return merged, taken
 }
 
-func put[K comparable, V any](entries *map[K]V, key K, value V) {
-	if *entries == nil {
-		*entries = map[K]V{}
+// with adds an entry to a map, and makes the map if there is none.
+func with[M ~map[K]V, K comparable, V any](entries M, key K, value V) M {
+	if entries == nil {
+		entries = M{}
 	}
-	(*entries)[key] = value
+	entries[key] = value
+	return entries
 }
 
 // mergeItems adds the items of defaults that own does not have, after its own, and returns them.

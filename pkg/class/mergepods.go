@@ -29,16 +29,16 @@ func mergeResources(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDef
 		if _, limited := own.Limits[name]; limited || requested && contradict(name, request, limit) {
 			continue
 		}
-		put((*map[corev1.ResourceName]resource.Quantity)(&merged.Limits), name, limit)
-		put((*map[corev1.ResourceName]resource.Quantity)(&from.Limits), name, limit)
+		merged.Limits = with(merged.Limits, name, limit)
+		from.Limits = with(from.Limits, name, limit)
 	}
 	for name, request := range defaults.Resources.Requests {
 		limit, limited := own.Limits[name]
 		if _, requested := own.Requests[name]; requested || limited && contradict(name, request, limit) {
 			continue
 		}
-		put((*map[corev1.ResourceName]resource.Quantity)(&merged.Requests), name, request)
-		put((*map[corev1.ResourceName]resource.Quantity)(&from.Requests), name, request)
+		merged.Requests = with(merged.Requests, name, request)
+		from.Requests = with(from.Requests, name, request)
 	}
 	if len(from.Limits)+len(from.Requests) > 0 {
 		spec.Resources, taken.Resources = &merged, &from
@@ -64,7 +64,7 @@ func mergeTopologySpread(spec *v1.ApplicationSpec, defaults, taken *v1.Applicati
 }
 
 func mergeNodeSelector(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
-	taken.NodeSelector = mergeKeys(&spec.NodeSelector, defaults.NodeSelector)
+	spec.NodeSelector, taken.NodeSelector = mergeKeys(spec.NodeSelector, defaults.NodeSelector)
 }
 
 func mergeTolerations(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
@@ -91,10 +91,9 @@ func mergePodMetadata(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationD
 	if spec.PodMetadata != nil {
 		merged = *spec.PodMetadata
 	}
-	from := v1.PodMetadata{
-		Labels:      mergeKeys(&merged.Labels, defaults.PodMetadata.Labels),
-		Annotations: mergeKeys(&merged.Annotations, defaults.PodMetadata.Annotations),
-	}
+	from := v1.PodMetadata{}
+	merged.Labels, from.Labels = mergeKeys(merged.Labels, defaults.PodMetadata.Labels)
+	merged.Annotations, from.Annotations = mergeKeys(merged.Annotations, defaults.PodMetadata.Annotations)
 	if len(from.Labels)+len(from.Annotations) > 0 {
 		spec.PodMetadata, taken.PodMetadata = &merged, &from
 	}

@@ -40,8 +40,10 @@ func mergeRoute(application string, route *v1.Route, defaults, taken *v1.RouteDe
 		own := application + "-" + route.Name + "-tls"
 		route.TLS, taken.TLS = &v1.RouteTLS{SecretName: cmp.Or(defaults.TLS.SecretName, own)}, defaults.TLS
 	}
-	for key, value := range mergeKeys(&route.Annotations, defaults.Annotations) {
-		put(&taken.Annotations, key, value)
+	merged, added := mergeKeys(route.Annotations, defaults.Annotations)
+	route.Annotations = merged
+	for key, value := range added {
+		taken.Annotations = with(taken.Annotations, key, value)
 	}
 }
 

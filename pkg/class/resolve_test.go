@@ -97,12 +97,16 @@ func TestResolveAndValidate(t *testing.T) {
 		},
 		{
 			name: "an invalid default", application: v1.ApplicationSpec{Image: "web:1"}, applied: "standard",
-			class:  limited(func(s *v1.ApplicationClassSpec) { s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "Not A Name"} }),
+			class: limited(func(s *v1.ApplicationClassSpec) {
+				s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "Not A Name"}
+			}),
 			reason: v1.ReasonClassInvalid, message: `spec.priorityClassName: Invalid value: "Not A Name": with the defaults of ApplicationClass "standard": `,
 		},
 		{
 			name: "an invalid default does not matter where it is not taken", application: v1.ApplicationSpec{Image: "web:1", PriorityClassName: "high"}, applied: "standard",
-			class: limited(func(s *v1.ApplicationClassSpec) { s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "Not A Name"} }),
+			class: limited(func(s *v1.ApplicationClassSpec) {
+				s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "Not A Name"}
+			}),
 		},
 		{
 			name: "an Application that is invalid by itself", application: v1.ApplicationSpec{Image: "web:"}, applied: "standard",
