@@ -104,7 +104,16 @@ func (s *story) refuse(ctx context.Context) error {
 	}
 	const path = "spec.resources.requests"
 	began := time.Now()
-	err := s.create(ctx, bad, metav1.CreateOptions{})
+	var err error
+	// That the Service leads to the replicas, kube-proxy may learn a moment after they are Ready. Until then nothing is
+	// accepted either.
+	waitErr := s.await(ctx, "the webhooks to answer", func(ctx context.Context) (bool, string, error) {
+		err = s.create(ctx, bad, metav1.CreateOptions{})
+		return err == nil || !apierrors.IsInternalError(err), fmt.Sprint(err), nil
+	})
+	if waitErr != nil {
+		return waitErr
+	}
 	switch {
 	case err == nil:
 		return errors.New("it was accepted")
