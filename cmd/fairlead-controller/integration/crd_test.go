@@ -27,14 +27,14 @@ func TestPersistedDefaults(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	tests := []struct{ name, spec, want string }{
-		{"image-alone", "{image: a}", "{image: a, reconcilePolicy: Enforce, deletionPolicy: Delete}"},
+		{"image-alone", "{image: a}", "{image: a, configChangePolicy: Rollout, reconcilePolicy: Enforce, deletionPolicy: Delete}"},
 		{
 			"everything-empty",
 			`{image: a, ports: [{name: http, containerPort: 80}], service: {}, disruptionBudget: {}, serviceAccount: {}, podMetadata: {},
 			  routes: [{name: a, hostnames: [a.example.com], paths: [{}]}], livenessProbe: {httpGet: {}}, startupProbe: {grpc: {}},
 			  mounts: [{mountPath: /a, emptyDir: {}}], resources: {}, securityContext: {}, podSecurityContext: {}, strategy: {},
 			  networkPolicy: {egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 1}]}]}}`,
-			`{image: a, reconcilePolicy: Enforce, deletionPolicy: Delete,
+			`{image: a, configChangePolicy: Rollout, reconcilePolicy: Enforce, deletionPolicy: Delete,
 			  ports: [{name: http, containerPort: 80, protocol: TCP}], service: {type: ClusterIP, sessionAffinity: None},
 			  disruptionBudget: {mode: Auto}, serviceAccount: {}, podMetadata: {},
 			  routes: [{name: a, hostnames: [a.example.com], type: Ingress, paths: [{path: /, pathType: Prefix}]}],
@@ -44,7 +44,7 @@ func TestPersistedDefaults(t *testing.T) {
 		},
 		{
 			"autoscaled", "{image: a, autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 70}}",
-			"{image: a, reconcilePolicy: Enforce, deletionPolicy: Delete, autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 70}}",
+			"{image: a, configChangePolicy: Rollout, reconcilePolicy: Enforce, deletionPolicy: Delete, autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 70}}",
 		},
 	}
 	for _, test := range tests {
