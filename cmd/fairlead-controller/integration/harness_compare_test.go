@@ -28,9 +28,9 @@ func (e *env) sub(t testing.TB) *env {
 	return &copied
 }
 
-// named is a manifest of the Application web under another name.
+// named is a manifest of the Application web under another name, and a host name of its own.
 func named(manifest, name string) string {
-	return strings.ReplaceAll(manifest, "{name: web}", "{name: "+name+"}")
+	return strings.NewReplacer("{name: web}", "{name: "+name+"}", "[web.example.com]", "["+name+".example.com]").Replace(manifest)
 }
 
 // live reads a child as it is, or returns nil if there is none.
