@@ -72,6 +72,11 @@ func (m *Metrics) Register(register func(metrics.Registerable) error) error {
 			return err
 		}
 	}
+	// A series that begins with its first panic would hide that one from increase().
+	for _, webhook := range []Webhook{Mutating, Validating} {
+		m.panics.WithLabelValues(string(webhook))
+		m.rejected.WithLabelValues(string(webhook))
+	}
 	return nil
 }
 
