@@ -48,17 +48,17 @@ arguments=(
 )
 # The times in the image are those of the commit, not of the build.
 case "$tool" in
-  docker)
-    export DOCKER_BUILDKIT=1
-    command=(docker build)
-    arguments+=(--build-arg=SOURCE_DATE_EPOCH="$epoch")
-    ;;
-  podman) command=(podman build --timestamp="$epoch") ;;
-  buildah) command=(buildah build --timestamp="$epoch") ;;
-  *)
-    echo "image: IMAGE_BUILDER is $tool, but must be docker, podman or buildah" >&2
-    exit 1
-    ;;
+docker)
+  export DOCKER_BUILDKIT=1
+  command=(docker build)
+  arguments+=(--build-arg=SOURCE_DATE_EPOCH="$epoch")
+  ;;
+podman) command=(podman build --timestamp="$epoch") ;;
+buildah) command=(buildah build --timestamp="$epoch") ;;
+*)
+  echo "image: IMAGE_BUILDER is $tool, but must be docker, podman or buildah" >&2
+  exit 1
+  ;;
 esac
 
 echo ">> building $image with $tool"
