@@ -38,7 +38,7 @@ func TestEveryThreatHasItsTest(t *testing.T) {
 			if !existing[found[1]] {
 				t.Errorf("SECURITY.md names %s in row S%d, which does not exist", found[1], number)
 			}
-			if match := numbered.FindStringSubmatch(found[1]); match != nil && match[1] == strconv.Itoa(number) {
+			if match := numbered.FindStringSubmatch(found[1]); len(match) > 1 && match[1] == strconv.Itoa(number) {
 				own++
 			}
 		}

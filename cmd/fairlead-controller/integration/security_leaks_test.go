@@ -120,7 +120,7 @@ func TestS20LogInjection(t *testing.T) {
 			switch {
 			case found == nil && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " >"):
 				return "neither an entry nor an indented value"
-			case found != nil && found[1] == "forged.go":
+			case len(found) > 1 && found[1] == "forged.go":
 				return "a forged entry"
 			}
 			return ""
