@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -125,6 +126,9 @@ func install(ctx context.Context, c *cluster, o options) error {
 		if err := waitAvailable(ctx, c, object); err != nil {
 			return err
 		}
+	}
+	if slices.ContainsFunc(objects, isWebhookConfiguration) {
+		return waitAnswering(ctx, c)
 	}
 	return nil
 }

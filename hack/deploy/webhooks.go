@@ -1,0 +1,59 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// answerTimeout is longer than the nodes need to lead the Service to pods that are ready.
+const answerTimeout = 20 * time.Second
+
+func isWebhookConfiguration(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "ValidatingWebhookConfiguration"
+}
+
+// waitAnswering returns once the API server reaches the webhooks: pods that are ready are not yet
+// pods to which the Service leads on every node, and until it does, Applications are refused. It
+// asks with an Application that is not stored.
+//
+// Where they do not answer in time (a firewall before the nodes, a Service network that the API
+// server is not in) it says so and is no failure: everything is installed.
+func waitAnswering(ctx context.Context, c *cluster) error {
+	probe := &unstructured.Unstructured{}
+	probe.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+	probe.SetNamespace(metav1.NamespaceDefault)
+	probe.SetName("fairlead-deploy-probe")
+	probe.Object["spec"] = map[string]any{"image": "registry.example.com/probe:1"}
+	applications := c.objects.Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, answerTimeout, true, func(ctx context.Context) (bool, error) {
+		_, err := applications.Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if ctx.Err() == nil {
+			last = err
+		}
+		// A webhook that is not reached is an internal error. Any other answer is that of one who is.
+		return !apierrors.IsInternalError(err) && ctx.Err() == nil, nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("wait for the webhooks: %w", context.Cause(ctx))
+	case wait.Interrupted(err):
+		fmt.Fprintf(c.out, "The API server does not reach the webhooks yet, and refuses Applications until it does: %v\n", last)
+		return nil
+	case err != nil:
+		return err
+	}
+	fmt.Fprintln(c.out, "answering: the webhooks")
+	return nil
+}
