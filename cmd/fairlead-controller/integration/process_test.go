@@ -213,31 +213,14 @@ func answering(t *testing.T, code int) string {
 // channel is closed when somebody tries.
 func holding(t *testing.T, e *env) (address string, held <-chan struct{}) {
 	t.Helper()
-	trying, release := make(chan struct{}), make(chan struct{})
-	address = e.through(func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/deployments") {
-			return false
-		}
-		close(trying) // Once: the controller does not try twice while it waits.
-		<-release
-		return true
-	})
-	t.Cleanup(func() { close(release) })
-	return address, trying
-}
-
-// through is a way to the API server of the test, but for the requests that answer says it has
-// answered.
-func (e *env) through(answer func(http.ResponseWriter, *http.Request) bool) (address string) {
-	e.Helper()
 	config := e.cluster.Config()
 	transport, err := rest.TransportFor(config)
 	if err != nil {
-		e.Fatal(err)
+		t.Fatal(err)
 	}
 	target, err := url.Parse(config.Host)
 	if err != nil {
-		e.Fatal(err)
+		t.Fatal(err)
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
@@ -245,14 +228,19 @@ func (e *env) through(answer func(http.ResponseWriter, *http.Request) bool) (add
 		FlushInterval: -1, // Watches.
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
+	trying, release := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !answer(w, r) {
-			proxy.ServeHTTP(w, r)
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
+			close(trying) // Once: the controller does not try twice while it waits.
+			<-release
+			return
 		}
+		proxy.ServeHTTP(w, r)
 	}))
-	e.Cleanup(func() {
+	t.Cleanup(func() {
+		close(release)
 		server.Close()
 		utilnet.CloseIdleConnectionsFor(transport)
 	})
-	return server.URL
+	return server.URL, trying
 }

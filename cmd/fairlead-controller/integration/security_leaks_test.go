@@ -10,6 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"regexp"
 	"strings"
 	"syscall"
@@ -19,6 +22,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
 
 	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -145,7 +150,7 @@ func TestS20LogInjection(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			e := newEnv(t, shared.Get(t))
-			p := program.start(t, "--kubeconfig="+kubeconfig(t, e.through(forging)), "--namespace="+e.namespace, "--logging-format="+format, "--v=6")
+			p := program.start(t, "--kubeconfig="+kubeconfig(t, e.forging()), "--namespace="+e.namespace, "--logging-format="+format, "--v=6")
 			e.inject()
 			p.waitFor("forged.go") // As a part of a value, in an entry of the controller's own.
 			p.signal(syscall.SIGTERM)
@@ -159,18 +164,39 @@ func TestS20LogInjection(t *testing.T) {
 	}
 }
 
-// forging refuses every Service with a hostile message, as an admission webhook could.
-func forging(w http.ResponseWriter, r *http.Request) bool {
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/services") {
-		return false
+// forging is a way to the API server of the test on which every Service is refused with a hostile
+// message, as an admission webhook could.
+func (e *env) forging() (address string) {
+	e.Helper()
+	config := e.cluster.Config()
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		e.Fatal(err)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusInternalServerError)
-	_ = json.NewEncoder(w).Encode(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: forged,
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		e.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport, proxy.FlushInterval = transport, -1
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/services") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusInternalServerError)
+		_ = json.NewEncoder(w).Encode(metav1.Status{
+			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status:   metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: forged,
+		})
+	}))
+	e.Cleanup(func() {
+		server.Close()
+		utilnet.CloseIdleConnectionsFor(transport)
 	})
-	return true
+	return server.URL
 }
 
 // inject makes Applications with a hostile text in each field that takes any, and waits for the sync.
