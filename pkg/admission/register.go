@@ -131,7 +131,7 @@ func (r *Registrar) probe(ctx context.Context) (err error) {
 		default:
 			last = err
 		}
-		return false, nil
+		return false, nil //nolint:nilerr // It is kept in last; the next try may do better.
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return &UnreachableError{URL: r.URL, Err: last}

@@ -26,7 +26,7 @@ type codec struct {
 
 func newCodec() (codec, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, v1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, v1.Install} {
 		if err := add(scheme); err != nil {
 			return codec{}, fmt.Errorf("make the scheme of admission: %w", err)
 		}

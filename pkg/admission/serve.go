@@ -41,7 +41,11 @@ func (h *Handler) serve(webhook Webhook, answer answer) http.Handler {
 		defer func() { h.config.Metrics.observe(webhook, operation, outcome, time.Since(start)) }()
 		ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
 		defer cancel()
-		defer h.guard(ctx, w, webhook)
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				h.survive(ctx, w, webhook, panicked)
+			}
+		}()
 
 		review, problem := h.read(w, r)
 		if problem != nil {
@@ -65,13 +69,9 @@ func (h *Handler) serve(webhook Webhook, answer answer) http.Handler {
 	})
 }
 
-// guard turns a panic into 500: one request fails, the server and all others go on. Nothing has been
+// survive turns a panic into 500: one request fails, the server and all others go on. Nothing has been
 // written then, because the response is written at once at the very end.
-func (h *Handler) guard(ctx context.Context, w http.ResponseWriter, webhook Webhook) {
-	panicked := recover()
-	if panicked == nil {
-		return
-	}
+func (h *Handler) survive(ctx context.Context, w http.ResponseWriter, webhook Webhook, panicked any) {
 	if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(panicked) // net/http's own way to drop a connection
 	}

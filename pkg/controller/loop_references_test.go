@@ -385,7 +385,8 @@ func TestIgnore(t *testing.T) {
 func TestSecretsNotPermitted(t *testing.T) {
 	asked := 0
 	access := func(_ context.Context, resource schema.GroupResource, _ string) (bool, error) {
-		if asked++; asked < 3 {
+		asked++
+		if asked < 3 {
 			return false, fmt.Errorf("not yet")
 		}
 		return resource.Resource != "secrets", nil

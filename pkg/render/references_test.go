@@ -4,6 +4,7 @@
 package render
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,9 +41,7 @@ func TestReferenceHashes(t *testing.T) {
 			}
 			deployment, _ := rendered[0].(*appsv1ac.DeploymentApplyConfiguration)
 			pods := map[string]string{"team": "shop"}
-			for key, value := range test.pods {
-				pods[key] = value
-			}
+			maps.Copy(pods, test.pods)
 			if diff := cmp.Diff(pods, deployment.Spec.Template.Annotations); diff != "" {
 				t.Errorf("annotations of the pods (-want +got):\n%s", diff)
 			}

@@ -8,7 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log"
+	"log" //nolint:depguard // http.Server takes no other logger for its connections.
 	"net"
 	"net/http"
 	"time"

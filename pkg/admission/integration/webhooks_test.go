@@ -144,7 +144,8 @@ func TestS8RouteHijack(t *testing.T) {
 		application := f.application("thief", changes...)
 		application.Namespace = attacker
 		_, err := apps.Create(t.Context(), application, metav1.CreateOptions{})
-		if f.wantRefused(err, "bank.example.com/", f.namespace+"/victim"); err == nil {
+		f.wantRefused(err, "bank.example.com/", f.namespace+"/victim")
+		if err == nil {
 			t.Errorf("%s, it is accepted", name)
 		}
 	}
