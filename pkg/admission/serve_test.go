@@ -132,6 +132,7 @@ func TestPanic(t *testing.T) {
 	wantMetrics(t, registry, `
 # HELP fairlead_admission_panics_total [ALPHA] Panics that were caught while answering an admission request, by webhook.
 # TYPE fairlead_admission_panics_total counter
+fairlead_admission_panics_total{webhook="mutating"} 0
 fairlead_admission_panics_total{webhook="validating"} 129
 `, "fairlead_admission_panics_total")
 }
@@ -181,6 +182,7 @@ func TestS16Overload(t *testing.T) {
 # HELP fairlead_admission_overload_rejections_total [ALPHA] Admission requests that got 429 because too many were being worked on, by webhook.
 # TYPE fairlead_admission_overload_rejections_total counter
 fairlead_admission_overload_rejections_total{webhook="mutating"} 1
+fairlead_admission_overload_rejections_total{webhook="validating"} 0
 `, "fairlead_admission_overload_rejections_total")
 }
 
