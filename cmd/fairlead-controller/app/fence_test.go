@@ -135,10 +135,19 @@ type contender struct {
 	*candidate
 	lock *lock
 	stop context.CancelFunc
+
+	mu sync.Mutex
 	// began and ended are when it could write first and last; zero: not yet.
 	began, ended time.Time
 	err          error
 	done         chan struct{}
+}
+
+// note sets began or ended to now.
+func (c *contender) note(moment *time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*moment = time.Now()
 }
 
 // contend starts a candidate whose work takes drain to end.
@@ -152,7 +161,7 @@ func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *con
 	go func() {
 		defer close(c.done)
 		c.err = c.lead(ctx, c.afterPredecessor(func(ctx, lease context.Context) {
-			c.began = time.Now()
+			c.note(&c.began)
 			select {
 			case <-ctx.Done():
 				select {
@@ -161,13 +170,17 @@ func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *con
 				}
 			case <-lease.Done():
 			}
-			c.ended = time.Now()
+			c.note(&c.ended)
 		}))
 	}()
 	return c
 }
 
-func (c *contender) working() bool { return !c.began.IsZero() && c.ended.IsZero() }
+func (c *contender) working() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.began.IsZero() && c.ended.IsZero()
+}
 
 // after lets time pass, and everybody do what is due by then.
 func after(d time.Duration) {
