@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// otherOperators are the groups that the embedded control plane does not serve. foreign_test.go looks
-// at their objects in other ways.
+// otherOperators are the groups that the embedded control plane does not serve. Of their objects only
+// the alerts are tested, in rules.
 var otherOperators = []string{"cert-manager.io", "monitoring.coreos.com"}
 
 // TestServerAccepts has the real API server check every object of every overlay: unknown fields,
