@@ -220,7 +220,11 @@ func (d *demo) tellStalled(manifests []manifest) {
 	d.screen.print(tree(applications, d.screen.style, 0)...)
 	for _, application := range applications {
 		stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
-		d.seen.stalled = append(d.seen.stalled, fmt.Sprintf("%s: %s", application.Name, stalled.Reason))
+		why := stalled.Reason
+		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason != why {
+			why += ", because " + ready.Reason
+		}
+		d.seen.stalled = append(d.seen.stalled, fmt.Sprintf("%s: %s", application.Name, why))
 		d.screen.tell(good, "Stalled=True/%s, as it should be", stalled.Reason)
 	}
 }
