@@ -35,8 +35,8 @@ func NewCertificates(provider dynamiccertificates.CertKeyContentProvider) *Certi
 	return c
 }
 
-// Config is what a Listener needs.
-func (c *Certificates) Config() *tls.Config { return c.config }
+// Config is what a Listener needs. Each gets a copy, since net/http adds to it what HTTP/2 needs.
+func (c *Certificates) Config() *tls.Config { return c.config.Clone() }
 
 // Enqueue is called by the provider when it has something new.
 func (c *Certificates) Enqueue() {
