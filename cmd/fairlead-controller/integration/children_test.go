@@ -5,6 +5,7 @@ package integration
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,8 +85,10 @@ func (e *env) checkMetadata(kind child.Kind, name, application, manager string) 
 	}
 }
 
-// specOf is an Application with this spec and without pods, unless the spec scales it.
+// specOf is an Application with this spec and without pods, unless the spec scales it. Its host name
+// is its own.
 func specOf(name, spec string) string {
+	spec = strings.ReplaceAll(spec, "web.example.com", name+".example.com")
 	return `
 apiVersion: apps.fairlead.dev/v1
 kind: Application

@@ -121,11 +121,29 @@ func transitions(t *testing.T) []transition {
 		drawn := transition{name: fmt.Sprintf("drawn-%d", i)}
 		for j := range 3 {
 			spec := generator.Example(3*i + j)
-			// What they are about here are the children, and not what pods do.
-			spec.Paused, spec.ReconcilePolicy = new(true), v1.ReconcileEnforce
+			// What they are about here are the children, and not what pods do, nor what they would wait for.
+			spec.Paused, spec.ReconcilePolicy, spec.ConfigChangePolicy = new(true), v1.ReconcileEnforce, v1.ConfigChangeIgnore
 			drawn.specs = append(drawn.specs, spec)
 		}
 		all = append(all, drawn)
 	}
+	for _, transition := range all {
+		for _, spec := range transition.specs {
+			ownHostnames(transition.name, spec.Routes)
+		}
+	}
 	return all
+}
+
+// ownHostnames makes the host names differ from those of other Applications, since each belongs to one.
+func ownHostnames(name string, routes []v1.Route) {
+	for _, route := range routes {
+		for i, hostname := range route.Hostnames {
+			rest, wildcard := strings.CutPrefix(hostname, "*.")
+			route.Hostnames[i] = name + "." + rest
+			if wildcard {
+				route.Hostnames[i] = "*." + route.Hostnames[i]
+			}
+		}
+	}
 }

@@ -142,10 +142,17 @@ func (e *env) namespaced(kind schema.GroupVersionKind) bool {
 
 func (e *env) mapping(kind schema.GroupVersionKind) *meta.RESTMapping {
 	e.Helper()
-	mapping, err := e.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		e.Fatal(err)
-	}
+	var mapping *meta.RESTMapping
+	// The API server serves a new kind a moment before it lists it.
+	e.eventually("the API server lists "+kind.Kind, func() (bool, string) {
+		found, err := e.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil {
+			e.mapper.Reset()
+			return false, err.Error()
+		}
+		mapping = found
+		return true, ""
+	})
 	return mapping
 }
 
