@@ -39,7 +39,7 @@ var excused = map[string]string{
 // lasting are the commands that go on until they are stopped, by how they begin, and what they
 // print when they are ready.
 var lasting = map[string]string{
-	"make run":                "starting workers",
+	"make run":                "Starting workers",
 	"bin/fairlead-cluster up": "KUBECONFIG",
 }
 
