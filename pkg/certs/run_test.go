@@ -36,6 +36,8 @@ type cluster struct {
 	*fake.Clientset
 	leader, follower *SecretStore
 	rotator          *Rotator
+	// refusePatches makes the API server refuse to change the validating configuration.
+	refusePatches atomic.Bool
 }
 
 // The fake cannot stream the initial list. Only the clientset says so, and it is the typed clients that
@@ -70,6 +72,10 @@ func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 		t.Fatal(err)
 	}
 	c.rotator = rotator
+	// Before anything runs, since the fake reads its reactors without a lock.
+	client.PrependReactor("patch", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return c.refusePatches.Load(), nil, errors.New("refused")
+	})
 	run(t, c.leader.Run)
 	run(t, c.follower.Run)
 	return c
@@ -190,15 +196,11 @@ func TestManyLives(t *testing.T) {
 func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, validating(""))
-		var refuse atomic.Bool
-		c.PrependReactor("patch", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return refuse.Load(), nil, errors.New("refused")
-		})
 		run(t, c.rotator.Run)
 		synctest.Wait()
 		first := c.leader.last().CA.Certificate
 
-		refuse.Store(true)
+		c.refusePatches.Store(true)
 		time.Sleep(21 * day) //nolint:forbidigo // The clock is that of synctest.
 		synctest.Wait()
 		if b := c.leader.last(); b.Next.Certificate == nil || !b.CA.Certificate.Equal(first) || issuer(b) != b.CA.Certificate {
@@ -208,7 +210,7 @@ func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 			t.Errorf("the leaf is not renewed meanwhile: %v", err)
 		}
 
-		refuse.Store(false)
+		c.refusePatches.Store(false)
 		time.Sleep(3 * time.Hour) //nolint:forbidigo // The clock is that of synctest.
 		synctest.Wait()
 		if b := c.leader.last(); b.CA.Certificate.Equal(first) {
