@@ -71,9 +71,11 @@ func WithVerb(verbs ...string) AuditFilter {
 	return func(e *AuditEvent) bool { return slices.Contains(verbs, e.Verb) }
 }
 
-// Writes selects the requests that would change something.
+// Writes selects the requests that would change something. A review is a question, although it is created.
 func Writes() AuditFilter {
-	return WithVerb("create", "update", "patch", "delete", "deletecollection")
+	writes, reviews := WithVerb("create", "update", "patch", "delete", "deletecollection"),
+		OnResource("selfsubjectaccessreviews", "subjectaccessreviews", "tokenreviews")
+	return func(e *AuditEvent) bool { return writes(e) && !reviews(e) }
 }
 
 // OnResource selects the requests about one of the resources, given as plurals, with a subresource as pods/status.
