@@ -215,7 +215,8 @@ func TestOldPodsDoNotCount(t *testing.T) {
 			t.Errorf("the new revision is blamed: %+v", v.Status.Problems)
 		}
 	}
-	if rolling < 3 {
+	// One while it rolls, and the last one; how many more depends on how quick the pods are.
+	if rolling < 2 {
 		t.Errorf("only %d versions of a rollout were seen", rolling)
 	}
 }

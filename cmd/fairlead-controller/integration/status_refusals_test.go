@@ -47,12 +47,12 @@ func TestQuotaExceeded(t *testing.T) {
 
 	setQuota("pods", 2)(e, "")
 	exceeded := standing{
-		ready: "False/QuotaExceeded", also: v1.ConditionReconciling, kstatus: kstatus.InProgressStatus,
-		message: "is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2. ",
+		ready: "False/QuotaExceeded", also: v1.ConditionReconciling + "/" + v1.ReasonRollingOut, kstatus: kstatus.InProgressStatus,
+		message: "Exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2. ",
 		others:  []string{"Available=True/MinimumReplicasAvailable", "Progressing=True/NewReplicaSetCreated"},
 	}
 	past := exceeded
-	past.also, past.kstatus = v1.ConditionStalled, kstatus.FailedStatus
+	past.also, past.kstatus = v1.ConditionStalled+"/"+v1.ReasonProgressDeadlineExceeded, kstatus.FailedStatus
 	past.others = []string{"Available=True/MinimumReplicasAvailable", "Progressing=False/ProgressDeadlineExceeded"}
 	h.follow(e, "web",
 		step{editing(func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" }), exceeded},
@@ -120,7 +120,7 @@ func TestPermissionDenied(t *testing.T) {
 		APIGroups: []string{"apps.fairlead.dev", "apps", "autoscaling", "policy", "networking.k8s.io", "events.k8s.io"},
 		Resources: []string{"*"}, Verbs: all,
 	})
-	grant(e, "core", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts", "configmaps"}, Verbs: all})
+	grant(e, "core", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts", "configmaps", "pods"}, Verbs: all})
 	grant(e, "services", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get", "list", "watch", "patch", "delete"}})
 	e.run(func(s *setup) {
 		s.Config = func(config *app.Config) { config.Client.Impersonate = rest.ImpersonationConfig{UserName: "limited"} }
