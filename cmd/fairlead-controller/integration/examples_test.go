@@ -50,9 +50,9 @@ func TestExamples(t *testing.T) {
 // promise.
 func TestBrokenExamples(t *testing.T) {
 	t.Parallel()
-	promised := map[string]string{
-		"wrong-image.yaml": v1.ReasonProgressDeadlineExceeded,
-		"wrong-port.yaml":  v1.ReasonInvalid,
+	promised := map[string]struct{ stalled, ready string }{
+		"wrong-image.yaml": {v1.ReasonProgressDeadlineExceeded, v1.ReasonImagePullFailed},
+		"wrong-port.yaml":  {v1.ReasonInvalid, v1.ReasonInvalid},
 	}
 	files, err := filepath.Glob(filepath.Join(examples, "broken", "*.yaml"))
 	if err != nil {
@@ -67,8 +67,8 @@ func TestBrokenExamples(t *testing.T) {
 			e := start(t)
 			e.applyFiles(file)
 			for _, name := range e.mine {
-				e.waitCondition(name, v1.ConditionStalled, metav1.ConditionTrue, promised[filepath.Base(file)])
-				e.waitCondition(name, v1.ConditionReady, metav1.ConditionFalse, promised[filepath.Base(file)])
+				e.waitCondition(name, v1.ConditionStalled, metav1.ConditionTrue, promised[filepath.Base(file)].stalled)
+				e.waitCondition(name, v1.ConditionReady, metav1.ConditionFalse, promised[filepath.Base(file)].ready)
 			}
 		})
 	}
