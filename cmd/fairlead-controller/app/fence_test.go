@@ -210,7 +210,8 @@ func TestLeaderStops(t *testing.T) {
 		if one.err != nil {
 			t.Errorf("a stop is no error, but it returned %v", one.err)
 		}
-		after(1200 * time.Millisecond)
+		// An elector looks again after the retry period and up to 1.2 of it more, at random.
+		after(2300 * time.Millisecond)
 		if !two.working() {
 			t.Errorf("nobody took over; the holder is %q", l.holder())
 		}
