@@ -71,6 +71,9 @@ func checkLinks(t *testing.T, document documents.Document) {
 			t.Errorf("the link to %s leads to nothing", target)
 			continue
 		}
+		if strings.HasSuffix(file, ".go") {
+			continue // TestBookNamesLines looks at the line.
+		}
 		if heading != "" && !hasHeading(read(t, linked), heading) {
 			t.Errorf("the link to %s leads to no heading of %s", target, linked)
 		}
