@@ -23,7 +23,7 @@ type layer struct {
 var layers = []layer{
 	{"pkg/apis/...", []string{"pkg/apis/..."}},
 	{"pkg/generated/...", []string{"pkg/apis/...", "pkg/generated/..."}},
-	{"pkg/pipeline/...", nil},
+	{"pkg/pipeline/...", []string{"pkg/pipeline/..."}},
 	// Pure: values in, values out.
 	{"pkg/child", []string{"pkg/apis/apps/v1"}},
 	{"pkg/reference", []string{"pkg/apis/apps/v1"}},
