@@ -19,11 +19,13 @@ import (
 // API server's defaults, by autoscalers, by people) make no difference.
 type Differ struct {
 	converter managedfields.TypeConverter
+	schemas   schemas
 }
 
 // NewDiffer makes a Differ for the built-in types of the scheme.
 func NewDiffer(scheme *runtime.Scheme) Differ {
-	return Differ{converter: applyconfigurations.NewTypeConverter(scheme)}
+	converter := applyconfigurations.NewTypeConverter(scheme)
+	return Differ{converter: converter, schemas: schemasOf(converter)}
 }
 
 // Difference is how a live child differs from the rendered one.
@@ -39,6 +41,14 @@ type Difference struct {
 
 // Compare finds the difference. The error is that of an object which does not fit its schema.
 func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, error) {
+	if d.schemas.alike(desired, live) && len(misplaced(desired, live)) == 0 {
+		return Difference{}, nil
+	}
+	return d.merge(desired, live)
+}
+
+// merge finds the difference by structured merge.
+func (d Differ) merge(desired child.Desired, live child.Object) (Difference, error) {
 	want, err := d.converter.ObjectToTyped(desired.Object)
 	if err != nil {
 		return Difference{}, fmt.Errorf("read rendered %s: %w", desired.Ref, err)

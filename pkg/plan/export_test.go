@@ -1,0 +1,16 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "fairlead.dev/fairlead/pkg/child"
+
+// Alike is the quick answer of Compare, and Merge the thorough one.
+
+func (d Differ) Alike(desired child.Desired, live child.Object) bool {
+	return d.schemas.alike(desired, live) && len(misplaced(desired, live)) == 0
+}
+
+func (d Differ) Merge(desired child.Desired, live child.Object) (Difference, error) {
+	return d.merge(desired, live)
+}
