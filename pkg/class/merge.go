@@ -29,6 +29,7 @@ func Merge(application *v1.Application, defaults *v1.ApplicationDefaults) (*v1.A
 		mergeResources,
 		mergeStrategy,
 		mergeProgressDeadline,
+		mergeRollback,
 		mergeTopologySpread,
 		mergeNodeSelector,
 		mergeTolerations,

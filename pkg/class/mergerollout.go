@@ -72,3 +72,10 @@ func mergeProgressDeadline(spec *v1.ApplicationSpec, defaults, taken *v1.Applica
 	}
 	spec.ProgressDeadlineSeconds, taken.ProgressDeadlineSeconds = seconds, seconds
 }
+
+func mergeRollback(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
+	if spec.Rollback != nil || defaults.Rollback == nil {
+		return
+	}
+	spec.Rollback, taken.Rollback = defaults.Rollback, defaults.Rollback
+}

@@ -71,6 +71,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.ProblemApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ResourceStatus"):
 		return &appsv1.ResourceStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RevisionStatus"):
+		return &appsv1.RevisionStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Rollback"):
+		return &appsv1.RollbackApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Route"):
 		return &appsv1.RouteApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RouteDefaults"):

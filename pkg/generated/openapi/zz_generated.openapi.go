@@ -53,6 +53,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.Probe{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Probe(ref),
 		v1.Problem{}.OpenAPIModelName():                                             schema_pkg_apis_apps_v1_Problem(ref),
 		v1.ResourceStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_ResourceStatus(ref),
+		v1.RevisionStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_RevisionStatus(ref),
+		v1.Rollback{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_Rollback(ref),
 		v1.Route{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Route(ref),
 		v1.RouteDefaults{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_RouteDefaults(ref),
 		v1.RouteKey{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_RouteKey(ref),
@@ -725,6 +727,12 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 							Format:      "int32",
 						},
 					},
+					"rollback": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What becomes of a rollout that misses its deadline. Replaced: an Application that has a rollback takes nothing.",
+							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
+						},
+					},
 					"topologySpreadConstraints": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -842,7 +850,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 			},
 		},
 		Dependencies: []string{
-			v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+			v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
 	}
 }
 
@@ -1398,7 +1406,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"revisionHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many old ReplicaSets are kept. Default 5.",
+							Description: "How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5. The one that was healthy last is kept beyond it.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1408,6 +1416,12 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							Description: "Stops rollouts, as a Deployment's paused does; everything else is still kept.",
 							Type:        []string{"boolean"},
 							Format:      "",
+						},
+					},
+					"rollback": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.",
+							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
 						},
 					},
 					"reconcilePolicy": {
@@ -1565,7 +1579,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.ApplicationPort{}.OpenAPIModelName(), v1.Autoscaling{}.OpenAPIModelName(), v1.Config{}.OpenAPIModelName(), v1.DisruptionBudget{}.OpenAPIModelName(), v1.Mount{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Probe{}.OpenAPIModelName(), v1.Route{}.OpenAPIModelName(), v1.Service{}.OpenAPIModelName(), v1.ServiceAccount{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.Affinity{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.Lifecycle{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodSecurityContext{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.SecurityContext{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+			v1.ApplicationPort{}.OpenAPIModelName(), v1.Autoscaling{}.OpenAPIModelName(), v1.Config{}.OpenAPIModelName(), v1.DisruptionBudget{}.OpenAPIModelName(), v1.Mount{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Probe{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.Route{}.OpenAPIModelName(), v1.Service{}.OpenAPIModelName(), v1.ServiceAccount{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.Affinity{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.Lifecycle{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodSecurityContext{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.SecurityContext{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
 	}
 }
 
@@ -1672,6 +1686,12 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The revisions of the pods, by their numbers. Each is a ControllerRevision with the label apps.fairlead.dev/application.",
+							Ref:         ref(v1.RevisionStatus{}.OpenAPIModelName()),
+						},
+					},
 					"class": {
 						SchemaProps: spec.SchemaProps{
 							Description: "The class with which the Application was synced, and what it takes from it.",
@@ -1723,7 +1743,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), v1.RevisionStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 
@@ -2532,6 +2552,60 @@ func schema_pkg_apis_apps_v1_ResourceStatus(ref common.ReferenceCallback) common
 					},
 				},
 				Required: []string{"group", "kind", "name", "state"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_apps_v1_RevisionStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RevisionStatus are the numbers of revisions.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"current": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The revision that the pods are brought to.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"lastHealthy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The newest revision of which all pods have been available. None: there was no such one yet.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"rolledBackFrom": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The revision that the spec asks for and that was taken back. None: the spec is what runs.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Rollback says what becomes of a rollout that fails.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"policy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "With OnFailure, a rollout that has missed its deadline because of its pods is taken back: the revision that was healthy last runs again, until what the spec says about pods changes. The spec stays as it was written, and the condition RolledBack tells. Nothing is taken back that the cluster is to blame for, such as a lack of nodes or a quota. With Never the failed rollout stays as it is.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
 			},
 		},
 	}

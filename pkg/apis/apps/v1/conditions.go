@@ -25,6 +25,9 @@ const (
 	// ConditionConfigFollowed is there, and False, while ConfigMaps or Secrets that the pods use can
 	// change without replacing the pods, although configChangePolicy asks for it.
 	ConditionConfigFollowed = "ConfigFollowed"
+	// ConditionRolledBack is there, and True, while a former revision runs instead of what the spec asks
+	// for, and False while a failed rollout is not taken back although spec.rollback asks for it.
+	ConditionRolledBack = "RolledBack"
 	// ConditionDrifted is there, and True, while children differ and reconcilePolicy is Observe.
 	ConditionDrifted = "Drifted"
 )
@@ -52,6 +55,9 @@ const (
 	// ReasonRouteConflict: a host name and path belong to another Application; the last good children
 	// are kept.
 	ReasonRouteConflict = "RouteConflict"
+	// ReasonRevisionMissing: the ControllerRevision that was put back is gone; the last good children
+	// are kept.
+	ReasonRevisionMissing = "RevisionMissing"
 	// ReasonConflict: an object that is not the Application's has the name of a child.
 	ReasonConflict = "Conflict"
 	// ReasonQuotaExceeded: a ResourceQuota refuses a child, or the Deployment's pods.
@@ -84,6 +90,20 @@ const (
 	ReasonAutoscalerNotFound = "AutoscalerNotFound"
 	// ReasonUnknown stands in where another API gave no reason.
 	ReasonUnknown = "Unknown"
+)
+
+// Reasons of the condition RolledBack. The first one is of Ready and Stalled too.
+const (
+	// ReasonRolledBack: the rollout failed, and the last healthy revision was put back.
+	ReasonRolledBack = "RolledBack"
+	// ReasonNoHealthyRevision: there is no other revision that has been healthy.
+	ReasonNoHealthyRevision = "NoHealthyRevision"
+	// ReasonSameSpec: the revision that was healthy last says the same about the pods.
+	ReasonSameSpec = "SameSpec"
+	// ReasonNotTheRevision: the pods do not serve for a reason that another revision would meet too.
+	ReasonNotTheRevision = "NotTheRevision"
+	// ReasonRevisionRefused: the revision that was healthy last breaks a rule or a limit of the class.
+	ReasonRevisionRefused = "RevisionRefused"
 )
 
 // Reasons for which pods of the current revision do not serve: those of status.problems, beside

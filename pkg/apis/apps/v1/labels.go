@@ -30,6 +30,14 @@ const (
 	// the objects' versions from which the hash was computed. While it fits, nothing is read anew.
 	AnnotationConfigMapsVersions = "apps.fairlead.dev/configmaps-versions"
 	AnnotationSecretsVersions    = "apps.fairlead.dev/secrets-versions"
+	// AnnotationRevision is on the Deployment: the name of the ControllerRevision that its pods are
+	// brought to. So what Kubernetes says of the rollout is about this revision and no other.
+	AnnotationRevision = "apps.fairlead.dev/revision"
+	// AnnotationRolledBackFrom is on the Deployment while it has a former revision: the name of the
+	// ControllerRevision that failed. AnnotationRolledBackBecause tells why it did. They come and go with the
+	// pod template in one write, so that nothing is rolled back twice.
+	AnnotationRolledBackFrom    = "apps.fairlead.dev/rolled-back-from"
+	AnnotationRolledBackBecause = "apps.fairlead.dev/rolled-back-because"
 	// AnnotationReplicasManaged is on the Deployment while Fairlead sets spec.replicas. It tells
 	// that the field must be handed over before it may be left out.
 	AnnotationReplicasManaged = "apps.fairlead.dev/replicas-managed"

@@ -229,7 +229,8 @@ type ApplicationSpec struct {
 	// +optional
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// How many old ReplicaSets are kept. Default 5.
+	// How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5.
+	// The one that was healthy last is kept beyond it.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +optional
@@ -238,6 +239,10 @@ type ApplicationSpec struct {
 	// Stops rollouts, as a Deployment's paused does; everything else is still kept.
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
+
+	// What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.
+	// +optional
+	Rollback *Rollback `json:"rollback,omitempty"`
 
 	// Whether the controller enforces the children (Enforce), only reports how they differ
 	// (Observe), or leaves the Application and its children alone (Suspend).
@@ -330,6 +335,29 @@ const (
 	ConfigChangeRollout ConfigChangePolicy = "Rollout"
 	// ConfigChangeIgnore leaves them alone.
 	ConfigChangeIgnore ConfigChangePolicy = "Ignore"
+)
+
+// Rollback says what becomes of a rollout that fails.
+type Rollback struct {
+	// With OnFailure, a rollout that has missed its deadline because of its pods is taken back: the
+	// revision that was healthy last runs again, until what the spec says about pods changes. The spec
+	// stays as it was written, and the condition RolledBack tells. Nothing is taken back that the
+	// cluster is to blame for, such as a lack of nodes or a quota. With Never the failed rollout stays
+	// as it is.
+	// +kubebuilder:default=Never
+	// +optional
+	Policy RollbackPolicy `json:"policy,omitempty"`
+}
+
+// RollbackPolicy says when a revision that was healthy is put back.
+// +kubebuilder:validation:Enum=Never;OnFailure
+type RollbackPolicy string
+
+const (
+	// RollbackNever leaves a failed rollout as it is. The default.
+	RollbackNever RollbackPolicy = "Never"
+	// RollbackOnFailure puts the last healthy revision back when the deadline has passed.
+	RollbackOnFailure RollbackPolicy = "OnFailure"
 )
 
 // ReconcilePolicy says what the controller may do with the children.

@@ -109,6 +109,11 @@ type ApplicationDefaults struct {
 	// +optional
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
+	// What becomes of a rollout that misses its deadline. Replaced: an Application that has a rollback
+	// takes nothing.
+	// +optional
+	Rollback *Rollback `json:"rollback,omitempty"`
+
 	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
 	// none. An empty labelSelector means the Application's pods.
 	// +listType=map

@@ -54,6 +54,11 @@ type ApplicationStatus struct {
 	// +optional
 	Image string `json:"image,omitempty"`
 
+	// The revisions of the pods, by their numbers. Each is a ControllerRevision with the label
+	// apps.fairlead.dev/application.
+	// +optional
+	Revision *RevisionStatus `json:"revision,omitempty"`
+
 	// The class with which the Application was synced, and what it takes from it.
 	// +optional
 	Class *AppliedClass `json:"class,omitempty"`
@@ -72,6 +77,21 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Problems []Problem `json:"problems,omitempty"`
+}
+
+// RevisionStatus are the numbers of revisions.
+type RevisionStatus struct {
+	// The revision that the pods are brought to.
+	// +optional
+	Current int64 `json:"current,omitempty"`
+
+	// The newest revision of which all pods have been available. None: there was no such one yet.
+	// +optional
+	LastHealthy int64 `json:"lastHealthy,omitempty"`
+
+	// The revision that the spec asks for and that was taken back. None: the spec is what runs.
+	// +optional
+	RolledBackFrom int64 `json:"rolledBackFrom,omitempty"`
 }
 
 // Problem is one thing that is wrong with pods of the current revision, found on any number of them.

@@ -149,6 +149,16 @@ func (in ResourceStatus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RevisionStatus) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RevisionStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Rollback) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Rollback"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Route) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Route"
 }

@@ -135,6 +135,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resources
       type:
         namedType: io.k8s.api.core.v1.ResourceRequirements
+    - name: rollback
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Rollback
     - name: routes
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults
@@ -366,6 +369,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: revisionHistoryLimit
       type:
         scalar: numeric
+    - name: rollback
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Rollback
     - name: routes
       type:
         list:
@@ -466,6 +472,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - group
           - kind
           - name
+    - name: revision
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RevisionStatus
     - name: selector
       type:
         scalar: string
@@ -761,6 +770,24 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
       default: ""
     - name: uid
+      type:
+        scalar: string
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.RevisionStatus
+  map:
+    fields:
+    - name: current
+      type:
+        scalar: numeric
+    - name: lastHealthy
+      type:
+        scalar: numeric
+    - name: rolledBackFrom
+      type:
+        scalar: numeric
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.Rollback
+  map:
+    fields:
+    - name: policy
       type:
         scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.Route

@@ -155,6 +155,9 @@ func validatePolicies(in input) field.ErrorList {
 	errs := enum(in.path.Child("imagePullPolicy"), in.spec.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	errs = append(errs, enum(in.path.Child("reconcilePolicy"), in.spec.ReconcilePolicy, v1.ReconcileEnforce, v1.ReconcileObserve, v1.ReconcileSuspend)...)
 	errs = append(errs, enum(in.path.Child("deletionPolicy"), in.spec.DeletionPolicy, v1.DeletionDelete, v1.DeletionOrphan)...)
+	if rollback := in.spec.Rollback; rollback != nil {
+		errs = append(errs, enum(in.path.Child("rollback", "policy"), rollback.Policy, v1.RollbackNever, v1.RollbackOnFailure)...)
+	}
 	errs = append(errs, between(in.path.Child("terminationGracePeriodSeconds"), in.spec.TerminationGracePeriodSeconds, 0, 86400)...)
 	errs = append(errs, between(in.path.Child("revisionHistoryLimit"), in.spec.RevisionHistoryLimit, 0, 100)...)
 	return errs

@@ -38,6 +38,7 @@ func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.
 	in.spec.Resources = defaults.Resources
 	in.spec.Strategy = defaults.Strategy
 	in.spec.ProgressDeadlineSeconds = defaults.ProgressDeadlineSeconds
+	in.spec.Rollback = defaults.Rollback
 	in.spec.TopologySpreadConstraints = defaults.TopologySpreadConstraints
 	in.spec.NodeSelector = defaults.NodeSelector
 	in.spec.Tolerations = defaults.Tolerations

@@ -26,6 +26,9 @@ type ApplicationDefaultsApplyConfiguration struct {
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds without progress after which a rollout counts as failed.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+	// What becomes of a rollout that misses its deadline. Replaced: an Application that has a rollback
+	// takes nothing.
+	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
 	// none. An empty labelSelector means the Application's pods.
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
@@ -79,6 +82,14 @@ func (b *ApplicationDefaultsApplyConfiguration) WithStrategy(value appsv1.Deploy
 // If called multiple times, the ProgressDeadlineSeconds field is set to the value of the last call.
 func (b *ApplicationDefaultsApplyConfiguration) WithProgressDeadlineSeconds(value int32) *ApplicationDefaultsApplyConfiguration {
 	b.ProgressDeadlineSeconds = &value
+	return b
+}
+
+// WithRollback sets the Rollback field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rollback field is set to the value of the last call.
+func (b *ApplicationDefaultsApplyConfiguration) WithRollback(value *RollbackApplyConfiguration) *ApplicationDefaultsApplyConfiguration {
+	b.Rollback = value
 	return b
 }
 

@@ -86,10 +86,13 @@ type ApplicationSpecApplyConfiguration struct {
 	// Seconds without progress after which a rollout counts as failed. Default 600. Must be more
 	// than minReadySeconds.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-	// How many old ReplicaSets are kept. Default 5.
+	// How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5.
+	// The one that was healthy last is kept beyond it.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// Stops rollouts, as a Deployment's paused does; everything else is still kept.
 	Paused *bool `json:"paused,omitempty"`
+	// What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.
+	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// Whether the controller enforces the children (Enforce), only reports how they differ
 	// (Observe), or leaves the Application and its children alone (Suspend).
 	ReconcilePolicy *appsv1.ReconcilePolicy `json:"reconcilePolicy,omitempty"`
@@ -380,6 +383,14 @@ func (b *ApplicationSpecApplyConfiguration) WithRevisionHistoryLimit(value int32
 // If called multiple times, the Paused field is set to the value of the last call.
 func (b *ApplicationSpecApplyConfiguration) WithPaused(value bool) *ApplicationSpecApplyConfiguration {
 	b.Paused = &value
+	return b
+}
+
+// WithRollback sets the Rollback field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rollback field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithRollback(value *RollbackApplyConfiguration) *ApplicationSpecApplyConfiguration {
+	b.Rollback = value
 	return b
 }
 

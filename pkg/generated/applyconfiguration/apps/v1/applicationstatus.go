@@ -35,6 +35,9 @@ type ApplicationStatusApplyConfiguration struct {
 	URLs []string `json:"urls,omitempty"`
 	// The image that runs, once the rollout is complete.
 	Image *string `json:"image,omitempty"`
+	// The revisions of the pods, by their numbers. Each is a ControllerRevision with the label
+	// apps.fairlead.dev/application.
+	Revision *RevisionStatusApplyConfiguration `json:"revision,omitempty"`
 	// The class with which the Application was synced, and what it takes from it.
 	Class *AppliedClassApplyConfiguration `json:"class,omitempty"`
 	// The children, each with its state.
@@ -134,6 +137,14 @@ func (b *ApplicationStatusApplyConfiguration) WithURLs(values ...string) *Applic
 // If called multiple times, the Image field is set to the value of the last call.
 func (b *ApplicationStatusApplyConfiguration) WithImage(value string) *ApplicationStatusApplyConfiguration {
 	b.Image = &value
+	return b
+}
+
+// WithRevision sets the Revision field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Revision field is set to the value of the last call.
+func (b *ApplicationStatusApplyConfiguration) WithRevision(value *RevisionStatusApplyConfiguration) *ApplicationStatusApplyConfiguration {
+	b.Revision = value
 	return b
 }
 
