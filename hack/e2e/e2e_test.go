@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/audit"
+	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
 func TestMain(m *testing.M) {
@@ -132,19 +132,19 @@ func TestIsChildWrite(t *testing.T) {
 	const operator = "system:serviceaccount:fairlead-system:fairlead-controller"
 	tests := []struct {
 		name  string
-		event audit.Event
+		event auditlog.Event
 		want  bool
 	}{
-		{"a child", audit.Event{Verb: "patch", User: operator, Namespace: namespace, Group: "apps", Resource: "deployments"}, true},
-		{"a child of the core group", audit.Event{Verb: "create", User: operator, Namespace: namespace, Resource: "services"}, true},
-		{"reading", audit.Event{Verb: "watch", User: operator, Namespace: namespace, Group: "apps", Resource: "deployments"}, false},
-		{"a status", audit.Event{Verb: "patch", User: operator, Namespace: namespace, Group: "apps.fairlead.dev", Resource: "applications", Subresource: "status"}, false},
-		{"an Event", audit.Event{Verb: "create", User: operator, Namespace: namespace, Group: "events.k8s.io", Resource: "events"}, false},
-		{"its Lease", audit.Event{Verb: "update", User: operator, Namespace: operatorNamespace, Group: "coordination.k8s.io", Resource: "leases"}, false},
-		{"another one", audit.Event{Verb: "patch", User: "system:node:node-1", Namespace: namespace, Group: "apps", Resource: "deployments"}, false},
+		{"a child", auditlog.Event{Verb: "patch", User: operator, Namespace: namespace, APIGroup: "apps", Resource: "deployments"}, true},
+		{"a child of the core group", auditlog.Event{Verb: "create", User: operator, Namespace: namespace, Resource: "services"}, true},
+		{"reading", auditlog.Event{Verb: "watch", User: operator, Namespace: namespace, APIGroup: "apps", Resource: "deployments"}, false},
+		{"a status", auditlog.Event{Verb: "patch", User: operator, Namespace: namespace, APIGroup: "apps.fairlead.dev", Resource: "applications", Subresource: "status"}, false},
+		{"an Event", auditlog.Event{Verb: "create", User: operator, Namespace: namespace, APIGroup: "events.k8s.io", Resource: "events"}, false},
+		{"its Lease", auditlog.Event{Verb: "update", User: operator, Namespace: operatorNamespace, APIGroup: "coordination.k8s.io", Resource: "leases"}, false},
+		{"another one", auditlog.Event{Verb: "patch", User: "system:node:node-1", Namespace: namespace, APIGroup: "apps", Resource: "deployments"}, false},
 	}
 	for _, test := range tests {
-		if got := isChildWrite(test.event); got != test.want {
+		if got := isChildWrite(&test.event); got != test.want {
 			t.Errorf("%s: got %t", test.name, got)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/audit"
+	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
 // editPeriod is how often the failover tests edit an Application, so that there is always a write to be made.
@@ -71,7 +71,7 @@ func (s *story) failOver(ctx context.Context, end func(ctx context.Context, lead
 	if err != nil {
 		return 0, err
 	}
-	log := audit.Log{File: s.options.auditLog()}
+	log := auditlog.Log{File: s.options.auditLog()}
 	offset, err := log.End()
 	if err != nil {
 		return 0, err
@@ -80,7 +80,7 @@ func (s *story) failOver(ctx context.Context, end func(ctx context.Context, lead
 	defer edits.stop()
 	// One write by the leader first: so it is at work when it ends.
 	err = s.await(ctx, "a write of the leader", func(context.Context) (bool, string, error) {
-		writes, err := log.Since(offset, isChildWrite)
+		writes, _, err := log.Since(offset, isChildWrite)
 		return len(writes) > 0, "", err
 	})
 	if err != nil {
@@ -90,9 +90,9 @@ func (s *story) failOver(ctx context.Context, end func(ctx context.Context, lead
 	if err := end(ctx, leader); err != nil {
 		return 0, err
 	}
-	var first audit.Event
+	var first auditlog.Event
 	err = s.await(ctx, "a write of the successor", func(context.Context) (bool, string, error) {
-		writes, err := log.Since(offset, func(e audit.Event) bool { return isChildWrite(e) && e.Pod != leader })
+		writes, _, err := log.Since(offset, func(e *auditlog.Event) bool { return isChildWrite(e) && e.Pod != leader })
 		if len(writes) > 0 {
 			first = writes[0]
 		}
@@ -104,7 +104,7 @@ func (s *story) failOver(ctx context.Context, end func(ctx context.Context, lead
 	}
 	took = first.Received.Sub(began)
 	s.screen.good("%s writes %s after that", first.Pod, duration(took))
-	overlapping, err := log.Since(offset, func(e audit.Event) bool {
+	overlapping, _, err := log.Since(offset, func(e *auditlog.Event) bool {
 		return isChildWrite(e) && e.Pod == leader && e.Received.After(first.Received)
 	})
 	if err != nil {
@@ -176,9 +176,9 @@ func (e *edits) record(ctx context.Context, err error) {
 }
 
 // isChildWrite selects the operator's writes to children: not to an Application's status, not Events.
-func isChildWrite(e audit.Event) bool {
+func isChildWrite(e *auditlog.Event) bool {
 	return e.IsWrite() && e.Namespace == namespace && e.User == "system:serviceaccount:"+operatorNamespace+":"+operatorName &&
-		e.Group != "apps.fairlead.dev" && e.Group != "events.k8s.io"
+		e.APIGroup != "apps.fairlead.dev" && e.APIGroup != "events.k8s.io"
 }
 
 func (s *story) leaseDuration(ctx context.Context) (time.Duration, error) {

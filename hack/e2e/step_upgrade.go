@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/audit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
 // settle is how long the audit log is watched for writes after an upgrade. The new leader has synced every Application
@@ -29,7 +29,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log := audit.Log{File: s.options.auditLog()}
+	log := auditlog.Log{File: s.options.auditLog()}
 	offset, err := log.End()
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	writes, err := log.Since(offset, func(e audit.Event) bool {
-		return isChildWrite(e) || e.IsWrite() && e.Namespace == namespace && e.Group == v1.GroupName
+	writes, _, err := log.Since(offset, func(e *auditlog.Event) bool {
+		return isChildWrite(e) || e.IsWrite() && e.Namespace == namespace && e.APIGroup == v1.GroupName
 	})
 	if err != nil {
 		return err

@@ -81,6 +81,15 @@ func (cp *ControlPlane) disturb(tb testing.TB, component Component, action strin
 	}
 }
 
+// Act does to a component what Kill, Terminate, Pause and the others do: kill, terminate, pause, resume, start, restart or
+// wait. It is for programs that are no tests; nothing is repaired afterwards.
+func (cp *ControlPlane) Act(ctx context.Context, component Component, action string) error {
+	if cp.process == nil {
+		return fmt.Errorf("%s %s: it belongs to the cluster of KUBECONFIG=%s", action, component, cp.kubeconfig)
+	}
+	return cp.process.act(ctx, component, action)
+}
+
 // repair starts what is stopped and resumes what is paused, in starting order because each needs those before it.
 func (p *process) repair(ctx context.Context) error {
 	var components []componentStatus
