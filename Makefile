@@ -101,6 +101,11 @@ e2e: cluster bin/fairlead-node ## Try the operator on a real node on this machin
 	@hack/build.sh ./hack/e2e fairlead-e2e
 	@exec bin/fairlead-e2e $(ARGS)
 
+.PHONY: bench
+bench: build cluster ## Measure the controller against the goals of docs/performance.md. ARGS="-n=10000 -goals=G1,G3": see ARGS=-help
+	@hack/build.sh ./hack/bench fairlead-bench
+	@exec bin/fairlead-bench $(ARGS)
+
 # Like the control plane: minutes the first time.
 bin/fairlead-node: hack/build-cluster.sh hack/e2e/node/main.go hack/e2e/node/go.mod
 	@hack/build-cluster.sh node

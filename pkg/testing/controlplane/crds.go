@@ -29,19 +29,27 @@ const fieldManager = "fairlead-tests"
 // directory again costs a few requests.
 func (cp *ControlPlane) InstallCRDs(tb testing.TB, dir string) {
 	tb.Helper()
+	if err := cp.ApplyCRDs(tb.Context(), dir); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// ApplyCRDs is InstallCRDs for programs that are no tests.
+func (cp *ControlPlane) ApplyCRDs(ctx context.Context, dir string) error {
 	definitions, err := readCRDs(dir)
 	if err != nil {
-		tb.Fatalf("install CustomResourceDefinitions: %v", err)
+		return fmt.Errorf("install CustomResourceDefinitions: %w", err)
 	}
 	client, err := dynamic.NewForConfig(cp.Config())
 	if err != nil {
-		tb.Fatal(err)
+		return err
 	}
 	for i := range definitions {
-		if err := installCRD(tb.Context(), client, &definitions[i]); err != nil {
-			tb.Fatalf("install CustomResourceDefinition %s: %v", definitions[i].GetName(), err)
+		if err := installCRD(ctx, client, &definitions[i]); err != nil {
+			return fmt.Errorf("install CustomResourceDefinition %s: %w", definitions[i].GetName(), err)
 		}
 	}
+	return nil
 }
 
 // readCRDs returns the definitions in all *.yaml files of dir. There must be at least one, since an empty directory is

@@ -1,0 +1,209 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// controller is the real executable at work, as somebody runs it on a cluster.
+type controller struct {
+	*process
+	client *http.Client
+	url    string // of /metrics and /debug/pprof
+	port   int    // of the API server
+}
+
+// startController returns when it has begun to serve its metrics; its caches may still be empty.
+func (l *lab) startController(ctx context.Context, args ...string) (*controller, error) {
+	args = append([]string{
+		"--kubeconfig=" + l.plane.Kubeconfig(),
+		"--workers=" + strconv.Itoa(l.options.workers),
+		"--health-bind-address=127.0.0.1:0",
+		"--metrics-bind-address=127.0.0.1:0",
+		"--profiling",
+	}, append(args, l.options.controllerArgs...)...)
+	log, err := os.CreateTemp(l.dir, "controller-*.log")
+	if err != nil {
+		return nil, err
+	}
+	if err := log.Close(); err != nil {
+		return nil, err
+	}
+	//nolint:noctx // Not CommandContext: that would kill where stop asks.
+	p, err := startProcess(exec.Command(l.options.controller(), args...), log.Name())
+	if err != nil {
+		return nil, err
+	}
+	// No connection is kept, since none should be left over when the controller has ended.
+	c := &controller{process: p, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	line, err := c.awaitLog(ctx, `server="metrics"`)
+	if err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	address := regexp.MustCompile(`address="([^"]+)"`).FindStringSubmatch(line)
+	server, err := url.Parse(l.plane.Config().Host)
+	if err == nil {
+		c.port, err = strconv.Atoi(server.Port())
+	}
+	if len(address) != 2 || err != nil {
+		return nil, errors.Join(fmt.Errorf("the controller does not say where its metrics are: %s", line), err, c.stop())
+	}
+	c.url = "http://" + address[1]
+	return c, nil
+}
+
+// withController runs the controller meanwhile.
+func (l *lab) withController(ctx context.Context, run func(*controller) error, args ...string) error {
+	c, err := l.startController(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(c), c.stop())
+}
+
+func (c *controller) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return nil, errors.Join(err, c.alive())
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s", path, response.Status)
+	}
+	return body, err
+}
+
+// metrics is what /metrics says.
+type metrics map[string]*dto.MetricFamily
+
+func (c *controller) metrics(ctx context.Context) (metrics, error) {
+	body, err := c.get(ctx, "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	return parseMetrics(body)
+}
+
+// syncs is how many syncs have ended.
+func (m metrics) syncs() int {
+	n := 0
+	for _, series := range m["fairlead_sync_duration_seconds"].GetMetric() {
+		n += int(series.GetHistogram().GetSampleCount())
+	}
+	return n
+}
+
+// idle tells whether the queue is empty and no worker is busy.
+func (m metrics) idle() bool {
+	return m.gauge("workqueue_depth", "applications") == 0 && m.gauge("workqueue_unfinished_work_seconds", "applications") == 0
+}
+
+// gauge is the gauge whose label name has the value.
+func (m metrics) gauge(name, label string) float64 {
+	for _, series := range m[name].GetMetric() {
+		for _, pair := range series.GetLabel() {
+			if pair.GetName() == "name" && pair.GetValue() == label {
+				return series.GetGauge().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+// awaitSyncs waits until there were so many syncs and nothing is left to do, looking once a period.
+func (c *controller) awaitSyncs(ctx context.Context, syncs int, period time.Duration) error {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		m, err := c.metrics(ctx)
+		if err != nil {
+			return err
+		}
+		if m.syncs() >= syncs && m.idle() {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// collectGarbage makes the controller's memory what it needs: it collects, and waits until the runtime has given back what
+// it will give back.
+func (c *controller) collectGarbage(ctx context.Context) (rss int64, err error) {
+	const (
+		period  = time.Second
+		steady  = 5    // looks in a row
+		atLeast = 0.99 // of the least so far: less is a fall
+		most    = 60   // looks
+	)
+	for range 2 { // What a finalizer holds needs a second one.
+		if _, err := c.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
+			return 0, err
+		}
+	}
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	least, since := int64(0), 0
+	for look := 0; look < most && since < steady; look++ {
+		rss, err := c.rss()
+		if err != nil {
+			return 0, err
+		}
+		since++
+		if least == 0 || float64(rss) < atLeast*float64(least) {
+			least, since = rss, 0
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+	return least, nil
+}
+
+// heap is what live objects take, after collectGarbage.
+func (c *controller) heap(ctx context.Context) (float64, error) {
+	m, err := c.metrics(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, series := range m["go_memstats_heap_alloc_bytes"].GetMetric() {
+		return series.GetGauge().GetValue(), nil
+	}
+	return 0, errors.New("the controller has no metric go_memstats_heap_alloc_bytes")
+}
+
+func parseMetrics(exposition []byte) (metrics, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(exposition))
+	if err != nil {
+		return nil, fmt.Errorf("parse metrics: %w", err)
+	}
+	return families, nil
+}

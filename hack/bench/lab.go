@@ -1,0 +1,120 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/testing/auditlog"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// lab is a control plane of etcd and kube-apiserver alone, and the clients to act on it. Nothing else works in it: no pod
+// appears for a Deployment, so an Application settles when its children and its status are written.
+type lab struct {
+	options *options
+	plane   *controlplane.ControlPlane
+	log     auditlog.Log
+	dir     string // for logs; removed at the end
+	clients *clients
+}
+
+// clients are one user of the API server with connections of its own.
+type clients struct {
+	kube     kubernetes.Interface
+	fairlead versioned.Interface
+	children apply.Client
+	http     *http.Client
+}
+
+// agent is how the user agents of the bench begin.
+const agent = "fairlead-bench"
+
+// newLab starts a control plane. close it.
+func newLab(ctx context.Context, o *options) (_ *lab, err error) {
+	plane, err := controlplane.Start(ctx, controlplane.APIOnly(), controlplane.WithAuditLog(), controlplane.WithOwnCluster())
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{options: o, plane: plane, log: plane.AuditLog()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.close())
+		}
+	}()
+	if l.dir, err = os.MkdirTemp("", "fairlead-bench-"); err != nil {
+		return nil, fmt.Errorf("make a directory for logs (set TMPDIR to choose where): %w", err)
+	}
+	if l.clients, err = l.newClients(agent); err != nil {
+		return nil, err
+	}
+	return l, plane.ApplyCRDs(ctx, o.crds())
+}
+
+// inLab runs something in a control plane of its own.
+func inLab(ctx context.Context, o *options, run func(*lab) error) error {
+	l, err := newLab(ctx, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(l), l.close())
+}
+
+func (l *lab) close() error {
+	if l.clients != nil {
+		l.clients.http.CloseIdleConnections()
+	}
+	return errors.Join(l.plane.Stop(), os.RemoveAll(l.dir))
+}
+
+// newClients makes clients that share nothing with others: a dialer of their own keeps client-go from giving two equal
+// configurations the same connections.
+func (l *lab) newClients(userAgent string) (*clients, error) {
+	config := l.plane.Config()
+	config.UserAgent = userAgent
+	config.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	c := &clients{http: httpClient}
+	if c.kube, err = kubernetes.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, err
+	}
+	if c.fairlead, err = versioned.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, err
+	}
+	c.children, err = apply.NewClient(config, httpClient)
+	return c, err
+}
+
+// namespacePrefix begins the names of the namespaces that are measured.
+const namespacePrefix = "bench-"
+
+func measured(e *auditlog.Event) bool { return strings.HasPrefix(e.Namespace, namespacePrefix) }
+
+// namespace makes one, unless it is there.
+func (l *lab) namespace(ctx context.Context, name string) error {
+	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := l.clients.kube.CoreV1().Namespaces().Create(ctx, object, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create namespace %s: %w", name, err)
+	}
+	return nil
+}

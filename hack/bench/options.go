@@ -1,0 +1,166 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const usage = `Measures the controller against the goals of docs/performance.md, and prints a table. "make bench" builds what it needs
+and runs it; ARGS are these flags. It starts control planes of its own (etcd and kube-apiserver alone), one after the
+other, and removes them.
+
+Leave the machine alone meanwhile: figures of a busy one mean little, although ratios are taken within one run.
+
+Flags:
+`
+
+// options are what the user asked for.
+type options struct {
+	// root is the directory that has bin and artifacts.
+	root string
+	// applications is how many there are.
+	applications int
+	repeats      int
+	goals        []string
+	// workers is how many Applications are synced at once, and how many requests the raw client has under way.
+	workers int
+	// json is the file for the report, or empty.
+	json string
+	// controllerArgs are more flags for the controller.
+	controllerArgs []string
+	durations
+}
+
+// durations bound what lasts as long as one likes.
+type durations struct {
+	// outage is how long the API server is away.
+	outage time.Duration
+	// step is how long each rate of churn and of admission requests is held.
+	step time.Duration
+	// edits is how often drift is made and repaired.
+	edits int
+}
+
+// goalNames are the goals that this measures. G8 needs pods and G11 an hour: make e2e and a soak have them.
+var goalNames = []string{"G1", "G2", "G3", "G4", "G5", "G6", "G7", "G9", "G10"}
+
+// parseOptions reads the flags. flag.ErrHelp means that the usage was asked for and printed.
+func parseOptions(args []string, output io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(output)
+	flags.Usage = func() {
+		fmt.Fprint(output, usage)
+		flags.PrintDefaults()
+	}
+	var goals, controllerArgs string
+	flags.StringVar(&o.root, "root", "", "the directory with bin and artifacts; default: the current one, or the nearest above it that has them")
+	flags.IntVar(&o.applications, "n", 1000, "how many Applications")
+	flags.IntVar(&o.repeats, "repeats", 5, "how often G1 is repeated; the others repeat what they measure many times over")
+	flags.StringVar(&goals, "goals", strings.Join(goalNames, ","), "what to measure")
+	flags.IntVar(&o.workers, "workers", 16, "workers of the controller, and requests that the raw client has under way")
+	flags.StringVar(&o.json, "json", "", "a file to write the report to, as JSON")
+	flags.StringVar(&controllerArgs, "controller-args", "", "more flags for the controller, separated by spaces")
+	flags.DurationVar(&o.outage, "outage", 0, "how long the API server is away in G9; default: 60s from 10,000 Applications on, 10s below")
+	flags.DurationVar(&o.step, "step", 10*time.Second, "how long each rate is held in G7 and G10")
+	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))
+	}
+	o.goals = strings.Split(goals, ",")
+	o.controllerArgs = strings.Fields(controllerArgs)
+	if o.outage == 0 {
+		o.outage = 10 * time.Second
+		if o.applications >= 10000 {
+			o.outage = time.Minute
+		}
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.root == "" {
+		var err error
+		if o.root, err = findRoot(); err != nil {
+			return nil, err
+		}
+	}
+	return o, o.checkBinaries()
+}
+
+func (o *options) validate() error {
+	var errs []error
+	if o.applications < 10 || o.applications > 100_000 {
+		errs = append(errs, fmt.Errorf("-n is %d, but must be between 10 and 100000", o.applications))
+	}
+	if o.repeats < 1 {
+		errs = append(errs, fmt.Errorf("-repeats is %d, but must be at least 1", o.repeats))
+	}
+	if o.workers < 1 || o.workers > 1000 {
+		errs = append(errs, fmt.Errorf("-workers is %d, but must be between 1 and 1000", o.workers))
+	}
+	if o.step < time.Second {
+		errs = append(errs, fmt.Errorf("-step is %s, but must be at least 1s", o.step))
+	}
+	if o.edits < 1 {
+		errs = append(errs, fmt.Errorf("-edits is %d, but must be at least 1", o.edits))
+	}
+	for _, goal := range o.goals {
+		if !slices.Contains(goalNames, goal) {
+			errs = append(errs, fmt.Errorf("-goals has %q, but there are %s", goal, strings.Join(goalNames, ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// wants tells whether one of the goals is to be measured.
+func (o *options) wants(goals ...string) bool {
+	return slices.ContainsFunc(goals, func(goal string) bool { return slices.Contains(o.goals, goal) })
+}
+
+func findRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "artifacts", "crds")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("artifacts/crds is neither here nor above: run the benchmarks in Fairlead's source tree, or name that with -root")
+		}
+	}
+}
+
+// controllerEnv names another executable of the controller than bin/fairlead-controller.
+const controllerEnv = "FAIRLEAD_CONTROLLER_BIN"
+
+// controller is the executable that is measured.
+func (o *options) controller() string {
+	if binary := os.Getenv(controllerEnv); binary != "" {
+		return binary
+	}
+	return filepath.Join(o.root, "bin", "fairlead-controller")
+}
+
+func (o *options) crds() string { return filepath.Join(o.root, "artifacts", "crds") }
+
+func (o *options) checkBinaries() error {
+	if _, err := os.Stat(o.controller()); err != nil {
+		return fmt.Errorf("%w: build it with `make build`, or run `make bench`", err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+const (
+	// children is how many children each Application has.
+	children = 6
+	// namespaces is how many namespaces the Applications are spread over.
+	namespaces = 10
+)
+
+// newApplication is the i-th Application: ServiceAccount, ConfigMap, NetworkPolicy, Deployment, Service and
+// PodDisruptionBudget.
+func newApplication(i int) *v1.Application {
+	return &v1.Application{
+		ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("%s%d", namespacePrefix, i%namespaces), Name: fmt.Sprintf("app-%05d", i)},
+		Spec: v1.ApplicationSpec{
+			Image:    "registry.example.com/web:1",
+			Replicas: new(int32(2)),
+			Ports:    []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}},
+			Env: []corev1.EnvVar{
+				{Name: "LOG_LEVEL", Value: "info"},
+				{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}},
+			},
+			Config:        &v1.Config{MountPath: "/etc/web", Data: map[string]string{"web.yaml": "greeting: hello\n" + strings.Repeat("# What a configuration file says.\n", 8)}},
+			NetworkPolicy: &v1.NetworkPolicy{},
+		},
+	}
+}
+
+// create makes the Applications from the first to before the last, and returns them in this order.
+func (l *lab) create(ctx context.Context, first, last int) ([]*v1.Application, error) {
+	for i := range namespaces {
+		if err := l.namespace(ctx, fmt.Sprintf("%s%d", namespacePrefix, i)); err != nil {
+			return nil, err
+		}
+	}
+	created := make([]*v1.Application, last-first)
+	err := inParallel(ctx, l.options.workers, last-first, func(ctx context.Context, i int) error {
+		application := newApplication(first + i)
+		var err error
+		created[i], err = l.clients.fairlead.AppsV1().Applications(application.Namespace).Create(ctx, application, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("create Application %s/%s: %w", application.Namespace, application.Name, err)
+		}
+		return nil
+	})
+	return created, err
+}
+
+// inParallel does something n times, so many at once, and stops at the first error.
+func inParallel(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	next := make(chan int)
+	group.Go(func() error {
+		defer close(next)
+		for i := range n {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
+	for range workers {
+		group.Go(func() error {
+			for i := range next {
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
