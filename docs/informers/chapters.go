@@ -8,6 +8,13 @@ import (
 	"io"
 
 	listandwatch "fairlead.dev/fairlead/docs/informers/01-list-and-watch"
+	typetourl "fairlead.dev/fairlead/docs/informers/02-type-to-url"
+	reflector "fairlead.dev/fairlead/docs/informers/03-reflector"
+	fifo "fairlead.dev/fairlead/docs/informers/04-fifo"
+	indexer "fairlead.dev/fairlead/docs/informers/05-indexer"
+	sharedinformer "fairlead.dev/fairlead/docs/informers/06-shared-informer"
+	lister "fairlead.dev/fairlead/docs/informers/07-lister"
+	workqueue "fairlead.dev/fairlead/docs/informers/08-workqueue"
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
@@ -24,10 +31,19 @@ func (c chapter) number() string { return c.directory[:2] }
 func chapters() []chapter {
 	return []chapter{
 		{"01-list-and-watch", listandwatch.Lab},
+		{"02-type-to-url", typetourl.Lab},
+		{"03-reflector", reflector.Lab},
+		{"04-fifo", fifo.Lab},
+		{"05-indexer", indexer.Lab},
+		{"06-shared-informer", sharedinformer.Lab},
+		{"07-lister", lister.Lab},
+		{"08-workqueue", workqueue.Lab},
 	}
 }
 
 // parts are what labs run in a process of their own.
 func parts() map[string]func(ctx context.Context, output io.Writer) error {
-	return map[string]func(ctx context.Context, output io.Writer) error{}
+	return map[string]func(ctx context.Context, output io.Writer) error{
+		lister.PartCorrupt: lister.Corrupt,
+	}
 }
