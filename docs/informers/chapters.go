@@ -15,6 +15,9 @@ import (
 	sharedinformer "fairlead.dev/fairlead/docs/informers/06-shared-informer"
 	lister "fairlead.dev/fairlead/docs/informers/07-lister"
 	workqueue "fairlead.dev/fairlead/docs/informers/08-workqueue"
+	worker "fairlead.dev/fairlead/docs/informers/09-worker"
+	concurrency "fairlead.dev/fairlead/docs/informers/10-concurrency"
+	ownwrites "fairlead.dev/fairlead/docs/informers/11-own-writes"
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
@@ -38,6 +41,9 @@ func chapters() []chapter {
 		{"06-shared-informer", sharedinformer.Lab},
 		{"07-lister", lister.Lab},
 		{"08-workqueue", workqueue.Lab},
+		{"09-worker", worker.Lab},
+		{"10-concurrency", concurrency.Lab},
+		{"11-own-writes", ownwrites.Lab},
 	}
 }
 

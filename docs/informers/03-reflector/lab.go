@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -126,21 +127,20 @@ func (s *source) lose(event watch.Event) watch.Event {
 
 // tap passes the events of a watch through a function.
 type tap struct {
-	inner  watch.Interface
-	result chan watch.Event
-	ctx    context.Context //nolint:containedctx // it is the life of the goroutine
-	stop   context.CancelFunc
+	watch.Interface
+	result  chan watch.Event
+	stopped chan struct{}
+	once    sync.Once
 }
 
 func newTap(inner watch.Interface, through func(watch.Event) watch.Event) *tap {
-	ctx, stop := context.WithCancel(context.Background()) //nolint:forbidigo // it ends by Stop, as every watch does
-	t := &tap{inner: inner, result: make(chan watch.Event), ctx: ctx, stop: stop}
+	t := &tap{Interface: inner, result: make(chan watch.Event), stopped: make(chan struct{})}
 	go func() {
 		defer close(t.result)
 		for event := range inner.ResultChan() {
 			select {
 			case t.result <- through(event):
-			case <-ctx.Done():
+			case <-t.stopped:
 				return
 			}
 		}
@@ -153,8 +153,8 @@ func (t *tap) ResultChan() <-chan watch.Event { return t.result }
 
 // Stop implements [watch.Interface].
 func (t *tap) Stop() {
-	t.stop()
-	t.inner.Stop()
+	t.once.Do(func() { close(t.stopped) })
+	t.Interface.Stop()
 }
 
 // store is a [cache.ReflectorStore] that keeps nothing.

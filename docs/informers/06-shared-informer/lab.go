@@ -38,13 +38,14 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(l.Namespace),
+	factory := informers.NewSharedInformerFactoryWithOptions(client, time.Second, informers.WithNamespace(l.Namespace),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = label }),
 		informers.WithTransform(withoutManagedFields))
 	informer := factory.Core().V1().ConfigMaps().TypedInformer()
 
+	never := cache.HandlerOptions{ResyncPeriod: new(time.Duration)}
 	printed := make(chan string, 10)
-	printing, err := informer.AddTypedEventHandler(tell(l, "printing", printed))
+	printing, err := informer.AddTypedEventHandler(tell(l, "printing", printed), never)
 	if err != nil {
 		return err
 	}
@@ -55,11 +56,10 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	if err != nil {
 		return err
 	}
-	second := time.Second
 	resynced := make(chan bool, 10)
 	_, err = informer.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.ConfigMap]{
 		UpdateFunc: func(before, after *corev1.ConfigMap) { resynced <- before == after },
-	}, cache.HandlerOptions{ResyncPeriod: &second})
+	}) // The period is the factory's, one second.
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	l.Step("a handler that comes late gets the list from the cache")
 	before := requests.watches.Load() + requests.lists.Load()
 	late := make(chan string, 10)
-	registration, err := informer.AddTypedEventHandler(tell(l, "late", late))
+	registration, err := informer.AddTypedEventHandler(tell(l, "late", late), never)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("a resync: the cache is told again, to the handler that asked for it, and to no other")
+	l.Step("a resync: the cache is told again, to the handler that wants it, and to no other")
 	same, err := lab.Receive(ctx, "a resync", resynced)
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func detect(ctx context.Context, l *lab.Lab) error {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return err
 	}
-	l.Say("the process ended by itself: %t", err == nil)
+	l.Say("the process ended with an error: %t", err != nil)
 	for line := range strings.Lines(output.String()) {
 		if strings.HasPrefix(line, "CACHE ") || strings.HasPrefix(line, "panic: ") {
 			l.Say("%s", strings.TrimSpace(line))
