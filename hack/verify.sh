@@ -54,6 +54,7 @@ check "gofmt" check_gofmt
 check "license headers" check_license
 check "go mod tidy, in every module" check_modules
 check "generated files" hack/verify-codegen.sh
+check "libraries of the live view" hack/vendor-page.sh --check
 check "artifacts/install.yaml and the webhook configurations" go test -buildvcs=false ./hack/artifacts -run '^TestGenerated$'
 
 if [[ "${#failed[@]}" -gt 0 ]]; then

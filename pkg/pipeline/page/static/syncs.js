@@ -1,0 +1,30 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Orders the events of one key into syncs, each with what led to it.
+
+/** An event that came before a worker took the key is a cause of that sync; what came since waits for the next one. */
+export function bySync({ syncs, events }) {
+  const groups = new Map((syncs ?? []).map((sync) => [sync.id, { id: sync.id, sync, causes: [], events: [] }]));
+  let waiting = [];
+  for (const event of events ?? []) {
+    if (!event.sync) {
+      waiting.push(event);
+      continue;
+    }
+    if (!groups.has(event.sync)) groups.set(event.sync, { id: event.sync, sync: null, causes: [], events: [] });
+    const group = groups.get(event.sync);
+    if (event.type === "Started") {
+      group.causes = waiting;
+      waiting = [];
+    }
+    group.events.push(event);
+  }
+  return { groups: [...groups.values()].sort((a, b) => b.id - a.id), waiting };
+}
+
+/** Where the time went, from the queue to the status, in the order of the stages. */
+export function spent(sync) {
+  const parts = [{ stage: "queue", milliseconds: sync.waitedMilliseconds }, ...(sync.stages ?? [])];
+  return parts.filter(({ milliseconds }) => milliseconds > 0);
+}
