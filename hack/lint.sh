@@ -47,6 +47,8 @@ check_golangci_cluster() { (cd hack/cluster && tool lint golangci-lint run --con
 
 check_golangci_integration() { (cd cmd/fairlead-controller/integration && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
+check_golangci_browser() { (cd pkg/pipeline/page/browser && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+
 check_golangci_rules() { (cd hack/artifacts/rules && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
 say "The first time, Go compiles the linters from source: one to three minutes."
@@ -57,6 +59,7 @@ check "golangci-lint" check_golangci
 check "golangci-lint in hack/cluster" check_golangci_cluster
 check "golangci-lint in the integration tests" check_golangci_integration
 check "golangci-lint in the tests of the alerts" check_golangci_rules
+check "golangci-lint in the tests of the page" check_golangci_browser
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'lint: failed:'

@@ -231,9 +231,8 @@ func TestClientGoesAway(t *testing.T) {
 	}()
 	_, _ = writer.Write([]byte(`{"kind":`))
 	leave()
-	// The transport may wait for the body that it was reading.
-	_ = writer.CloseWithError(io.ErrUnexpectedEOF)
 	<-done
+	_ = writer.CloseWithError(io.ErrUnexpectedEOF)
 	body, err := json.Marshal(review(t, application(nil), nil))
 	if err != nil {
 		t.Fatal(err)

@@ -4,9 +4,11 @@
 package informer
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"fairlead.dev/fairlead/pkg/child"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // byApplication is the name of the index that finds the children of an Application.
@@ -16,20 +18,25 @@ const byApplication = "application"
 // ownerReference names, and the one that its label names. The label matters where the
 // reference was lost, or where an object of somebody else blocks the name of a child. Nothing
 // is proven here; the sync checks the UID.
-func ApplicationsOf(object *child.Packed) []cache.ObjectName {
+func ApplicationsOf(object metav1.Object) []cache.ObjectName {
 	var names []cache.ObjectName
-	if object.Owner != "" {
-		names = append(names, cache.ObjectName{Namespace: object.Namespace, Name: object.Owner})
+	controller := metav1.GetControllerOfNoCopy(object)
+	if controller != nil && controller.Kind == v1.ApplicationKind && controller.APIVersion == v1.SchemeGroupVersion.String() {
+		names = append(names, cache.ObjectName{Namespace: object.GetNamespace(), Name: controller.Name})
 	}
-	if object.Label != "" && object.Label != object.Owner {
-		names = append(names, cache.ObjectName{Namespace: object.Namespace, Name: object.Label})
+	if label := object.GetLabels()[v1.LabelApplication]; label != "" && (len(names) == 0 || names[0].Name != label) {
+		names = append(names, cache.ObjectName{Namespace: object.GetNamespace(), Name: label})
 	}
 	return names
 }
 
 // applicationIndex is the index function behind byApplication.
-func applicationIndex(object *child.Packed) ([]string, error) {
-	names := ApplicationsOf(object)
+func applicationIndex(object any) ([]string, error) {
+	accessor, err := meta.Accessor(object)
+	if err != nil {
+		return nil, err
+	}
+	names := ApplicationsOf(accessor)
 	keys := make([]string, 0, len(names))
 	for _, name := range names {
 		keys = append(keys, name.String())

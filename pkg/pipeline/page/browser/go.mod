@@ -1,0 +1,22 @@
+// The page's tests in a real browser are a module of their own: they need a client of its debugging protocol, which the
+// controller has no use for.
+module fairlead.dev/fairlead/pkg/pipeline/page/browser
+
+go 1.26.0
+
+require (
+	fairlead.dev/fairlead v0.0.0
+	github.com/chromedp/cdproto v0.0.0-20250803210736-d308e07a266d
+	github.com/chromedp/chromedp v0.14.2
+)
+
+require (
+	github.com/chromedp/sysutil v1.1.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
+	github.com/gobwas/httphead v0.1.0 // indirect
+	github.com/gobwas/pool v0.2.1 // indirect
+	github.com/gobwas/ws v1.4.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)
+
+replace fairlead.dev/fairlead => ../../../..

@@ -1,0 +1,69 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// press focuses an element and presses a key, as somebody without a mouse does.
+func (b *tab) press(selector, key string) {
+	b.Helper()
+	evaluate[bool](b, fmt.Sprintf(`(document.querySelector(%q).focus(), true)`, selector))
+	b.run(chromedp.KeyEvent(key))
+}
+
+// fill types into an input, instead of what is in it.
+func (b *tab) fill(selector, text string) {
+	b.Helper()
+	evaluate[bool](b, fmt.Sprintf(`(document.querySelector(%q).focus(), document.querySelector(%q).select(), true)`, selector, selector))
+	b.run(chromedp.KeyEvent(text))
+}
+
+// choose takes an option of a select, as a person's choice.
+func (b *tab) choose(selector, value string) {
+	b.Helper()
+	evaluate[bool](b, fmt.Sprintf(`(() => {
+		const select = document.querySelector(%q);
+		select.value = %q;
+		return select.dispatchEvent(new Event("change", { bubbles: true }));
+	})()`, selector, value))
+}
+
+func back() chromedp.Action { return chromedp.NavigateBack() }
+
+// expect takes complaints of the browser that the test has caused itself; each must contain the text.
+func (b *tab) expect(text string) {
+	b.Helper()
+	heard := b.heard()
+	if len(heard) == 0 {
+		b.Errorf("the browser has not complained about %s", text)
+	}
+	for _, complaint := range heard {
+		if !strings.Contains(complaint, text) {
+			b.Errorf("the browser complains: %s", complaint)
+		}
+	}
+}
+
+// until waits for something that is not on the page.
+func (b *tab) until(what string, is func() bool) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for !is() {
+		select {
+		case <-ctx.Done():
+			b.Fatalf("waited until %s: %v", what, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
