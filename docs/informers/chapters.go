@@ -8,6 +8,16 @@ import (
 	"io"
 
 	listandwatch "fairlead.dev/fairlead/docs/informers/01-list-and-watch"
+	typetourl "fairlead.dev/fairlead/docs/informers/02-type-to-url"
+	reflector "fairlead.dev/fairlead/docs/informers/03-reflector"
+	fifo "fairlead.dev/fairlead/docs/informers/04-fifo"
+	indexer "fairlead.dev/fairlead/docs/informers/05-indexer"
+	sharedinformer "fairlead.dev/fairlead/docs/informers/06-shared-informer"
+	lister "fairlead.dev/fairlead/docs/informers/07-lister"
+	workqueue "fairlead.dev/fairlead/docs/informers/08-workqueue"
+	worker "fairlead.dev/fairlead/docs/informers/09-worker"
+	concurrency "fairlead.dev/fairlead/docs/informers/10-concurrency"
+	ownwrites "fairlead.dev/fairlead/docs/informers/11-own-writes"
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
@@ -24,10 +34,22 @@ func (c chapter) number() string { return c.directory[:2] }
 func chapters() []chapter {
 	return []chapter{
 		{"01-list-and-watch", listandwatch.Lab},
+		{"02-type-to-url", typetourl.Lab},
+		{"03-reflector", reflector.Lab},
+		{"04-fifo", fifo.Lab},
+		{"05-indexer", indexer.Lab},
+		{"06-shared-informer", sharedinformer.Lab},
+		{"07-lister", lister.Lab},
+		{"08-workqueue", workqueue.Lab},
+		{"09-worker", worker.Lab},
+		{"10-concurrency", concurrency.Lab},
+		{"11-own-writes", ownwrites.Lab},
 	}
 }
 
 // parts are what labs run in a process of their own.
 func parts() map[string]func(ctx context.Context, output io.Writer) error {
-	return map[string]func(ctx context.Context, output io.Writer) error{}
+	return map[string]func(ctx context.Context, output io.Writer) error{
+		lister.PartCorrupt: lister.Corrupt,
+	}
 }

@@ -58,7 +58,7 @@ func TestLabs(t *testing.T) {
 // outputBlock is where a chapter shows what its lab prints.
 var (
 	outputBlock = regexp.MustCompile("(?s)\n```text\n(.*?)```\n")
-	measured    = regexp.MustCompile(`~\d+ ms`)
+	measured    = regexp.MustCompile(`~[\d.]+ ms`)
 )
 
 // compare compares without what was measured.

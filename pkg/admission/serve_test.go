@@ -231,8 +231,9 @@ func TestClientGoesAway(t *testing.T) {
 	}()
 	_, _ = writer.Write([]byte(`{"kind":`))
 	leave()
-	<-done
+	// The transport may wait for the body that it was reading.
 	_ = writer.CloseWithError(io.ErrUnexpectedEOF)
+	<-done
 	body, err := json.Marshal(review(t, application(nil), nil))
 	if err != nil {
 		t.Fatal(err)

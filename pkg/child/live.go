@@ -10,8 +10,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Object is a live child: a typed Kubernetes object, as the informer's transform left it, with
-// its apiVersion and kind set. It belongs to the informer's cache: never change it.
+// Object is a live child: a typed Kubernetes object with its apiVersion and kind set, unpacked from the
+// cache for one sync. No stage changes it.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -26,7 +26,8 @@ type Snapshot struct {
 	// Children are the live objects that carry the Application's label or ownerReference.
 	Children map[Ref]Object
 	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are
-	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. Like children they belong to the cache.
+	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. They belong to the cache: never change
+	// them.
 	ReplicaSets []*ReplicaSet
 	Pods        []*Pod
 }

@@ -55,13 +55,13 @@ func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
 }
 
 // ChildAdded queues the Applications that the child concerns.
-func (h *handlers) ChildAdded(kind child.Kind, object child.Object, initialList bool) {
+func (h *handlers) ChildAdded(kind child.Kind, object *child.Packed, initialList bool) {
 	h.owners(object, Trigger{kind.Kind, addedOrListed(initialList)})
 }
 
 // ChildUpdated queues the Applications that the child concerned before and concerns now: an
 // ownerReference may have moved.
-func (h *handlers) ChildUpdated(kind child.Kind, before, after child.Object) {
+func (h *handlers) ChildUpdated(kind child.Kind, before, after *child.Packed) {
 	if before.GetResourceVersion() == after.GetResourceVersion() {
 		return
 	}
@@ -70,7 +70,7 @@ func (h *handlers) ChildUpdated(kind child.Kind, before, after child.Object) {
 }
 
 // ChildDeleted queues the Applications that the child concerned.
-func (h *handlers) ChildDeleted(kind child.Kind, object child.Object) {
+func (h *handlers) ChildDeleted(kind child.Kind, object *child.Packed) {
 	h.owners(object, Trigger{kind.Kind, Deleted})
 }
 
@@ -117,7 +117,7 @@ func happened(isNew, isGone, initialList bool) Event {
 	}
 }
 
-func (h *handlers) owners(object child.Object, trigger Trigger) {
+func (h *handlers) owners(object *child.Packed, trigger Trigger) {
 	for _, application := range informer.ApplicationsOf(object) {
 		h.enqueue(application, trigger)
 	}

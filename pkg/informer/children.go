@@ -6,6 +6,11 @@ package informer
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -17,93 +22,90 @@ import (
 // ChildHandler is called for each event of a child, one call at a time per kind and namespace
 // scope. It must be quick: all events of the kind wait for it.
 type ChildHandler interface {
-	ChildAdded(kind child.Kind, object child.Object, initialList bool)
-	ChildUpdated(kind child.Kind, before, after child.Object)
+	ChildAdded(kind child.Kind, object *child.Packed, initialList bool)
+	ChildUpdated(kind child.Kind, before, after *child.Packed)
 	// ChildDeleted gets the last known state of the child, which may be older than the one that
 	// was deleted.
-	ChildDeleted(kind child.Kind, object child.Object)
+	ChildDeleted(kind child.Kind, object *child.Packed)
 }
 
-// children is the cache of one kind of child in one scope, its Go type hidden.
-type children interface {
-	kind() child.Kind
-	shared() cache.SharedIndexInformer
-	handle(handler ChildHandler) (cache.ResourceEventHandlerRegistration, error)
-	of(application cache.ObjectName) ([]child.Object, error)
+// children is the cache of one kind of child in one scope. What is cached is what packChild makes, so the
+// informer is typed by that.
+type children struct {
+	kind     child.Kind
+	informer cache.TypedSharedIndexInformer[*child.Packed]
+	// empty makes an object of the kind to unpack into.
+	empty func() child.Object
 }
 
 // newChildren makes an informer for each kind of child. This list and child.Kinds have the same
 // kinds; a test compares them.
-func newChildren(f informers.SharedInformerFactory) ([]children, error) {
-	all := []children{
-		typed(child.ServiceAccount, f.Core().V1().ServiceAccounts().TypedInformer()),
-		typed(child.ConfigMap, f.Core().V1().ConfigMaps().TypedInformer()),
-		typed(child.NetworkPolicy, f.Networking().V1().NetworkPolicies().TypedInformer()),
-		typed(child.Deployment, f.Apps().V1().Deployments().TypedInformer()),
-		typed(child.Service, f.Core().V1().Services().TypedInformer()),
-		typed(child.HorizontalPodAutoscaler, f.Autoscaling().V2().HorizontalPodAutoscalers().TypedInformer()),
-		typed(child.PodDisruptionBudget, f.Policy().V1().PodDisruptionBudgets().TypedInformer()),
-		typed(child.Ingress, f.Networking().V1().Ingresses().TypedInformer()),
+func newChildren(f informers.SharedInformerFactory) ([]*children, error) {
+	all := []*children{
+		packed[corev1.ServiceAccount](child.ServiceAccount, f.Core().V1().ServiceAccounts().Informer()),
+		packed[corev1.ConfigMap](child.ConfigMap, f.Core().V1().ConfigMaps().Informer()),
+		packed[networkingv1.NetworkPolicy](child.NetworkPolicy, f.Networking().V1().NetworkPolicies().Informer()),
+		packed[appsv1.Deployment](child.Deployment, f.Apps().V1().Deployments().Informer()),
+		packed[corev1.Service](child.Service, f.Core().V1().Services().Informer()),
+		packed[autoscalingv2.HorizontalPodAutoscaler](child.HorizontalPodAutoscaler, f.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
+		packed[policyv1.PodDisruptionBudget](child.PodDisruptionBudget, f.Policy().V1().PodDisruptionBudgets().Informer()),
+		packed[networkingv1.Ingress](child.Ingress, f.Networking().V1().Ingresses().Informer()),
 	}
 	for _, c := range all {
-		if err := c.shared().AddIndexers(cache.Indexers{byApplication: applicationIndex}); err != nil {
-			return nil, fmt.Errorf("index %s by Application: %w", c.kind(), err)
+		if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
+			return nil, fmt.Errorf("index %s by Application: %w", c.kind, err)
 		}
 	}
 	return all, nil
 }
 
-// childObject is child.Object for type parameters: the typed informers want to compare with nil.
-type childObject interface {
+// packed makes the cache of a kind whose objects are Ts.
+func packed[T any, P interface {
+	*T
 	child.Object
-	comparable
+}](kind child.Kind, informer cache.SharedIndexInformer) *children {
+	return &children{
+		kind:     kind,
+		informer: cache.NewTypedSharedIndexInformer[*child.Packed](informer),
+		empty:    func() child.Object { return P(new(T)) },
+	}
 }
 
-// typedChildren keeps the Go type of a kind where client-go offers it, so that nothing here
-// casts an event.
-type typedChildren[T childObject] struct {
-	childKind child.Kind
-	informer  cache.TypedSharedIndexInformer[T]
-}
-
-func typed[T childObject](kind child.Kind, informer cache.TypedSharedIndexInformer[T]) children {
-	return &typedChildren[T]{childKind: kind, informer: informer}
-}
-
-func (c *typedChildren[T]) kind() child.Kind                  { return c.childKind }
-func (c *typedChildren[T]) shared() cache.SharedIndexInformer { return c.informer }
-
-func (c *typedChildren[T]) handle(handler ChildHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return c.informer.AddTypedEventHandler(cache.TypedResourceEventHandlerDetailedFuncs[T]{
-		AddFunc: func(object T, initialList bool) {
-			handler.ChildAdded(c.childKind, object, initialList)
+func (c *children) handle(handler ChildHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return c.informer.AddTypedEventHandler(cache.TypedResourceEventHandlerDetailedFuncs[*child.Packed]{
+		AddFunc: func(object *child.Packed, initialList bool) {
+			handler.ChildAdded(c.kind, object, initialList)
 		},
-		UpdateFunc: func(before, after T) {
+		UpdateFunc: func(before, after *child.Packed) {
 			// A new UID is a delete that the watch missed, and a create: the old owner must hear of it.
-			if before.GetUID() != after.GetUID() {
-				handler.ChildDeleted(c.childKind, before)
-				handler.ChildAdded(c.childKind, after, false)
+			if before.UID != after.UID {
+				handler.ChildDeleted(c.kind, before)
+				handler.ChildAdded(c.kind, after, false)
 				return
 			}
-			handler.ChildUpdated(c.childKind, before, after)
+			handler.ChildUpdated(c.kind, before, after)
 		},
-		DeleteFunc: func(object cache.DeletedObject[T]) {
+		DeleteFunc: func(object cache.DeletedObject[*child.Packed]) {
 			// Without any known state nobody can tell whose it was; a child was never seen then.
-			var none T
-			if object.OptionalObj != none {
-				handler.ChildDeleted(c.childKind, object.OptionalObj)
+			if object.OptionalObj != nil {
+				handler.ChildDeleted(c.kind, object.OptionalObj)
 			}
 		},
 	})
 }
 
-func (c *typedChildren[T]) of(application cache.ObjectName) ([]child.Object, error) {
+// of returns the children of an Application, unpacked: they belong to the caller.
+func (c *children) of(application cache.ObjectName) ([]child.Object, error) {
 	found, err := c.informer.GetTypedIndexer().ByTypedIndex(byApplication, application.String())
 	if err != nil {
-		return nil, fmt.Errorf("find %s of %s: %w", c.childKind, application, err)
+		return nil, fmt.Errorf("find %s of %s: %w", c.kind, application, err)
 	}
 	objects := make([]child.Object, 0, len(found))
-	for _, object := range found {
+	for _, packed := range found {
+		object := c.empty()
+		if err := packed.UnpackInto(object, c.kind); err != nil {
+			return nil, err
+		}
 		objects = append(objects, object)
 	}
 	return objects, nil

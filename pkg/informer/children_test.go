@@ -26,7 +26,7 @@ func TestKindsAreThoseOfChildren(t *testing.T) {
 	}
 	got := []child.Kind{}
 	for _, c := range all {
-		got = append(got, c.kind())
+		got = append(got, c.kind)
 	}
 	if diff := cmp.Diff(child.Kinds(), got); diff != "" {
 		t.Errorf("kinds (-rendered +watched):\n%s", diff)
@@ -120,14 +120,14 @@ func TestDeletionFoundByAList(t *testing.T) {
 // A tombstone without any state is of an object that no handler ever saw.
 func TestTombstoneWithoutState(t *testing.T) {
 	var handler cache.ResourceEventHandler
-	informer := informers.NewSharedInformerFactory(kubefake.NewClientset(), 0).Core().V1().ConfigMaps().TypedInformer()
-	spy := handlerSpy[*corev1.ConfigMap]{TypedSharedIndexInformer: informer, got: func(h cache.TypedResourceEventHandler[*corev1.ConfigMap]) {
+	configMaps := packed[corev1.ConfigMap](child.ConfigMap, informers.NewSharedInformerFactory(kubefake.NewClientset(), 0).Core().V1().ConfigMaps().Informer())
+	configMaps.informer = handlerSpy{TypedSharedIndexInformer: configMaps.informer, got: func(h cache.TypedResourceEventHandler[*child.Packed]) {
 		handler = cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
-			h.OnDelete(cache.DeletedObject[*corev1.ConfigMap]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "shop/web"}})
+			h.OnDelete(cache.DeletedObject[*child.Packed]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "shop/web"}})
 		}}
 	}}
 	r := &recorder{}
-	if _, err := typed[*corev1.ConfigMap](child.ConfigMap, spy).handle(r); err != nil {
+	if _, err := configMaps.handle(r); err != nil {
 		t.Fatal(err)
 	}
 	handler.OnDelete(nil)
@@ -137,12 +137,12 @@ func TestTombstoneWithoutState(t *testing.T) {
 }
 
 // handlerSpy hands the handler that is registered to the test.
-type handlerSpy[T cache.Object] struct {
-	cache.TypedSharedIndexInformer[T]
-	got func(cache.TypedResourceEventHandler[T])
+type handlerSpy struct {
+	cache.TypedSharedIndexInformer[*child.Packed]
+	got func(cache.TypedResourceEventHandler[*child.Packed])
 }
 
-func (s handlerSpy[T]) AddTypedEventHandler(handler cache.TypedResourceEventHandler[T], _ ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s handlerSpy) AddTypedEventHandler(handler cache.TypedResourceEventHandler[*child.Packed], _ ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	s.got(handler)
 	return nil, nil
 }

@@ -48,15 +48,15 @@ func (r *recorder) OnDelete(a cache.DeletedObject[*v1.Application]) {
 	r.note("deleted Application %s", a.GetObjectName())
 }
 
-func (r *recorder) ChildAdded(kind child.Kind, o child.Object, initialList bool) {
+func (r *recorder) ChildAdded(kind child.Kind, o *child.Packed, initialList bool) {
 	r.note("added %s %s/%s %s, listed %t", kind, o.GetNamespace(), o.GetName(), o.GetUID(), initialList)
 }
 
-func (r *recorder) ChildUpdated(kind child.Kind, before, after child.Object) {
+func (r *recorder) ChildUpdated(kind child.Kind, before, after *child.Packed) {
 	r.note("updated %s %s/%s %s from %s to %s", kind, after.GetNamespace(), after.GetName(), after.GetUID(), before.GetResourceVersion(), after.GetResourceVersion())
 }
 
-func (r *recorder) ChildDeleted(kind child.Kind, o child.Object) {
+func (r *recorder) ChildDeleted(kind child.Kind, o *child.Packed) {
 	r.note("deleted %s %s/%s %s", kind, o.GetNamespace(), o.GetName(), o.GetUID())
 }
 

@@ -64,7 +64,7 @@ type scope struct {
 	fairlead     externalversions.SharedInformerFactory
 	kube         informers.SharedInformerFactory
 	applications cache.TypedSharedIndexInformer[*v1.Application]
-	children     []children
+	children     []*children
 	pods         *pods
 	references   map[reference.Kind]*references
 }
@@ -102,7 +102,7 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 		// Children have no resync of their own: that of their Application looks at them too.
 		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0,
 			informers.WithNamespace(namespace),
-			informers.WithTransform(trimChild),
+			informers.WithTransform(packChild),
 			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managed })),
 	}
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
@@ -139,7 +139,7 @@ func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHa
 		for _, c := range s.children {
 			registration, err := c.handle(childHandler)
 			if err != nil {
-				return nil, fmt.Errorf("handle %s: %w", c.kind(), err)
+				return nil, fmt.Errorf("handle %s: %w", c.kind, err)
 			}
 			synced = append(synced, registration.HasSyncedChecker())
 		}
@@ -188,7 +188,8 @@ func (i *Informers) Application(name cache.ObjectName) (*v1.Application, bool, e
 	return application, true, nil
 }
 
-// Children returns the cached children that carry the Application's label or ownerReference.
+// Children returns the cached children that carry the Application's label or ownerReference. They are
+// unpacked anew by each call.
 func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.Object, error) {
 	s, found := i.scope(application.Namespace)
 	if !found {
@@ -201,7 +202,7 @@ func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.
 			return nil, err
 		}
 		for _, object := range objects {
-			all[child.Ref{Kind: c.kind(), Namespace: object.GetNamespace(), Name: object.GetName()}] = object
+			all[child.Ref{Kind: c.kind, Namespace: object.GetNamespace(), Name: object.GetName()}] = object
 		}
 	}
 	return all, nil
@@ -233,8 +234,8 @@ func (i *Informers) informer(resource schema.GroupVersionResource, namespace str
 		return s.applications, true
 	}
 	for _, c := range s.children {
-		if c.kind().GroupVersionResource() == resource {
-			return c.shared(), true
+		if c.kind.GroupVersionResource() == resource {
+			return c.informer, true
 		}
 	}
 	return nil, false
@@ -254,8 +255,8 @@ func (s *scope) reportWatchErrors() error {
 		return fmt.Errorf("set watch error handler for Applications: %w", err)
 	}
 	for _, c := range s.children {
-		if err := c.shared().SetWatchErrorHandlerWithContext(reportWatchError(c.kind().Resource)); err != nil {
-			return fmt.Errorf("set watch error handler for %s: %w", c.kind(), err)
+		if err := c.informer.SetWatchErrorHandlerWithContext(reportWatchError(c.kind.Resource)); err != nil {
+			return fmt.Errorf("set watch error handler for %s: %w", c.kind, err)
 		}
 	}
 	return nil

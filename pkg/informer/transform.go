@@ -4,15 +4,11 @@
 package informer
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // trimApplication drops what a sync never reads from an Application before it enters the cache.
@@ -25,27 +21,17 @@ func trimApplication(object any) (any, error) {
 	return object, nil
 }
 
-// trimChild drops what a sync never compares from a child. Of managedFields, often half of an
-// object, only the fact remains that the object was created by a POST. apiVersion and kind,
-// which decoding strips, are put back, since structured merge finds the schema by them.
-func trimChild(object any) (any, error) {
-	child, ok := object.(runtime.Object)
+// packChild makes of a child what is kept of it. Of managedFields, often half of an object, only the fact
+// remains that the object was created by a POST. A child that is packed is left as it is.
+func packChild(object any) (any, error) {
+	live, ok := object.(child.Object)
 	if !ok {
-		// A tombstone (DeletedFinalStateUnknown): its object was trimmed when it entered.
+		// Packed already, or a tombstone (DeletedFinalStateUnknown), whose object was packed when it entered.
 		return object, nil
 	}
-	accessor, err := meta.Accessor(child)
-	if err != nil {
-		return nil, fmt.Errorf("trim %T: %w", object, err)
-	}
-	accessor.SetManagedFields(apply.PostEntry(accessor.GetManagedFields()))
-	if annotations := accessor.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
+	live.SetManagedFields(apply.PostEntry(live.GetManagedFields()))
+	if annotations := live.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
 		delete(annotations, corev1.LastAppliedConfigAnnotation)
 	}
-	kinds, _, err := scheme.Scheme.ObjectKinds(child)
-	if err != nil {
-		return nil, fmt.Errorf("trim %T: %w", object, err)
-	}
-	child.GetObjectKind().SetGroupVersionKind(kinds[0])
-	return object, nil
+	return child.Pack(live)
 }

@@ -11,11 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // Only an entry of ours without a subresource says that we created the object by a POST; entries
 // of an apply, of others and of the status say nothing, and go.
-func TestTrimChildThatWasNotPosted(t *testing.T) {
+func TestPackChildThatWasNotPosted(t *testing.T) {
 	for name, entry := range map[string]metav1.ManagedFieldsEntry{
 		"applied by us":    {Manager: apply.FieldManager, Operation: metav1.ManagedFieldsOperationApply},
 		"updated by other": {Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate},
@@ -24,15 +25,15 @@ func TestTrimChildThatWasNotPosted(t *testing.T) {
 		object := &corev1.ConfigMap{ObjectMeta: fat()}
 		object.ManagedFields = []metav1.ManagedFieldsEntry{entry}
 		before := apply.CreatedByPost(object)
-		trimTwice(t, trimChild, object)
-		if before || apply.CreatedByPost(object) || object.ManagedFields != nil {
-			t.Errorf("%s: created by POST %t before, and after that the managed fields are %v", name, before, object.ManagedFields)
+		after := unpacked(t, child.ConfigMap, object)
+		if before || apply.CreatedByPost(after) || after.ManagedFields != nil {
+			t.Errorf("%s: created by POST %t before, and after that the managed fields are %v", name, before, after.ManagedFields)
 		}
 	}
 }
 
 func TestForeignTypesAreLeftAlone(t *testing.T) {
-	got, err := trimChild("no object")
+	got, err := packChild("no object")
 	if err != nil || got != "no object" {
 		t.Errorf("the string became %v, %v", got, err)
 	}

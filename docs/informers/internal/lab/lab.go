@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os/exec"
 	"strings"
 	"sync"
@@ -69,5 +68,5 @@ func (l *Lab) Version(value string) string {
 
 // Took prints a measured time. The check of the output leaves out everything that follows a tilde in this form.
 func (l *Lab) Took(d time.Duration) string {
-	return fmt.Sprintf("~%d ms", int64(math.Ceil(d.Seconds()*1000)))
+	return fmt.Sprintf("~%.2f ms", d.Seconds()*1000)
 }

@@ -1,0 +1,159 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fifo sends the same changes through the queue that informers have, and through those that they had.
+package fifo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/fairlead/docs/informers/internal/lab"
+)
+
+// Lab needs no cluster: the queue stands between the reflector and the store, and this plays both.
+func Lab(_ context.Context, l *lab.Lab) error {
+	l.Step("what an informer of this build uses")
+	for _, feature := range []features.Feature{
+		features.InOrderInformers, features.AtomicFIFO, features.UnlockWhileProcessingFIFO, features.InOrderInformersBatchProcess,
+	} {
+		l.Say("%-30s %t", feature, features.FeatureGates().Enabled(feature))
+	}
+
+	known, err := storeOf("ida")
+	if err != nil {
+		return err
+	}
+	delta := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: known, EmitDeltaTypeReplaced: true})
+	ordered := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known})
+	atomic := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, UnlockWhileProcessing: true})
+
+	for _, queue := range []struct {
+		name string
+		cache.Queue
+	}{{"DeltaFIFO, until 1.32", delta}, {"RealFIFO", ordered}, {"RealFIFO with atomic events", atomic}} {
+		l.Step("%s: the store has ida; moby comes, nemo comes, moby changes and goes", queue.name)
+		changes(queue)
+		if err := drain(l, queue); err != nil {
+			return err
+		}
+		l.Say("a relist finds nemo alone:")
+		if err := queue.Replace([]any{boat("nemo", "5")}, "5"); err != nil {
+			return err
+		}
+		if err := drain(l, queue); err != nil {
+			return err
+		}
+	}
+
+	l.Step("a batch takes what is queued, each object once")
+	changes(ordered)
+	for range 3 {
+		if err := popBatch(l, ordered); err != nil {
+			return err
+		}
+	}
+
+	l.Step("the queue can be filled while an event is processed")
+	if err := atomic.Add(boat("ida", "6")); err != nil {
+		return err
+	}
+	_, err = atomic.Pop(func(any, bool) error { return atomic.Add(boat("moby", "7")) })
+	if err != nil {
+		return err
+	}
+	return drain(l, atomic)
+}
+
+// changes is what a watch tells.
+func changes(queue cache.Queue) {
+	_ = queue.Add(boat("moby", "1"))
+	_ = queue.Add(boat("nemo", "2"))
+	_ = queue.Update(boat("moby", "3"))
+	_ = queue.Delete(boat("moby", "4"))
+}
+
+// boat is any object.
+func boat(name, version string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "sea", Name: name, ResourceVersion: version}}
+}
+
+func storeOf(names ...string) (cache.Store, error) {
+	store := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	for _, name := range names {
+		if err := store.Add(boat(name, "1")); err != nil {
+			return nil, err
+		}
+	}
+	return store, nil
+}
+
+// drain pops all that is queued. Pop waits when there is nothing, so one more event is the mark at which to stop.
+func drain(l *lab.Lab, queue cache.Queue) error {
+	if err := queue.Add(boat("end", "9")); err != nil {
+		return err
+	}
+	for done := false; !done; {
+		_, err := queue.Pop(func(popped any, _ bool) error {
+			deltas, ok := popped.(cache.Deltas)
+			if !ok {
+				return fmt.Errorf("a %T in the queue", popped)
+			}
+			if done = strings.Contains(describe(deltas), "end"); !done {
+				l.Say("  Pop: %s", describe(deltas))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func popBatch(l *lab.Lab, queue cache.QueueWithBatch) error {
+	return queue.PopBatch(
+		func(deltas []cache.Delta, _ bool) error {
+			l.Say("  PopBatch: %s", describe(deltas))
+			return nil
+		},
+		func(popped any, _ bool) error {
+			deltas, ok := popped.(cache.Deltas)
+			if !ok {
+				return fmt.Errorf("a %T in the queue", popped)
+			}
+			l.Say("  PopBatch: %s", describe(deltas))
+			return nil
+		})
+}
+
+func describe(deltas []cache.Delta) string {
+	words := make([]string, 0, len(deltas))
+	for _, delta := range deltas {
+		words = append(words, fmt.Sprintf("%s %s", delta.Type, nameOf(delta.Object)))
+	}
+	return strings.Join(words, ", ")
+}
+
+func nameOf(object any) string {
+	switch o := object.(type) {
+	case *corev1.ConfigMap:
+		return o.Name + "@" + o.ResourceVersion
+	case cache.DeletedFinalStateUnknown:
+		return "DeletedFinalStateUnknown{" + o.Key + "}"
+	case cache.ReplacedAllInfo:
+		names := make([]string, 0, len(o.Objects))
+		for _, object := range o.Objects {
+			names = append(names, nameOf(object))
+		}
+		return fmt.Sprintf("%v at version %s", names, o.ResourceVersion)
+	default:
+		return fmt.Sprintf("%T", object)
+	}
+}

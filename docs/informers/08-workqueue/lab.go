@@ -1,0 +1,140 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workqueue puts keys into a work queue, with a clock that is turned by hand.
+package workqueue
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"fairlead.dev/fairlead/docs/informers/internal/lab"
+)
+
+// queue is the queue of the lab.
+type queue struct {
+	workqueue.TypedRateLimitingInterface[string]
+	clock *clocktesting.FakeClock
+	lab   *lab.Lab
+}
+
+// Lab needs no cluster.
+func Lab(ctx context.Context, l *lab.Lab) error {
+	clock := clocktesting.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
+	q := &queue{
+		TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[string]{Clock: clock}),
+		clock:                      clock,
+		lab:                        l,
+	}
+	defer q.ShutDown()
+
+	l.Step("three events, one key")
+	q.Add("ida")
+	q.Add("ida")
+	q.Add("ida")
+	q.say()
+
+	l.Step("while a worker has it, it is added again")
+	key, _ := q.Get()
+	q.say()
+	q.Add(key)
+	q.say()
+	l.Say("no other worker can get it now; it is dirty, not ready")
+	q.Done(key)
+	l.Say("Done")
+	q.say()
+	key, _ = q.Get()
+	q.Done(key)
+
+	l.Step("failures: the limiter says how long to wait")
+	for range 8 {
+		l.Say("failure %d: wait %s", q.NumRequeues("moby")+1, limiter.When("moby"))
+	}
+	q.Forget("moby")
+	l.Say("Forget; failures %d", q.NumRequeues("moby"))
+
+	if err := delays(ctx, q); err != nil {
+		return err
+	}
+
+	l.Step("the default limiter has a bucket for all keys together: 10 in a second, after a burst of 100")
+	bucket := &workqueue.TypedBucketRateLimiter[int]{Limiter: rate.NewLimiter(10, 100)}
+	var last time.Duration
+	for i := range 10_000 {
+		last = bucket.When(i)
+	}
+	l.Say("of 10000 keys that fail at once, the last waits %s", (last + time.Second - 1).Truncate(time.Second))
+
+	l.Step("shutdown")
+	q.Add("ida")
+	key, _ = q.Get()
+	q.Add("moby")
+	go q.ShutDownWithDrain()
+	if err := lab.Eventually(ctx, "the shutdown", func(context.Context) (bool, error) { return q.ShuttingDown(), nil }); err != nil {
+		return err
+	}
+	q.Add("nemo")
+	l.Say("nemo comes too late")
+	q.Done(key)
+	for {
+		key, shutdown := q.Get()
+		l.Say("Get: %q, shutdown %t", key, shutdown)
+		if shutdown {
+			return nil
+		}
+		q.Done(key)
+	}
+}
+
+func (q *queue) say() { q.lab.Say("ready: %d", q.Len()) }
+
+// delays shows what AddAfter promises, and what it does not.
+func delays(ctx context.Context, q *queue) error {
+	q.lab.Step("a delay of an hour, then one of a minute: the sooner one counts")
+	q.AddAfter("nemo", time.Hour)
+	q.AddAfter("nemo", time.Minute)
+	if err := q.pass(ctx, time.Minute, 1); err != nil {
+		return err
+	}
+	key, _ := q.Get()
+	q.Done(key)
+	if err := q.pass(ctx, time.Hour, 0); err != nil {
+		return err
+	}
+
+	q.lab.Step("a delay is not cancelled by an Add: the key comes twice")
+	q.AddAfter("nemo", time.Minute)
+	q.Add("nemo")
+	q.say()
+	key, _ = q.Get()
+	q.Done(key)
+	if err := q.pass(ctx, time.Minute, 1); err != nil {
+		return err
+	}
+	key, _ = q.Get()
+	q.Done(key)
+	return nil
+}
+
+// heartbeat is the one timer that the queue has when nothing is delayed.
+const heartbeat = 1
+
+// pass lets time pass, once the queue has noticed what is delayed, and waits for the keys to be ready.
+func (q *queue) pass(ctx context.Context, d time.Duration, ready int) error {
+	if ready > 0 {
+		err := lab.Eventually(ctx, "the delay to begin", func(context.Context) (bool, error) { return q.clock.Waiters() > heartbeat, nil })
+		if err != nil {
+			return err
+		}
+	}
+	q.clock.Step(d)
+	err := lab.Eventually(ctx, "the delay to end", func(context.Context) (bool, error) { return q.Len() == ready, nil })
+	q.lab.Say("after %s:", d)
+	q.say()
+	return err
+}

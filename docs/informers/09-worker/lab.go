@@ -1,0 +1,154 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"fairlead.dev/fairlead/docs/informers/internal/lab"
+)
+
+// sea is the namespace of the lab and the controller in it, which can be stopped and started.
+type sea struct {
+	lab    *lab.Lab
+	client kubernetes.Interface
+	maps   typedcore.ConfigMapInterface
+	writes chan string
+	fails  atomic.Int64
+	stop   func()
+}
+
+// Lab lets a controller miss events, lose its copy, and fail.
+func Lab(ctx context.Context, l *lab.Lab) error {
+	client, err := kubernetes.NewForConfig(l.Config)
+	if err != nil {
+		return err
+	}
+	s := &sea{lab: l, client: client, maps: client.CoreV1().ConfigMaps(l.Namespace), writes: make(chan string, 100), stop: func() {}}
+	defer func() { s.stop() }()
+
+	l.Step("five edits before the workers start: five events, one key, one write")
+	if err := s.edit(ctx, "1", "2", "3", "4", "5"); err != nil {
+		return err
+	}
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "create ida-copy, length 5"); err != nil {
+		return err
+	}
+
+	l.Step("an edit, seen as it happens")
+	if err := s.edit(ctx, "6"); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "update ida-copy, length 6"); err != nil {
+		return err
+	}
+
+	l.Step("somebody deletes the copy: its owner's key is queued")
+	if err := s.maps.Delete(ctx, "ida-copy", metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "create ida-copy, length 6"); err != nil {
+		return err
+	}
+
+	l.Step("the controller stops; an edit and a deletion pass unseen; it starts again")
+	s.stop()
+	if err := s.edit(ctx, "7"); err != nil {
+		return err
+	}
+	if err := s.maps.Delete(ctx, "ida-copy", metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "create ida-copy, length 7"); err != nil {
+		return err
+	}
+
+	l.Step("three syncs fail; the key is not lost")
+	s.fails.Store(3)
+	if err := s.edit(ctx, "8"); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "update ida-copy, length 8"); err != nil {
+		return err
+	}
+	l.Say("failures left: %d", s.fails.Load())
+	s.stop()
+	l.Say("writes that nobody waited for: %d", len(s.writes))
+	return nil
+}
+
+// start runs a new controller, as a new process would.
+func (s *sea) start(ctx context.Context) error {
+	c, err := New(s.client, s.lab.Namespace)
+	if err != nil {
+		return err
+	}
+	c.wrote = func(what string, written *corev1.ConfigMap) {
+		s.writes <- fmt.Sprintf("%s %s, length %s", what, written.Name, written.Data["length"])
+	}
+	c.broken = func() error {
+		if left := s.fails.Load(); left > 0 && s.fails.CompareAndSwap(left, left-1) {
+			return errors.New("broken " + strconv.FormatInt(left, 10))
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running wait.Group
+	running.StartWithContext(ctx, c.Run)
+	s.stop = func() {
+		cancel()
+		running.Wait()
+	}
+	return nil
+}
+
+// edit gives ida each of the lengths, one after the other.
+func (s *sea) edit(ctx context.Context, lengths ...string) error {
+	for _, length := range lengths {
+		ida := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: "ida", Labels: map[string]string{wantsCopy: ""}},
+			Data:       map[string]string{"length": length},
+		}
+		var err error
+		if length == "1" {
+			_, err = s.maps.Create(ctx, ida, metav1.CreateOptions{})
+		} else {
+			_, err = s.maps.Update(ctx, ida, metav1.UpdateOptions{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.lab.Say("edited: %v", lengths)
+	return nil
+}
+
+// see waits for the next write, which must be this one.
+func (s *sea) see(ctx context.Context, want string) error {
+	got, err := lab.Receive(ctx, want, s.writes)
+	if err != nil {
+		return err
+	}
+	s.lab.Say("wrote:  %s", got)
+	if got != want {
+		return fmt.Errorf("the controller wrote %q instead of %q", got, want)
+	}
+	return nil
+}
