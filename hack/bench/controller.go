@@ -46,7 +46,7 @@ func (l *lab) startController(ctx context.Context, args ...string) (*controller,
 	if err := log.Close(); err != nil {
 		return nil, err
 	}
-	//nolint:noctx // Not CommandContext: that would kill where stop asks.
+	// Not CommandContext: that would kill where stop asks.
 	p, err := startProcess(exec.Command(l.options.controller(), args...), log.Name())
 	if err != nil {
 		return nil, err
@@ -154,9 +154,8 @@ func (c *controller) awaitSyncs(ctx context.Context, syncs int, period time.Dura
 
 // collectGarbage makes the controller's memory what it needs: it collects, and waits until the runtime has given back what
 // it will give back.
-func (c *controller) collectGarbage(ctx context.Context) (rss int64, err error) {
+func (c *controller) collectGarbage(ctx context.Context, period time.Duration) (rss int64, err error) {
 	const (
-		period  = time.Second
 		steady  = 5    // looks in a row
 		atLeast = 0.99 // of the least so far: less is a fall
 		most    = 60   // looks

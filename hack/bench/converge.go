@@ -14,7 +14,6 @@ import (
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
 // G1 and G2: how long new Applications take from the first write to the last one, and what they cost.
@@ -34,7 +33,7 @@ type convergence struct {
 	// cpu is the controller's processor time for each Application, in ms.
 	cpu report.Sample
 	// events are what the controller asked for, in the repeat that made most requests.
-	events []auditlog.Event
+	events []event
 }
 
 // converge measures the contestants one after the other, each in a control plane of its own that has just started; in the
@@ -62,8 +61,7 @@ func (b *bench) converge(ctx context.Context) (*convergence, error) {
 }
 
 func (b *bench) convergeBy(ctx context.Context, l *lab, who contestant, c *convergence) error {
-	sample, err := l.warmUp(ctx)
-	if err != nil {
+	if err := b.warmUp(ctx, l); err != nil {
 		return fmt.Errorf("warm up: %w", err)
 	}
 	applications, err := l.create(ctx, 0, l.options.applications)
@@ -77,11 +75,11 @@ func (b *bench) convergeBy(ctx context.Context, l *lab, who contestant, c *conve
 	if who == byController {
 		return b.convergeByController(ctx, l, writes, c)
 	}
-	bundles, err := sample.bundles(applications)
+	bundles, err := b.sample.bundles(applications)
 	if err != nil {
 		return err
 	}
-	r, err := l.newRaw(sample.connections)
+	r, err := l.newRaw(b.sample.connections)
 	if err != nil {
 		return err
 	}
@@ -121,7 +119,7 @@ func (b *bench) convergeByController(ctx context.Context, l *lab, writes *reques
 		if err := l.checkSettled(ctx, n); err != nil {
 			return err
 		}
-		converging := make([]auditlog.Event, 0, len(events))
+		converging := make([]event, 0, len(events))
 		for _, e := range events {
 			if isConvergence(&e) {
 				converging = append(converging, e)
@@ -137,8 +135,8 @@ func (b *bench) convergeByController(ctx context.Context, l *lab, writes *reques
 }
 
 // settled tells whether n Applications have got their children and a status since.
-func settled(n int) func([]auditlog.Event) bool {
-	return func(events []auditlog.Event) bool {
+func settled(n int) func([]event) bool {
+	return func(events []event) bool {
 		created, told := 0, map[string]bool{}
 		for i := range events {
 			switch e := &events[i]; {
@@ -182,18 +180,21 @@ const (
 	warmUps = 30
 )
 
-// warmUp lets the API server write a few Applications in every way, one of them by the controller.
-func (l *lab) warmUp(ctx context.Context) (*sample, error) {
+// warmUp lets the API server write a few Applications in both ways. In the first control plane, the controller brings one
+// to rest before.
+func (b *bench) warmUp(ctx context.Context, l *lab) error {
 	if err := l.namespace(ctx, warmUpNamespace); err != nil {
-		return nil, err
+		return err
 	}
-	s, err := l.newSample(ctx)
-	if err != nil {
-		return nil, err
+	if b.sample == nil {
+		var err error
+		if b.sample, err = l.newSample(ctx); err != nil {
+			return err
+		}
 	}
 	r, err := l.newRaw(1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.close()
 	for i, how := range []method{post, serverSideApply} {
@@ -201,19 +202,19 @@ func (l *lab) warmUp(ctx context.Context) (*sample, error) {
 		for j := range warmUps {
 			application, err := l.createIn(ctx, warmUpNamespace, fmt.Sprintf("warm-up-%d-%d", i, j))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			applications = append(applications, application)
 		}
-		bundles, err := s.bundles(applications)
+		bundles, err := b.sample.bundles(applications)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := r.write(ctx, bundles, how); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // newSample lets the controller bring one Application to rest.

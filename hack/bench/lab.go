@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,12 @@ type lab struct {
 	log     auditlog.Log
 	dir     string // for logs; removed at the end
 	clients *clients
+	// applications is how many settled Applications there are, next the number of the next new one.
+	applications, next int
+	// connections is how many the controller has to the API server.
+	connections int
+	// changes is how many changes of images there were.
+	changes atomic.Int64
 }
 
 // clients are one user of the API server with connections of its own.
@@ -107,7 +114,7 @@ func (l *lab) newClients(userAgent string) (*clients, error) {
 // namespacePrefix begins the names of the namespaces that are measured.
 const namespacePrefix = "bench-"
 
-func measured(e *auditlog.Event) bool { return strings.HasPrefix(e.Namespace, namespacePrefix) }
+func measured(e *event) bool { return strings.HasPrefix(e.Namespace, namespacePrefix) }
 
 // namespace makes one, unless it is there.
 func (l *lab) namespace(ctx context.Context, name string) error {

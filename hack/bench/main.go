@@ -30,6 +30,17 @@ func main() {
 var errInterrupted = errors.New("interrupted")
 
 func run(args []string, out, errOut io.Writer) int {
+	ctx, stop := untilSignal(context.Background())
+	defer stop()
+	// What client-go says, for example of a watch that ends with its control plane, is not about what is measured.
+	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))), klog.ContextualLogger(true))
+	if len(args) == 2 && args[0] == bareCommand {
+		if err := bareSync(ctx, args[1]); err != nil {
+			fmt.Fprintf(errOut, "%s: %v\n", bareCommand, err)
+			return 1
+		}
+		return 0
+	}
 	o, err := parseOptions(args, errOut)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -38,10 +49,6 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintf(errOut, "bench: %v\n", err)
 		return 2
 	}
-	// What client-go says, for example of a watch that ends with its control plane, is not about what is measured.
-	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))), klog.ContextualLogger(true))
-	ctx, stop := untilSignal(context.Background())
-	defer stop()
 	b := &bench{options: o, progress: &progress{out: errOut, began: time.Now()}, out: out}
 	if err := b.run(ctx); err != nil {
 		if errors.Is(err, errInterrupted) {

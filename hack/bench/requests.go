@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,16 +16,19 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
+// event is a request.
+type event = auditlog.Event
+
 // requests follows the audit log from a point on, and keeps what it selects.
 type requests struct {
 	lab    *lab
-	want   func(*auditlog.Event) bool
+	want   func(*event) bool
 	offset int64
-	events []auditlog.Event
+	events []event
 }
 
 // follow begins at the present end of the log.
-func (l *lab) follow(ctx context.Context, want func(*auditlog.Event) bool) (*requests, error) {
+func (l *lab) follow(ctx context.Context, want func(*event) bool) (*requests, error) {
 	if err := l.plane.FlushAudit(ctx); err != nil {
 		return nil, err
 	}
@@ -41,7 +45,7 @@ func (r *requests) read() error {
 }
 
 // all takes in everything that has been answered until now.
-func (r *requests) all(ctx context.Context) ([]auditlog.Event, error) {
+func (r *requests) all(ctx context.Context) ([]event, error) {
 	if err := r.lab.plane.FlushAudit(ctx); err != nil {
 		return nil, err
 	}
@@ -49,21 +53,23 @@ func (r *requests) all(ctx context.Context) ([]auditlog.Event, error) {
 	return r.events, err
 }
 
-const (
-	// readPeriod is how often the log is read while something is measured. Its timestamps are what is measured by, so it
-	// may be seldom: reading costs processor time that who is measured could use.
-	readPeriod = time.Second
-	// calm is how long nothing must happen for work to count as done: longer than the controller puts a write off.
-	calm = 3 * time.Second
-)
+// calm is how long nothing must happen for work to count as done: longer than the controller puts a write off, which is
+// one second.
+const calm = 2 * time.Second
+
+// readPeriod is how often the log is read while something is measured. Its timestamps are what is measured by, so it may
+// be seldom: reading costs processor time that who is measured could use.
+func readPeriod(applications int) time.Duration {
+	return min(time.Second, 100*time.Millisecond+time.Duration(applications)*time.Millisecond)
+}
 
 // errStuck is the end of waiting for a client that does nothing any more.
 var errStuck = errors.New("nothing happens any more, and the work is not done")
 
 // untilCalm reads until done says so of all events and nothing new has come for a while. If nothing comes for very long,
 // it gives up.
-func (r *requests) untilCalm(ctx context.Context, alive func() error, done func([]auditlog.Event) bool) error {
-	ticker := time.NewTicker(readPeriod)
+func (r *requests) untilCalm(ctx context.Context, alive func() error, done func([]event) bool) error {
+	ticker := time.NewTicker(readPeriod(r.lab.options.applications))
 	defer ticker.Stop()
 	const patience = 2 * time.Minute
 	for known, changed := 0, time.Now(); ; {
@@ -86,22 +92,22 @@ func (r *requests) untilCalm(ctx context.Context, alive func() error, done func(
 	}
 }
 
-func fromController(e *auditlog.Event) bool {
+func fromController(e *event) bool {
 	return strings.HasPrefix(e.UserAgent, "fairlead-controller/")
 }
 
 // isConvergence selects what an Application waits for: its children and its status, not what is told about it.
-func isConvergence(e *auditlog.Event) bool {
+func isConvergence(e *event) bool {
 	return e.IsWrite() && e.Code < 300 && e.Resource != "events"
 }
 
 // isRead selects what asks the API server for something outside of an informer: those list and watch all namespaces.
-func isRead(e *auditlog.Event) bool {
+func isRead(e *event) bool {
 	return e.Verb == "get" && e.Resource != "" || e.Verb == "list" && e.Namespace != ""
 }
 
 // took is the time from the first request that was received to the last one that was answered.
-func took(events []auditlog.Event) time.Duration {
+func took(events []event) time.Duration {
 	if len(events) == 0 {
 		return 0
 	}
@@ -118,7 +124,7 @@ func took(events []auditlog.Event) time.Duration {
 }
 
 // count adds requests up by verb, resource and user agent, and divides by the number of Applications.
-func count(events []auditlog.Event, applications int) []report.Count {
+func count(events []event, applications int) []report.Count {
 	type kind struct{ verb, resource, user string }
 	counts := map[kind]int{}
 	for _, e := range events {
@@ -137,7 +143,7 @@ func count(events []auditlog.Event, applications int) []report.Count {
 }
 
 // countIf is how many events a selection has.
-func countIf(events []auditlog.Event, want func(*auditlog.Event) bool) int {
+func countIf(events []event, want func(*event) bool) int {
 	n := 0
 	for i := range events {
 		if want(&events[i]) {
@@ -147,9 +153,42 @@ func countIf(events []auditlog.Event, want func(*auditlog.Event) bool) int {
 	return n
 }
 
-func isStatusWrite(e *auditlog.Event) bool { return e.IsWrite() && e.Subresource == "status" }
+func isStatusWrite(e *event) bool { return e.IsWrite() && e.Subresource == "status" }
 
-func isEventWrite(e *auditlog.Event) bool { return e.IsWrite() && e.Resource == "events" }
+func isEventWrite(e *event) bool { return e.IsWrite() && e.Resource == "events" }
 
 // isChangeRequest selects all writes but those of Events, the refused ones too.
-func isChangeRequest(e *auditlog.Event) bool { return e.IsWrite() && e.Resource != "events" }
+func isChangeRequest(e *event) bool { return e.IsWrite() && e.Resource != "events" }
+
+// isAnyWrite selects everything that would change something, Events too.
+func isAnyWrite(e *event) bool { return e.IsWrite() }
+
+// isGetOrList selects every read, those of informers too, but not their watches, which are renewed now and then.
+func isGetOrList(e *event) bool { return e.Resource != "" && (e.Verb == "get" || e.Verb == "list") }
+
+// waits pairs each cause with the first effect after it that has the same key, and returns the milliseconds between the
+// answers to both. A cause without an effect counts as forever.
+func waits(events []event, cause, effect func(*event) (key string, is bool)) report.Sample {
+	effects := map[string][]*event{}
+	for i := range events {
+		if key, is := effect(&events[i]); is {
+			effects[key] = append(effects[key], &events[i])
+		}
+	}
+	var milliseconds report.Sample
+	for i := range events {
+		key, is := cause(&events[i])
+		if !is {
+			continue
+		}
+		wait := math.Inf(1)
+		for _, e := range effects[key] {
+			// An effect is asked for after its cause has arrived; the answer to the cause may come later still.
+			if e.Received.After(events[i].Received) {
+				wait = min(wait, max(0, e.Completed.Sub(events[i].Completed).Seconds())*1000)
+			}
+		}
+		milliseconds = append(milliseconds, wait)
+	}
+	return milliseconds
+}

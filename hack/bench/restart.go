@@ -1,0 +1,171 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"fairlead.dev/fairlead/hack/bench/internal/report"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// G4: what a restart over settled Applications costs, and whether a new one has to wait for it.
+
+func (b *bench) measureRestart(ctx context.Context, l *lab) error {
+	b.progress.step("G4: %d restarts over %d Applications, each after a bare sync of the same informers", b.restarts(), l.applications)
+	var bare, seconds, writes, reads report.Sample
+	for range b.restarts() {
+		floor, err := l.bareSync(ctx)
+		if err != nil {
+			return fmt.Errorf("bare sync: %w", err)
+		}
+		bare = append(bare, floor.Seconds())
+		asked, err := l.follow(ctx, fromController)
+		if err != nil {
+			return err
+		}
+		took, err := l.restart(ctx)
+		if err != nil {
+			return fmt.Errorf("restart: %w", err)
+		}
+		seconds = append(seconds, took.Seconds())
+		events, err := asked.all(ctx)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, float64(countIf(events, isAnyWrite)))
+		reads = append(reads, float64(countIf(events, isRead)))
+	}
+	b.progress.result("idle after %.2f s, the bare sync took %.2f s", seconds.Median(), bare.Median())
+	news, during, err := l.newMeanwhile(ctx)
+	if err != nil {
+		return fmt.Errorf("new Applications at a restart: %w", err)
+	}
+	b.add(
+		report.Row{Goal: "G4", What: "writes of a restart", Must: report.AtMost(0), Measured: writes},
+		report.Row{Goal: "G4", What: "reads outside of the informers", Must: report.AtMost(0), Measured: reads},
+		report.Row{
+			Goal: "G4", What: "restart until idle, against bare informers", Unit: "s",
+			Must: report.AtMostTimes(1.5), Aim: report.AtMostTimes(1.2), Floor: bare, Measured: seconds,
+		},
+		report.Row{
+			Goal: "G4", What: "p99 of a new Application meanwhile", Unit: "ms", Must: report.AtMost(1000),
+			Measured: report.Sample{news.Quantile(0.99)},
+			Note:     fmt.Sprintf("from the answer to its creation to that of the first child's; %d Applications, %d of them during the first pass over all", len(news), during),
+		},
+	)
+	return nil
+}
+
+// restart returns how long the controller takes from the start of its process until there is nothing left to do.
+func (l *lab) restart(ctx context.Context) (took time.Duration, err error) {
+	err = l.withController(ctx, func(c *controller) error {
+		if _, err := c.awaitLog(ctx, cachesFilled); err != nil {
+			return err
+		}
+		if err := c.awaitSyncs(ctx, l.applications, lookPeriod(l.applications)); err != nil {
+			return err
+		}
+		took = time.Since(c.began)
+		asked, err := l.follow(ctx, fromController)
+		if err != nil {
+			return err
+		}
+		// What it puts off would come now.
+		return asked.untilCalm(ctx, c.alive, func([]event) bool { return true })
+	})
+	return took, err
+}
+
+// cachesFilled is what the controller logs before its workers start.
+const cachesFilled = "Caches are filled"
+
+// newMeanwhile creates Applications while the controller is busy with its first pass over all, and returns how many
+// milliseconds passed until each had its first child.
+func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during int, err error) {
+	const (
+		rate  = 20.0 // a second
+		least = 20
+		most  = 1000
+	)
+	about := func(e *event) bool { return measured(e) && e.IsWrite() }
+	asked, err := l.follow(ctx, about)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = l.withController(ctx, func(c *controller) error {
+		if _, err := c.awaitLog(ctx, cachesFilled); err != nil {
+			return err
+		}
+		first := l.next
+		pace := newPace(rate)
+		for created := 0; ; created++ {
+			m, err := c.metrics(ctx)
+			if err != nil {
+				return err
+			}
+			idle := m.syncs() >= l.applications && m.idle()
+			if !idle {
+				during = created
+			}
+			if idle && created >= least || created == most {
+				break
+			}
+			if err := pace.wait(ctx); err != nil {
+				return err
+			}
+			if _, err := l.create(ctx, l.next, l.next+1); err != nil {
+				return err
+			}
+			l.next++
+		}
+		return asked.untilCalm(ctx, c.alive, settled(l.next-first))
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	events, err := asked.all(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return waits(events,
+		func(e *event) (string, bool) {
+			return e.Name, e.Verb == "create" && e.Resource == v1.ApplicationResource
+		},
+		func(e *event) (string, bool) { return e.Name, fromController(e) && e.Verb == "create" },
+	), during, nil
+}
+
+// bareCommand makes this executable sync informers and end.
+const bareCommand = "bare-sync"
+
+// bareSync returns how long a process takes that does nothing but fill the same caches.
+func (l *lab) bareSync(ctx context.Context) (time.Duration, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	p, err := startProcess(exec.Command(own, bareCommand, l.plane.Kubeconfig()), filepath.Join(l.dir, bareCommand+".log"))
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		p.signal(syscall.SIGKILL)
+		<-p.exited
+		return 0, context.Cause(ctx)
+	}
+	took := time.Since(p.began)
+	if p.err != nil {
+		return 0, fmt.Errorf("%w; it said:\n%s", p.err, p.said())
+	}
+	return took, nil
+}

@@ -1,0 +1,81 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// measureSettled measures what takes Applications at rest, all in one control plane: making them takes the longest.
+func (b *bench) measureSettled(ctx context.Context) error {
+	return inLab(ctx, b.options, func(l *lab) error {
+		few, err := b.populate(ctx, l, b.options.applications/10)
+		if err != nil {
+			return err
+		}
+		many, err := b.populate(ctx, l, b.options.applications)
+		if err != nil {
+			return err
+		}
+		if b.options.wants("G5") {
+			b.reportSlope(few, many)
+		}
+		for _, goal := range []struct {
+			name    string
+			measure func(context.Context, *lab) error
+		}{
+			{"G4", b.measureRestart},
+			{"G3", b.measureResync},
+			{"G6", b.measureDrift},
+			{"G7", b.measureChurn},
+			{"G9", b.measureOutage},
+			{"G10", b.measureWebhooks},
+			{"G5", b.measureForeign}, // The last: these objects would be in the way of the others.
+		} {
+			if !b.options.wants(goal.name) {
+				continue
+			}
+			if err := goal.measure(ctx, l); err != nil {
+				return fmt.Errorf("%s: %w", goal.name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// restarts is how often a start and a resync are repeated.
+func (b *bench) restarts() int { return min(b.options.repeats, 3) }
+
+// populate lets the controller bring Applications to rest until there are so many, and weighs a new one if that is wanted.
+func (b *bench) populate(ctx context.Context, l *lab, applications int) (footprint, error) {
+	b.progress.step("%d Applications are made and brought to rest", applications)
+	added := applications - l.applications
+	err := l.withController(ctx, func(c *controller) error {
+		asked, err := l.follow(ctx, measured)
+		if err != nil {
+			return err
+		}
+		if _, err := l.create(ctx, l.applications, applications); err != nil {
+			return err
+		}
+		if err := asked.untilCalm(ctx, c.alive, settled(added)); err != nil {
+			return err
+		}
+		l.connections, err = c.connections(c.port)
+		return err
+	})
+	if err != nil {
+		return footprint{}, fmt.Errorf("make Applications: %w", err)
+	}
+	l.applications, l.next = applications, applications
+	if err := l.checkSettled(ctx, applications); err != nil {
+		return footprint{}, err
+	}
+	if !b.options.wants("G5") {
+		return footprint{}, nil
+	}
+	b.progress.step("G5: memory of a controller started over %d Applications", applications)
+	return l.footprint(ctx)
+}
