@@ -22,6 +22,7 @@ var (
 	ServiceAccount          = Kind{"", "v1", "ServiceAccount", "serviceaccounts"}
 	ConfigMap               = Kind{"", "v1", "ConfigMap", "configmaps"}
 	NetworkPolicy           = Kind{"networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"}
+	ControllerRevision      = Kind{"apps", "v1", "ControllerRevision", "controllerrevisions"}
 	Deployment              = Kind{"apps", "v1", "Deployment", "deployments"}
 	Service                 = Kind{"", "v1", "Service", "services"}
 	HorizontalPodAutoscaler = Kind{"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"}
@@ -33,7 +34,7 @@ var (
 // and what protects them comes before the Deployment, what sends requests to them after it.
 func Kinds() []Kind {
 	return []Kind{
-		ServiceAccount, ConfigMap, NetworkPolicy,
+		ServiceAccount, ConfigMap, NetworkPolicy, ControllerRevision,
 		Deployment,
 		Service, HorizontalPodAutoscaler, PodDisruptionBudget, Ingress,
 	}

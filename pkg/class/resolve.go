@@ -76,6 +76,21 @@ func (r Resolution) Validate(options validation.Options) (field.ErrorList, strin
 	}
 }
 
+// ValidateAs is Validate for other pods than the Application asks for: limits of the class and all. It
+// is for a former revision, which had the defaults of its time.
+func (r Resolution) ValidateAs(application *v1.Application, options validation.Options) (field.ErrorList, string) {
+	options.Class = r.class
+	errs := validation.ValidateApplication(application, options)
+	switch {
+	case len(errs) == 0:
+		return nil, ""
+	case validation.OnlyExceedsClass(errs):
+		return errs, v1.ReasonClassLimitExceeded
+	default:
+		return errs, v1.ReasonInvalid
+	}
+}
+
 // validAlone tells whether the spec is valid as it is written, limits aside.
 func (r Resolution) validAlone(options validation.Options) bool {
 	errs := validation.ValidateApplication(r.given, options)

@@ -59,6 +59,9 @@ func (c *Controller) finalize(ctx context.Context, snapshot child.Snapshot) Outc
 		maps.Copy(children, ownedChildren(snapshot))
 		var errs []error
 		for ref, live := range children {
+			if ref.Kind == child.ControllerRevision {
+				continue // The history of what is no Application any more goes with it.
+			}
 			err := c.Writer.Release(ctx, application, ref, live)
 			errs = append(errs, err)
 			if err == nil {

@@ -40,10 +40,10 @@ func TestInvalidSpec(t *testing.T) {
 		if got := len(w.log.find("Synced")); got != syncs {
 			t.Errorf("%d syncs while it waits for an edit", got-syncs)
 		}
-		if got := w.count(toChildren); got != before || w.image("web") != "registry.example.com/web:1" || len(w.server.All()) != 3 {
+		if got := w.count(toChildren); got != before || w.image("web") != "registry.example.com/web:1" || len(w.server.All()) != 4 {
 			t.Errorf("%d writes of children; the Deployment runs %s; there are %v", got-before, w.image("web"), w.server.All())
 		}
-		if got := w.application("web").Status; got.ObservedGeneration != 2 || len(got.Resources) != 3 {
+		if got := w.application("web").Status; got.ObservedGeneration != 2 || len(got.Resources) != 4 {
 			t.Errorf("status is %+v", got)
 		}
 		w.edit("web", func(a *v1.Application) { a.Spec.Replicas = new(int32(1)) })
@@ -67,7 +67,7 @@ func TestSuspend(t *testing.T) {
 		}
 		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileEnforce })
 		pass(2 * time.Second)
-		if got := w.image("web"); got != "web:2" || len(w.server.All()) != 3 {
+		if got := w.image("web"); got != "web:2" || len(w.server.All()) != 4 {
 			t.Errorf("afterwards the Deployment runs %q", got)
 		}
 	})

@@ -145,7 +145,7 @@ func TestAnswerLost(t *testing.T) {
 				t.Errorf("%s was created %d times", ref, len(got))
 			}
 		}
-		if len(lost) != 3 {
+		if len(lost) != 4 {
 			t.Errorf("lost are the answers of %v", lost)
 		}
 	})

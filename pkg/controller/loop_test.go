@@ -25,6 +25,7 @@ func TestNewApplication(t *testing.T) {
 		pass(2 * time.Second)
 		want := []child.Ref{
 			{Kind: child.ServiceAccount, Namespace: namespace, Name: "web"},
+			{Kind: child.ControllerRevision, Namespace: namespace, Name: w.deployment("web").Annotations[v1.AnnotationRevision]},
 			{Kind: child.Deployment, Namespace: namespace, Name: "web"},
 			{Kind: child.Service, Namespace: namespace, Name: "web"},
 		}
@@ -44,7 +45,7 @@ func TestNewApplication(t *testing.T) {
 		pass(2 * time.Second)
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady)
 		status := w.application("web").Status
-		if status.ObservedGeneration != 1 || status.ReadyReplicas != 1 || status.Image != "registry.example.com/web:1" || len(status.Resources) != 3 {
+		if status.ObservedGeneration != 1 || status.ReadyReplicas != 1 || status.Image != "registry.example.com/web:1" || len(status.Resources) != 4 {
 			w.Errorf("status is %+v", status)
 		}
 		if failures := w.log.errors(); len(failures) > 0 {
@@ -72,12 +73,12 @@ func TestEditedApplication(t *testing.T) {
 		w.pods("web", 1)
 		pass(time.Minute)
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady)
-		if len(w.application("web").Status.Resources) != 2 {
+		if len(w.application("web").Status.Resources) != 3 {
 			w.Errorf("resources are %+v", w.application("web").Status.Resources)
 		}
 		// The Deployment was created by a POST, so its managed fields are converted before the first apply.
-		if after := w.count(toChildren); after-before > 3 {
-			w.Errorf("%d writes, want at most 3: convert, apply, delete", after-before)
+		if after := w.count(toChildren); after-before > 4 {
+			w.Errorf("%d writes, want at most 4: the new revision, convert, apply, delete", after-before)
 		}
 	})
 }

@@ -49,10 +49,11 @@ type kindUsed struct {
 // observeReferences finds out whether the ConfigMaps and Secrets that the pods use exist, and
 // which hash the pods are to have. It reads the content of those alone that have changed since the
 // hash of the live pods was computed.
-func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snapshot) (used, error) {
+//
+// application is the snapshot's, with the pods that are to run: a former revision may use others.
+func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snapshot, application *v1.Application) (used, error) {
 	var u used
-	application := snapshot.Application
-	for _, k := range kindsUsed(snapshot, &u.hashes) {
+	for _, k := range kindsUsed(snapshot, application, &u.hashes) {
 		// Whatever keeps a new hash from being computed, the pods stay as they are.
 		*k.hash = k.live
 		if !reference.Follows(&application.Spec) {
@@ -80,8 +81,7 @@ func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snaps
 
 // kindsUsed sorts the references by kind, and finds the hashes of the live pods. ConfigMaps that the
 // Application itself carries are not among them: their hash is rendered from the spec.
-func kindsUsed(snapshot child.Snapshot, hashes *render.ReferenceHashes) []kindUsed {
-	application := snapshot.Application
+func kindsUsed(snapshot child.Snapshot, application *v1.Application, hashes *render.ReferenceHashes) []kindUsed {
 	configMaps := kindUsed{kind: reference.ConfigMap, hash: &hashes.ConfigMaps}
 	secrets := kindUsed{kind: reference.Secret, hash: &hashes.Secrets}
 	for _, r := range reference.InSpec(&application.Spec) {

@@ -91,6 +91,8 @@ func (c *Controller) transition(application *v1.Application, t status.Transition
 func (c *Controller) announce(application *v1.Application, result plan.Result) {
 	switch {
 	case !result.Changed():
+	case result.Action == plan.Delete && result.Ref.Kind == child.ControllerRevision:
+		// Old history goes with each new revision, which is told.
 	case result.Action == plan.Delete:
 		c.tellChild(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted: "+result.Reason)
 	case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):

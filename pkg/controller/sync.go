@@ -19,7 +19,7 @@ import (
 )
 
 // syncHandler brings one Application, its children and its status together: observe, is it
-// fresh, its class, validate, render, plan, apply, report. It is level-driven: it acts on what is, not on
+// fresh, its class, validate, which revision, render, plan, apply, report. It is level-driven: it acts on what is, not on
 // what happened, so it may be called at any time and as often as anyone likes.
 func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outcome {
 	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
@@ -61,13 +61,24 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	if len(taken) > 0 {
 		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
 	}
-	uses, err := c.observeReferences(ctx, snapshot)
+	choice, err := c.choose(snapshot, resolved)
+	if err != nil {
+		return failed(err)
+	}
+	if len(choice.Invalid) > 0 {
+		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: choice.Invalid, InvalidReason: choice.InvalidReason})
+	}
+	uses, err := c.observeReferences(ctx, snapshot, choice.Application)
 	if err != nil || uses.pending {
 		return awaitEvent(err)
 	}
+	record, err := choice.Record(uses.hashes.ConfigMaps.Hash, uses.hashes.Secrets.Hash)
+	if err != nil {
+		return failed(err)
+	}
 	facts := c.Facts
-	facts.References = uses.hashes
-	desired, err := render.Children(resolved.Application, facts)
+	facts.References, facts.Revision = uses.hashes, rendered(record)
+	desired, err := render.Children(choice.Application, facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))
 	}
@@ -78,6 +89,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	steps, err := plan.Compute(c.Differ, plan.Input{
 		Snapshot: snapshot,
 		Desired:  desired,
+		Kept:     keptRevisions(application, record),
 		Held:     held,
 		Applied:  c.contention.Renderings(application.UID),
 	})
@@ -91,7 +103,9 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) Outc
 	outcome := c.report(ctx, status.Input{
 		Snapshot:   snapshot,
 		Results:    results,
-		URLs:       render.URLs(resolved.Application),
+		Revision:   record.Status,
+		RolledBack: record.Condition,
+		URLs:       render.URLs(choice.Application),
 		Autoscaled: render.Autoscaled(application),
 		Missing:    uses.missingMessage(),
 		Unfollowed: uses.unfollowedMessage(),

@@ -45,6 +45,7 @@ func newChildren(f informers.SharedInformerFactory) ([]*children, error) {
 		packed[corev1.ServiceAccount](child.ServiceAccount, f.Core().V1().ServiceAccounts().Informer()),
 		packed[corev1.ConfigMap](child.ConfigMap, f.Core().V1().ConfigMaps().Informer()),
 		packed[networkingv1.NetworkPolicy](child.NetworkPolicy, f.Networking().V1().NetworkPolicies().Informer()),
+		packed[appsv1.ControllerRevision](child.ControllerRevision, f.Apps().V1().ControllerRevisions().Informer()),
 		packed[appsv1.Deployment](child.Deployment, f.Apps().V1().Deployments().Informer()),
 		packed[corev1.Service](child.Service, f.Core().V1().Services().Informer()),
 		packed[autoscalingv2.HorizontalPodAutoscaler](child.HorizontalPodAutoscaler, f.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),

@@ -4,6 +4,8 @@
 package plan_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"fairlead.dev/fairlead/pkg/plan"
@@ -29,13 +31,19 @@ routes: [{name: public, hostnames: [web.example.com], tls: {secretName: web-tls}
 func BenchmarkRenderAndPlan(b *testing.B) {
 	snapshot := settled(b, application(b, sixChildren))
 	decorate(snapshot)
-	if len(snapshot.Children) != 6 {
+	spec, err := json.Marshal(snapshot.Application.Spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	facts := facts()
+	facts.Revision.Data = fmt.Appendf(nil, `{"spec":%s}`, spec)
+	if len(snapshot.Children) != 7 { // Those that serve, and the current revision.
 		b.Fatalf("%d children", len(snapshot.Children))
 	}
 	b.Run("render", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := render.Children(snapshot.Application, render.Facts{}); err != nil {
+			if _, err := render.Children(snapshot.Application, facts); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -52,7 +60,7 @@ func BenchmarkRenderAndPlan(b *testing.B) {
 	b.Run("both", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			desired, err := render.Children(snapshot.Application, render.Facts{})
+			desired, err := render.Children(snapshot.Application, facts)
 			if err != nil {
 				b.Fatal(err)
 			}

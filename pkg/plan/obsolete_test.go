@@ -40,6 +40,7 @@ replicas: 3
 	want := []string{
 		"Delete HorizontalPodAutoscaler web",
 		"Apply ServiceAccount web",
+		"Apply ControllerRevision web-1",
 		"Apply Deployment web",
 		"Create Service web",
 		"Apply PodDisruptionBudget web",
@@ -78,8 +79,29 @@ func TestEveryKindIsCreatedAndDeleted(t *testing.T) {
 		t.Errorf("%d steps for %d children", len(steps), len(full.Children))
 	}
 	for _, s := range steps {
-		if s.Action != plan.Delete || s.Live != full.Children[s.Ref] || s.Desired != nil || s.Reason != "its feature was switched off" {
+		reason := "its feature was switched off"
+		if s.Ref.Kind == child.ControllerRevision {
+			reason = "it is older than what revisionHistoryLimit keeps"
+		}
+		if s.Action != plan.Delete || s.Live != full.Children[s.Ref] || s.Desired != nil || s.Reason != reason {
 			t.Errorf("step for a child that is not rendered: %+v", s)
+		}
+	}
+}
+
+// What is kept is neither compared nor deleted; a kept object of somebody else is none of our business.
+func TestKeptChildrenStay(t *testing.T) {
+	snapshot := settled(t, application(t, ""))
+	old := child.Ref{Kind: child.ControllerRevision, Namespace: "shop", Name: "web-0"}
+	snapshot.Children[old] = snapshot.Children[child.Ref{Kind: child.ControllerRevision, Namespace: "shop", Name: "web-1"}]
+	in := plan.Input{Snapshot: snapshot, Desired: rendered(t, snapshot.Application), Kept: map[child.Ref]bool{old: true}}
+	steps, err := plan.Compute(differ, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		if s.Action != plan.Keep || s.Ref == old {
+			t.Errorf("step: %+v", s)
 		}
 	}
 }

@@ -19,6 +19,9 @@ import (
 type Input struct {
 	Snapshot child.Snapshot
 	Desired  []child.Desired
+	// Kept are owned children that are not rendered, and are to stay as they are: those that only the
+	// past explains.
+	Kept map[child.Ref]bool
 	// Held are the children that somebody else keeps changing back: they are left alone for now.
 	Held map[child.Ref]bool
 	// Applied are the hashes of renderings that children were brought to before. Where such a child
@@ -68,10 +71,14 @@ func obsolete(in Input) []Step {
 	}
 	var steps []Step
 	for ref, live := range in.Snapshot.Children {
-		if rendered[ref] || !child.OwnedBy(live, in.Snapshot.Application) || live.GetDeletionTimestamp() != nil {
+		if rendered[ref] || in.Kept[ref] || !child.OwnedBy(live, in.Snapshot.Application) || live.GetDeletionTimestamp() != nil {
 			continue
 		}
-		steps = append(steps, Step{Action: Delete, Ref: ref, Live: live, Reason: "its feature was switched off"})
+		reason := "its feature was switched off"
+		if ref.Kind == child.ControllerRevision {
+			reason = "it is older than what revisionHistoryLimit keeps"
+		}
+		steps = append(steps, Step{Action: Delete, Ref: ref, Live: live, Reason: reason})
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
 	return steps

@@ -15,7 +15,8 @@ import (
 // need is missing; missing says what. Running pods are left as they are, and whatever does not
 // replace pods is still done: an Application whose Secret was deleted can be scaled to 0.
 //
-// A new autoscaler waits with its Deployment, since its creation is what hands replicas over.
+// A new autoscaler waits with its Deployment, since its creation is what hands replicas over. So does a
+// revision: what never ran is no history.
 func Withhold(steps []Step, missing string) []Step {
 	index := slices.IndexFunc(steps, func(s Step) bool { return s.Ref.Kind == child.Deployment && startsPods(s) })
 	if missing == "" || index < 0 {
@@ -23,7 +24,10 @@ func Withhold(steps []Step, missing string) []Step {
 	}
 	withheld := slices.Clone(steps)
 	for i := range withheld {
-		if step := &withheld[i]; i == index || step.Ref.Kind == child.HorizontalPodAutoscaler && step.Action == Create && !step.Drift {
+		step := &withheld[i]
+		autoscaler := step.Ref.Kind == child.HorizontalPodAutoscaler && step.Action == Create && !step.Drift
+		revision := step.Ref.Kind == child.ControllerRevision && (step.Action == Create || step.Action == Apply)
+		if i == index || autoscaler || revision {
 			step.Action = Await
 			step.Reason = missing
 		}
@@ -42,7 +46,10 @@ func startsPods(step Step) bool {
 	}
 	// Of a field that only went away nothing is left to compare but the hash of all of them. It may
 	// have been one of the pods'.
-	const hash = ".metadata.annotations." + v1.AnnotationRenderedHash
-	return slices.ContainsFunc(step.Fields, func(field string) bool { return strings.HasPrefix(field, ".spec.template") }) ||
+	const (
+		hash     = ".metadata.annotations." + v1.AnnotationRenderedHash
+		revision = ".metadata.annotations." + v1.AnnotationRevision
+	)
+	return slices.ContainsFunc(step.Fields, func(field string) bool { return strings.HasPrefix(field, ".spec.template") || field == revision }) ||
 		slices.Equal(step.Fields, []string{hash})
 }

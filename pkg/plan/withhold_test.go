@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 )
@@ -52,6 +53,15 @@ func TestWithhold(t *testing.T) {
 				live[*appsv1.Deployment](s, child.Deployment).Spec.Template.Spec.Containers[0].Image = "theirs"
 			},
 			nil,
+		},
+		{
+			"another revision of the same template",
+			func(s child.Snapshot) {
+				live[*appsv1.Deployment](s, child.Deployment).Annotations[v1.AnnotationRevision] = "web-0"
+				live[*appsv1.Deployment](s, child.Deployment).Annotations[v1.AnnotationRenderedHash] = "another"
+				delete(s.Children, child.Ref{Kind: child.ControllerRevision, Namespace: "shop", Name: "web-1"})
+			},
+			[]child.Kind{child.ControllerRevision, child.Deployment},
 		},
 		{"another child", func(s child.Snapshot) { live[*corev1.Service](s, child.Service).Spec.Ports = nil }, nil},
 	} {

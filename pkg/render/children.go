@@ -17,6 +17,8 @@ type Facts struct {
 	RouteControllerNamespaces []string
 	// References are the hashes of what the pods of this Application use.
 	References ReferenceHashes
+	// Revision is what the pods are recorded as. Without a name they are not recorded.
+	Revision Revision
 }
 
 // renderer renders all children of one kind: the apply configurations, in a fixed order.
@@ -31,6 +33,8 @@ func rendererOf(kind child.Kind) renderer {
 		return configMaps
 	case child.NetworkPolicy:
 		return networkPolicies
+	case child.ControllerRevision:
+		return controllerRevisions
 	case child.Deployment:
 		return deployments
 	case child.Service:

@@ -36,6 +36,7 @@ func deployments(app *v1.Application, facts Facts) ([]any, error) {
 	deployment := appsv1ac.Deployment(app.Name, app.Namespace).WithSpec(spec)
 	deployment.ObjectMetaApplyConfiguration = objectMeta(app, app.Name, nil)
 	facts.References.annotate(deployment)
+	facts.Revision.annotate(deployment)
 	if replicas := FixedReplicas(app); replicas != nil {
 		spec.WithReplicas(*replicas)
 		// Whoever later leaves replicas out must know that it was set, because leaving out an

@@ -96,7 +96,7 @@ func headlineOf(s v1.ApplicationStatus) headline {
 // sameFacts compares what is true of the Application beside its pods. Names of resources are
 // unique, so equal lengths and every old one found again mean equal sets.
 func sameFacts(old, new v1.ApplicationStatus) bool {
-	if !equality.Semantic.DeepEqual(old.Class, new.Class) || old.ObservedGeneration != new.ObservedGeneration || old.Selector != new.Selector || old.Image != new.Image ||
+	if !equality.Semantic.DeepEqual(old.Class, new.Class) || !equality.Semantic.DeepEqual(old.Revision, new.Revision) || old.ObservedGeneration != new.ObservedGeneration || old.Selector != new.Selector || old.Image != new.Image ||
 		!slices.Equal(old.URLs, new.URLs) || len(old.Resources) != len(new.Resources) {
 		return false
 	}

@@ -142,13 +142,11 @@ func (p pods) replicaFailure() *appsv1.DeploymentCondition {
 // that is the reason of Ready; how far the rollout came stays the reason of Reconciling or Stalled.
 func summarizePods(in Input, p pods) summary {
 	s := summarizeDeployment(in, p)
-	worst := p.worst()
-	if worst == nil || !s.reconciling && !s.stalled {
-		return s
+	if worst := p.worst(); worst != nil && (s.reconciling || s.stalled) {
+		s.stage, s.reason = s.reason, worst.Reason
+		s.message = p.tell(worst) + " " + s.message
 	}
-	s.stage, s.reason = s.reason, worst.Reason
-	s.message = p.tell(worst) + " " + s.message
-	return s
+	return summarizeRollback(in, p, s)
 }
 
 // summarizeDeployment is the summary as far as the Deployment tells it.

@@ -33,6 +33,10 @@ type Input struct {
 	Missing string
 	// Unfollowed says of which of them a change replaces no pods, and why; "" if of none.
 	Unfollowed string
+	// Revision has the numbers of the revisions after this sync, and RolledBack is the condition about
+	// them, or nil if it does not apply.
+	Revision   v1.RevisionStatus
+	RolledBack *metav1.Condition
 	// URLs are those of the rendered routes.
 	URLs []string
 	// Autoscaled is true if a HorizontalPodAutoscaler is among what was rendered.
@@ -57,6 +61,7 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 		Selector:           v1.LabelApplication + "=" + application.Name,
 		URLs:               urls(in),
 		Image:              image(in, pods),
+		Revision:           revision(in, pods),
 		Class:              appliedClass(in),
 		Resources:          resources(in, children),
 		Problems:           pods.problems,

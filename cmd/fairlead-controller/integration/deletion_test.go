@@ -4,6 +4,8 @@
 package integration
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +94,7 @@ func TestOrphan(t *testing.T) {
 			if diff := cmp.Diff(before, e.contents(application), ignoreOwners); diff != "" {
 				t.Errorf("the children changed (-before +after):\n%s", diff)
 			}
-			if diff := cmp.Diff(uids, e.uids(test.name)); diff != "" {
+			if diff := cmp.Diff(withoutHistory(uids), withoutHistory(e.uids(test.name))); diff != "" {
 				t.Errorf("the children are others (-before +after):\n%s", diff)
 			}
 			for ref, owners := range e.owners(test.name) {
@@ -103,6 +105,13 @@ func TestOrphan(t *testing.T) {
 			if got := e.pods(test.name); got != 2 {
 				t.Errorf("%d pods are left, want both", got)
 			}
+			if test.how == metav1.DeletePropagationOrphan {
+				return // Kubernetes keeps everything, as it was asked to.
+			}
+			e.eventually("the history is garbage-collected", func() (bool, string) {
+				left := e.revisions(test.name)
+				return len(left) == 0, fmt.Sprint(left)
+			})
 		})
 	}
 }
@@ -152,7 +161,7 @@ func TestOrphanWhileStopped(t *testing.T) {
 	}
 	e.run()
 	waitGone[v1.Application](e, "web")
-	if diff := cmp.Diff(uids, e.uids("web")); diff != "" {
+	if diff := cmp.Diff(withoutHistory(uids), withoutHistory(e.uids("web"))); diff != "" {
 		t.Errorf("the children are others (-before +after):\n%s", diff)
 	}
 	e.waitEvent("web", v1.EventOrphaned, child.Deployment.Kind, "web")
@@ -160,7 +169,7 @@ func TestOrphanWhileStopped(t *testing.T) {
 	// Whoever comes next under the name has no right to what was left.
 	e.apply(small)
 	e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict)
-	if diff := cmp.Diff(uids, e.uids("web")); diff != "" {
+	if diff := cmp.Diff(withoutHistory(uids), withoutHistory(e.uids("web"))); diff != "" {
 		t.Errorf("the orphans are others (-before +after):\n%s", diff)
 	}
 	for ref, owners := range e.owners("web") {
@@ -256,11 +265,17 @@ func (e *env) uids(application string) map[string]types.UID {
 	return uids
 }
 
+// withoutHistory leaves the revisions out: they go with their Application, whatever stays.
+func withoutHistory(uids map[string]types.UID) map[string]types.UID {
+	maps.DeleteFunc(uids, func(ref string, _ types.UID) bool { return strings.HasPrefix(ref, child.ControllerRevision.Kind+" ") })
+	return uids
+}
+
 // owners are the UIDs of their owners.
 func (e *env) owners(application string) map[string][]types.UID {
 	e.Helper()
 	owners := map[string][]types.UID{}
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		list, err := e.children(kind).List(e.Context(), metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application})
 		if err != nil {
 			e.Fatalf("list %s: %v", kind, err)

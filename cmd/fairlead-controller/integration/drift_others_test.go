@@ -22,7 +22,7 @@ func TestWhatOthersAddStays(t *testing.T) {
 	e.apply(full)
 	e.waitReady("web")
 	cursor := e.cluster.AuditCursor(t)
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		e.patch(kind, childName(kind, "web"), types.MergePatchType, `{"metadata":{"labels":{"added":"label"},"annotations":{"added":"annotation"}}}`)
 	}
 	stays := additions()
@@ -43,7 +43,7 @@ func TestWhatOthersAddStays(t *testing.T) {
 	edit(e, "web", func(application *v1.Application) {
 		application.Labels = map[string]string{"team": "shop"} // It is copied to every child.
 	})
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		e.waitFields(kind, childName(kind, "web"), fields{"metadata.labels.team": "shop"})
 	}
 	e.checkAdditions(stays)
@@ -83,7 +83,7 @@ func (e *env) checkAdditions(stays []addition) {
 			e.Errorf("%s lost what others added (-want +got):\n%s", e.ref(addition.kind.Kind, name), diff)
 		}
 	}
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		if diff := e.differing(e.live(kind, childName(kind, "web")), fields{"metadata.labels.added": "label", "metadata.annotations.added": "annotation"}); diff != "" {
 			e.Errorf("the %s lost metadata that others added (-want +got):\n%s", kind, diff)
 		}

@@ -37,7 +37,7 @@ const repairsEach = 4
 func TestDriftIsRepaired(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		t.Run(kind.Kind, func(t *testing.T) {
 			t.Parallel()
 			e := e.sub(t)
@@ -113,7 +113,7 @@ func TestRepairIsTold(t *testing.T) {
 	e := start(t)
 	e.apply(full)
 	before := e.waitReady("web")
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		name := childName(kind, "web")
 		if kind != child.Service { // One that is deleted instead.
 			e.patch(kind, name, types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/name":"other"}}}`)

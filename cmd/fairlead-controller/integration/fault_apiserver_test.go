@@ -159,8 +159,8 @@ func (e *env) expectNoTrace(begin *controlplane.AuditCursor, names []string) {
 		if err != nil || len(list.Items) != 1 {
 			e.Fatalf("Application %s has %d Deployments (%v), want 1", name, len(list.Items), err)
 		}
-		if got := len(e.application(name).Status.Resources); got != 6 {
-			e.Errorf("Application %s has %d children, want 6", name, got)
+		if got := len(e.application(name).Status.Resources); got != 7 {
+			e.Errorf("Application %s has %d children, want 7", name, got)
 		}
 		if image := get[appsv1.Deployment](e, name).Spec.Template.Spec.Containers[0].Image; image != "registry.example.com/web:2" {
 			e.Errorf("Deployment %s has image %s, want web:2", name, image)

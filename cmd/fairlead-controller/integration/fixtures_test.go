@@ -3,7 +3,11 @@
 
 package integration
 
-import "fairlead.dev/fairlead/pkg/child"
+import (
+	"slices"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
 
 // full is an Application with a child of every kind.
 const full = `
@@ -29,6 +33,11 @@ metadata: {name: web}
 spec:
   image: registry.example.com/web:1
 `
+
+// namedKinds are the kinds of children whose names everybody knows in advance: all but the history.
+func namedKinds() []child.Kind {
+	return slices.DeleteFunc(child.Kinds(), func(kind child.Kind) bool { return kind == child.ControllerRevision })
+}
 
 // childName is the name of a child of the Application.
 func childName(kind child.Kind, application string) string {

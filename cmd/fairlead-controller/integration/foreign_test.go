@@ -47,7 +47,7 @@ func TestS12ForeignObject(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: controller}}")
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		for variant, alter := range foreignVariants() {
 			t.Run(kind.Kind+"/"+variant, func(t *testing.T) {
 				t.Parallel()
@@ -118,7 +118,7 @@ func TestS13ForeignObjectOfOldUID(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.waitGarbageCollector()
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		t.Run(kind.Kind, func(t *testing.T) {
 			t.Parallel()
 			e := e.sub(t)
@@ -153,7 +153,7 @@ func TestS12ForeignObjectsSurviveSwitchedOffFeatures(t *testing.T) {
 	e.apply(small + "  serviceAccount: {name: default}\n  reconcilePolicy: Suspend\n")
 	application := e.application("web")
 	before := map[child.Kind]types.UID{}
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		if kind == child.Deployment {
 			continue
 		}

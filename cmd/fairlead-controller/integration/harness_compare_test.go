@@ -106,7 +106,9 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 	c.SetOwnerReferences(references)
 	annotations := c.GetAnnotations()
 	delete(annotations, revisionAnnotation)
-	delete(annotations, v1.AnnotationRenderedHash) // It is over the owner's UID too.
+	// These are hashes over the owner's UID too.
+	delete(annotations, v1.AnnotationRenderedHash)
+	delete(annotations, v1.AnnotationRevision)
 	if len(annotations) == 0 {
 		annotations = nil
 	}
@@ -128,11 +130,12 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 // revisionAnnotation is the Deployment controller's.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// contents are the contents of all children of an Application, by kind and name.
+// contents are the contents of all children of an Application, by kind and name. How it got there, its
+// history, is not among them.
 func (e *env) contents(application *v1.Application) map[string]any {
 	e.Helper()
 	all := map[string]any{}
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		list, err := e.children(kind).List(e.Context(), metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application.Name})
 		if err != nil {
 			e.Fatalf("list %s: %v", kind, err)

@@ -58,7 +58,7 @@ func TestObserve(t *testing.T) {
 				return false
 			}
 		}
-		return len(application.Status.Resources) == len(want)
+		return len(application.Status.Resources) == len(want)+1 // And the revision, which is not recorded.
 	})
 	application := e.waitCondition("web", v1.ConditionDrifted, metav1.ConditionTrue, v1.ReasonDrifted)
 	for kind, state := range want {
@@ -87,7 +87,7 @@ func TestObserveFromTheStart(t *testing.T) {
 	cursor := e.cluster.AuditCursor(t)
 	e.apply(full + observe)
 	application := e.waitCondition("web", v1.ConditionDrifted, metav1.ConditionTrue, v1.ReasonDrifted)
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		if got := resourceStatus(application, kind, childName(kind, "web")); got.State != v1.ResourceDrifted {
 			t.Errorf("status says of the %s: %+v", kind, got)
 		}

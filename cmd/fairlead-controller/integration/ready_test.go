@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 )
 
 // TestReady is the shortest way through everything: an Application with a child of every kind
@@ -19,7 +18,7 @@ func TestReady(t *testing.T) {
 	e := start(t)
 	e.apply(full)
 	application := e.waitReady("web")
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		if got := resourceStatus(application, kind, childName(kind, "web")); got.State != v1.ResourceSynced || got.UID == "" {
 			t.Errorf("status says of the %s: %+v, want %s with a UID", kind, got, v1.ResourceSynced)
 		}

@@ -113,9 +113,10 @@ func TestRequestsOfANewApplication(t *testing.T) {
 		manifest string
 		children int
 	}{
-		{"minimal", small, 2},
-		{"six-children", six, 6},
-		{"all-children", full, 8},
+		// Each has a revision too, of which no request is made but the one that creates it.
+		{"minimal", small, 2 + 1},
+		{"six-children", six, 6 + 1},
+		{"all-children", full, 8 + 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

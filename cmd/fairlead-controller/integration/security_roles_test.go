@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -195,14 +196,21 @@ func (e *env) useEverything(r *replica) {
 	e.waitEvent("using", v1.EventConfigChanged, "Deployment", "using")
 	e.waitCounts("gold", 1, 1, 0)
 
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		name := childName(kind, "web")
 		// Repaired by an apply; found again by a get after the informer has lost it.
 		e.patch(kind, name, types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
 		e.waitFields(kind, name, fields{`metadata.labels.app\.kubernetes\.io/managed-by`: v1.ManagedBy})
 	}
+	revision := get[appsv1.Deployment](e, "web").Annotations[v1.AnnotationRevision]
+	e.patch(child.ControllerRevision, revision, types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
+	e.waitFields(child.ControllerRevision, revision, fields{`metadata.labels.app\.kubernetes\.io/managed-by`: v1.ManagedBy})
+	e.editSpec("web", func(spec *v1.ApplicationSpec) {
+		spec.Image, spec.RevisionHistoryLimit = "registry.example.com/web:2", new(int32(0))
+	})
+	e.eventually("the former revision is deleted", func() (bool, string) { return e.live(child.ControllerRevision, revision) == nil, "" })
 	e.apply(named(small, "web") + "  replicas: 2\n  serviceAccount: {name: default}\n  disruptionBudget: {mode: Disabled}\n")
-	for _, kind := range child.Kinds() {
+	for _, kind := range namedKinds() {
 		if kind == child.Deployment {
 			continue
 		}

@@ -1,0 +1,50 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Revision is the entry of the history that the pods are.
+type Revision struct {
+	// Name, Number and Data are those of its ControllerRevision.
+	Name   string
+	Number int64
+	Data   []byte
+	// RolledBackFrom is the name of the revision that failed, if this one was put back, and
+	// RolledBackBecause is why it failed.
+	RolledBackFrom, RolledBackBecause string
+}
+
+// controllerRevisions renders the current revision. Those before it are never rendered again: what they
+// say cannot be changed, and whether they stay is decided elsewhere.
+func controllerRevisions(app *v1.Application, facts Facts) ([]any, error) {
+	revision := facts.Revision
+	if revision.Name == "" {
+		return nil, nil
+	}
+	controllerRevision := appsv1ac.ControllerRevision(revision.Name, app.Namespace).
+		WithRevision(revision.Number).
+		WithData(runtime.RawExtension{Raw: revision.Data})
+	controllerRevision.ObjectMetaApplyConfiguration = objectMeta(app, revision.Name, nil)
+	return []any{controllerRevision}, nil
+}
+
+// annotate puts on a Deployment what its pods are. Nothing of it is on the pods: the number of a revision
+// may change while they stay.
+func (r Revision) annotate(deployment *appsv1ac.DeploymentApplyConfiguration) {
+	if r.Name != "" {
+		deployment.WithAnnotations(map[string]string{v1.AnnotationRevision: r.Name})
+	}
+	if r.RolledBackFrom != "" {
+		deployment.WithAnnotations(map[string]string{
+			v1.AnnotationRolledBackFrom:    r.RolledBackFrom,
+			v1.AnnotationRolledBackBecause: r.RolledBackBecause,
+		})
+	}
+}

@@ -1,0 +1,296 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Input is everything that a choice is made from.
+type Input struct {
+	// Application is the Application with the defaults of its class.
+	Application *v1.Application
+	// Deployment is the live one, if the Application owns it; nil otherwise.
+	Deployment *appsv1.Deployment
+	// History are the live ControllerRevisions that the Application owns, in no order.
+	History []*appsv1.ControllerRevision
+	// Rollout is how the Deployment stands.
+	Rollout Rollout
+	// Validate checks an Application as its author's is checked, limits of the class included.
+	Validate func(*v1.Application) (errs field.ErrorList, reason string)
+}
+
+// Rollout is how far the rollout of a Deployment came.
+type Rollout struct {
+	// Complete: there are pods, all are of the newest template and available.
+	Complete bool
+	// Failed: no progress was made until the deadline.
+	Failed bool
+	// Reason is what keeps the pods from serving, in one word; Message says it for people.
+	Reason, Message string
+}
+
+// Choice is what the pods are to be.
+type Choice struct {
+	// Application is what is to be rendered.
+	Application *v1.Application
+	// Invalid is why what runs since a rollback cannot be rendered any more. Then nothing is to be
+	// changed. InvalidReason is the reason for a condition.
+	Invalid       field.ErrorList
+	InvalidReason string
+
+	facts facts
+	// spec is the key of what Application says about the pods.
+	spec string
+	// from is the revision that was given up, because of because; nil if the spec is what runs.
+	from    *revision
+	because string
+	// refused is why a failed rollout is not taken back although the spec asks for that.
+	refused *refusal
+}
+
+// refusal is why a failed rollout is not taken back.
+type refusal struct{ reason, message string }
+
+// facts are the Input, looked at.
+type facts struct {
+	Input
+	status v1.RevisionStatus
+	// wanted is the key of what the spec says about the pods.
+	wanted  string
+	history []revision
+	// deployed is the revision of the Deployment. If its ControllerRevision is gone, only the name
+	// and the key are known; both are empty if there is no Deployment, or it has no revision.
+	deployed revision
+	// healthy is the revision that was healthy last; nil if none was, or it is gone.
+	healthy *revision
+}
+
+func newFacts(in Input) (facts, error) {
+	f := facts{Input: in, history: read(in.Application, in.History)}
+	if s := in.Application.Status.Revision; s != nil {
+		f.status = *s
+	}
+	var err error
+	if f.wanted, err = keyOf(in.Application.UID, PodSpec(&in.Application.Spec)); err != nil {
+		return facts{}, err
+	}
+	if in.Deployment != nil {
+		name := in.Deployment.Annotations[v1.AnnotationRevision]
+		f.deployed = revision{name: name, spec: keyInName(in.Application, name)}
+	}
+	if known := find(f.history, named(f.deployed.name)); known != nil {
+		f.deployed = *known
+	}
+	f.healthy = find(f.history, numbered(f.status.LastHealthy))
+	if in.Rollout.Complete && f.deployed.data != nil {
+		f.healthy = &f.deployed
+	}
+	return f, nil
+}
+
+// Choose decides whether the pods are what the spec says, or what they were when they were healthy last.
+func Choose(in Input) (Choice, error) {
+	f, err := newFacts(in)
+	if err != nil {
+		return Choice{}, err
+	}
+	asWanted := Choice{Application: in.Application, facts: f, spec: f.wanted}
+	if mark := f.rolledBack(); mark != nil {
+		return f.stay(*mark), nil
+	}
+	if !f.failed() {
+		return asWanted, nil
+	}
+	for _, refuse := range refusals() {
+		if asWanted.refused = refuse(f); asWanted.refused != nil {
+			return asWanted, nil
+		}
+	}
+	pods, _ := f.healthy.pods(in.Application.UID)
+	return Choice{
+		Application: splice(in.Application, pods),
+		facts:       f,
+		spec:        f.healthy.spec,
+		from:        &f.deployed,
+		because:     because(in.Rollout),
+	}, nil
+}
+
+// failed tells whether what the spec asks for was tried and has failed, and is to be taken back. It is
+// about this very spec: the Deployment carries the name of its revision, so the failure cannot be that
+// of another one.
+func (f facts) failed() bool {
+	rollback, paused := f.Application.Spec.Rollback, f.Application.Spec.Paused
+	return f.Rollout.Failed && f.deployed.spec == f.wanted &&
+		rollback != nil && rollback.Policy == v1.RollbackOnFailure &&
+		(paused == nil || !*paused) &&
+		f.Application.Spec.ReconcilePolicy != v1.ReconcileObserve
+}
+
+// refusals are the reasons not to take a failed rollout back, in the order in which they are looked for.
+// Each returns nil if it does not apply.
+func refusals() []func(facts) *refusal {
+	return []func(facts) *refusal{
+		noHealthyRevision,
+		sameSpec,
+		notTheRevision,
+		revisionGone,
+		revisionRefused,
+	}
+}
+
+// noHealthyRevision: there is nothing to go back to.
+func noHealthyRevision(f facts) *refusal {
+	switch {
+	case f.healthy != nil:
+		return nil
+	case f.status.LastHealthy > 0:
+		return &refusal{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision of revision %d, which was healthy last, is gone.", f.status.LastHealthy)}
+	default:
+		return &refusal{v1.ReasonNoHealthyRevision, "No revision has been healthy yet."}
+	}
+}
+
+// sameSpec: going back would change nothing. The revision itself was healthy, and pods that replace its
+// own fail; or only ConfigMaps or Secrets have changed, whose former content nobody has kept.
+func sameSpec(f facts) *refusal {
+	switch {
+	case f.healthy.spec != f.wanted:
+		return nil
+	case f.healthy.name == f.deployed.name:
+		return &refusal{v1.ReasonSameSpec, capitalized(fmt.Sprintf("%s has been healthy, and is what runs.", f.healthy))}
+	default:
+		return &refusal{v1.ReasonSameSpec, capitalized(fmt.Sprintf(
+			"%s, which was healthy last, says the same about the pods; ConfigMaps or Secrets that they use have changed since, and their former content is not kept.", f.healthy))}
+	}
+}
+
+// notTheRevision: another revision would not fare better.
+func notTheRevision(f facts) *refusal {
+	switch {
+	case isOfRevision(f.Rollout.Reason):
+		return nil
+	case f.Rollout.Reason == "":
+		return &refusal{v1.ReasonNotTheRevision, "No pod says yet why it does not serve."}
+	default:
+		return &refusal{v1.ReasonNotTheRevision, fmt.Sprintf("%s is not put right by another revision.", f.Rollout.Reason)}
+	}
+}
+
+// revisionGone: the object is there, but is not what its name stands for.
+func revisionGone(f facts) *refusal {
+	if _, found := f.healthy.pods(f.Application.UID); found {
+		return nil
+	}
+	return &refusal{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision %s, which was healthy last, cannot be read.", f.healthy.name)}
+}
+
+// revisionRefused: the rules, or the limits of the class, are others by now; or what is around the pods
+// does not fit them any more, such as a route to a port that they did not have.
+func revisionRefused(f facts) *refusal {
+	pods, _ := f.healthy.pods(f.Application.UID)
+	errs, _ := f.Validate(splice(f.Application, pods))
+	if len(errs) == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("%s, which was healthy last, is not allowed as things are: %s", f.healthy, errs[0])
+	if more := len(errs) - 1; more > 0 {
+		message += fmt.Sprintf(" (and %d more)", more)
+	}
+	return &refusal{v1.ReasonRevisionRefused, capitalized(message)}
+}
+
+// mark is a rollback that was done: which revision was given up, why, and which one runs.
+type mark struct {
+	from, runs revision
+	because    string
+}
+
+// rolledBack finds the rollback of what the spec asks for. Where others have deleted the Deployment, and
+// the mark with it, the status has the numbers still.
+func (f facts) rolledBack() *mark {
+	if f.Deployment != nil {
+		annotations := f.Deployment.Annotations
+		name := annotations[v1.AnnotationRolledBackFrom]
+		if f.deployed.name == "" || keyInName(f.Application, name) != f.wanted {
+			return nil
+		}
+		from := revision{name: name, number: f.status.RolledBackFrom, spec: f.wanted}
+		if known := find(f.history, named(name)); known != nil {
+			from = *known
+		}
+		return &mark{from: from, runs: f.deployed, because: annotations[v1.AnnotationRolledBackBecause]}
+	}
+	from := find(f.history, numbered(f.status.RolledBackFrom))
+	runs := find(f.history, numbered(f.status.Current))
+	if f.status.RolledBackFrom == 0 || from == nil || runs == nil || from.spec != f.wanted {
+		return nil
+	}
+	return &mark{from: *from, runs: *runs, because: v1.ReasonProgressDeadlineExceeded + "."}
+}
+
+// stay keeps what was put back. It must not be replaced by what has failed, even if it cannot be rendered
+// any more; then everything is left as it is.
+func (f facts) stay(m mark) Choice {
+	c := Choice{Application: f.Application, facts: f, spec: m.runs.spec, from: &m.from, because: m.because}
+	// The references may have changed since, and only the revision with the newer ones is kept.
+	sameSpec := func(r revision) bool { return r.spec == m.runs.spec }
+	known := m.runs
+	pods, found := known.pods(f.Application.UID)
+	if other := find(f.history, sameSpec); !found && other != nil {
+		pods, found = other.pods(f.Application.UID)
+	}
+	if !found {
+		err := field.NotFound(field.NewPath("status", "revision", "current"), m.runs.name)
+		err.Detail = "the ControllerRevision that was put back is gone; change what the spec says about the pods to go on"
+		c.Invalid, c.InvalidReason = field.ErrorList{err}, v1.ReasonRevisionMissing
+		return c
+	}
+	c.Application = splice(f.Application, pods)
+	c.Invalid, c.InvalidReason = f.Validate(c.Application)
+	for _, err := range c.Invalid {
+		err.Detail = "of the revision that was put back: " + err.Detail
+	}
+	return c
+}
+
+func because(r Rollout) string {
+	if r.Message == "" {
+		return r.Reason + "."
+	}
+	return r.Reason + ": " + r.Message
+}
+
+// capitalized makes the beginning of a sentence.
+func capitalized(text string) string {
+	if text == "" {
+		return ""
+	}
+	return string(text[0]-'a'+'A') + text[1:]
+}
+
+// condition is the condition RolledBack, or nil where it does not apply. runs is what is to run.
+func (c Choice) condition(runs revision) *metav1.Condition {
+	switch {
+	case c.from != nil:
+		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: capitalized(fmt.Sprintf(
+			"%s failed: %s %s runs instead, until the spec says something else about the pods.", c.from.describe(c.facts.Application.Spec.Image), c.because, capitalized(runs.String())))}
+	case c.refused != nil:
+		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: c.refused.reason, Message: c.refused.message}
+	default:
+		return nil
+	}
+}
+
+// describe is String for a revision whose object may be gone, but whose image is known.
+func (r revision) describe(image string) string {
+	return fmt.Sprintf("revision %d (%s)", r.number, image)
+}

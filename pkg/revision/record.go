@@ -1,0 +1,108 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Record is the history as it is to be.
+type Record struct {
+	// Name, Number and Data are those of the ControllerRevision of what is to run.
+	Name   string
+	Number int64
+	Data   []byte
+	// Kept are the names of the others that stay as they are. The rest is not needed any more.
+	Kept []string
+	// RolledBackFrom is the name of the revision that was given up, and RolledBackBecause is why; both
+	// are empty if the spec is what runs.
+	RolledBackFrom, RolledBackBecause string
+	// Status has the numbers for the status.
+	Status v1.RevisionStatus
+	// Condition is RolledBack, or nil where it does not apply.
+	Condition *metav1.Condition
+}
+
+// Record says which revision the choice is, once it is known what the pods refer to: the hashes of
+// ConfigMaps and Secrets, empty where there are none.
+func (c Choice) Record(configMapsHash, secretsHash string) (Record, error) {
+	f := c.facts
+	data, err := json.Marshal(content{Spec: PodSpec(&c.Application.Spec), ConfigMapsHash: configMapsHash, SecretsHash: secretsHash})
+	if err != nil {
+		return Record{}, fmt.Errorf("encode revision: %w", err)
+	}
+	runs := revision{name: nameOf(c.Application, c.spec, configMapsHash, secretsHash), spec: c.spec, data: data}
+	runs.number = c.number(runs.name)
+	record := Record{
+		Name: runs.name, Number: runs.number, Data: data,
+		Kept:      c.kept(runs.name),
+		Status:    v1.RevisionStatus{Current: runs.number},
+		Condition: c.condition(runs),
+	}
+	switch {
+	case f.healthy == nil:
+	case f.healthy.name == runs.name:
+		record.Status.LastHealthy = runs.number // It may have got another one just now.
+	default:
+		record.Status.LastHealthy = f.healthy.number
+	}
+	if c.from != nil {
+		record.RolledBackFrom, record.RolledBackBecause = c.from.name, c.because
+		record.Status.RolledBackFrom = c.from.number
+	}
+	return record, nil
+}
+
+// number is that of the revision that is to run. What the spec asks for has the highest, so that the
+// history tells the order of things; what was put back keeps its own. No number is given twice.
+func (c Choice) number(name string) int64 {
+	s := c.facts.status
+	highest := max(s.Current, s.LastHealthy, s.RolledBackFrom)
+	for _, r := range c.facts.history {
+		highest = max(highest, r.number)
+	}
+	known := find(c.facts.history, named(name))
+	switch {
+	case known != nil && known.number > 0 && (known.number == highest || c.from != nil):
+		return known.number
+	case known == nil && c.facts.deployed.name == name && s.Current == highest && highest > 0:
+		return s.Current // Others have deleted it.
+	default:
+		return highest + 1
+	}
+}
+
+// kept are the names of the revisions that stay beside the one that is to run: as many as the spec wants,
+// the newest first, and those without which nobody could go back, or say what happened.
+func (c Choice) kept(name string) []string {
+	limit := 5
+	if own := c.facts.Application.Spec.RevisionHistoryLimit; own != nil {
+		limit = int(*own)
+	}
+	needed := []string{c.facts.deployed.name}
+	if c.facts.healthy != nil {
+		needed = append(needed, c.facts.healthy.name)
+	}
+	if c.from != nil {
+		needed = append(needed, c.from.name)
+	}
+	var kept []string
+	for _, r := range c.facts.history {
+		if r.name != name && slices.Contains(needed, r.name) {
+			kept = append(kept, r.name)
+		}
+	}
+	for _, r := range c.facts.history {
+		if len(kept) < limit && r.name != name && !slices.Contains(kept, r.name) {
+			kept = append(kept, r.name)
+		}
+	}
+	return kept
+}

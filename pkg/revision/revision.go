@@ -1,0 +1,130 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// content is what a ControllerRevision carries as its data.
+type content struct {
+	Spec           v1.ApplicationSpec `json:"spec"`
+	ConfigMapsHash string             `json:"configMapsHash,omitempty"`
+	SecretsHash    string             `json:"secretsHash,omitempty"`
+}
+
+// revision is one state of the pods.
+type revision struct {
+	name   string
+	number int64
+	// spec is the key of what the spec said about the pods.
+	spec string
+	// data is nil if the ControllerRevision is gone.
+	data []byte
+}
+
+// Lengths of the hashes in a name, in hex digits. Those of the spec tell the revisions of one Application
+// apart; those of the references only the revisions of one spec.
+const (
+	specDigits      = 10
+	referenceDigits = 6
+)
+
+// keyOf is the hash over what the spec says about the pods. The UID is part of it: what an Application of
+// the same name has left behind, or was restored from a backup, is not in the way then.
+func keyOf(uid types.UID, pods v1.ApplicationSpec) (string, error) {
+	encoded, err := json.Marshal(pods)
+	if err != nil {
+		return "", fmt.Errorf("encode what the spec says about the pods: %w", err)
+	}
+	return hash(specDigits, string(uid), string(encoded)), nil
+}
+
+func hash(digits int, parts ...string) string {
+	digest := sha256.New()
+	for _, part := range parts {
+		// A hash never returns an error.
+		_, _ = fmt.Fprintf(digest, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(digest.Sum(nil))[:digits]
+}
+
+// nameOf is the name of a revision's ControllerRevision.
+func nameOf(application *v1.Application, spec, configMapsHash, secretsHash string) string {
+	name := application.Name + "-" + spec
+	if configMapsHash == "" && secretsHash == "" {
+		return name
+	}
+	return name + "-" + hash(referenceDigits, configMapsHash, secretsHash)
+}
+
+// keyInName is the key of the spec in the name of a revision, or "".
+func keyInName(application *v1.Application, name string) string {
+	suffix, found := strings.CutPrefix(name, application.Name+"-")
+	key, _, _ := strings.Cut(suffix, "-")
+	if !found || len(key) != specDigits {
+		return ""
+	}
+	return key
+}
+
+// read returns the revisions, the newest first. What has another name than Fairlead gives is none.
+func read(application *v1.Application, objects []*appsv1.ControllerRevision) []revision {
+	var history []revision
+	for _, object := range objects {
+		if key := keyInName(application, object.Name); key != "" {
+			history = append(history, revision{name: object.Name, number: object.Revision, spec: key, data: object.Data.Raw})
+		}
+	}
+	slices.SortFunc(history, func(a, b revision) int {
+		return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.name, b.name))
+	})
+	return history
+}
+
+// pods are what the revision says about the pods. found is false if nobody knows any more: its object is
+// gone, or is not what the name stands for.
+func (r revision) pods(uid types.UID) (pods v1.ApplicationSpec, found bool) {
+	c := content{}
+	if err := json.Unmarshal(r.data, &c); err != nil {
+		return v1.ApplicationSpec{}, false
+	}
+	key, err := keyOf(uid, c.Spec)
+	return c.Spec, err == nil && key == r.spec
+}
+
+// String is the revision for people.
+func (r revision) String() string {
+	c := content{}
+	if err := json.Unmarshal(r.data, &c); err != nil || c.Spec.Image == "" {
+		return fmt.Sprintf("revision %d", r.number)
+	}
+	return fmt.Sprintf("revision %d (%s)", r.number, c.Spec.Image)
+}
+
+func find(history []revision, matches func(revision) bool) *revision {
+	if i := slices.IndexFunc(history, matches); i >= 0 {
+		return &history[i]
+	}
+	return nil
+}
+
+func named(name string) func(revision) bool {
+	return func(r revision) bool { return r.name == name }
+}
+
+func numbered(number int64) func(revision) bool {
+	return func(r revision) bool { return r.number == number }
+}

@@ -1,0 +1,83 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"slices"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// PodSpec returns what the spec says about the pods, and nothing else. It shares nothing with the spec.
+func PodSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
+	pods := v1.ApplicationSpec{}
+	take(&pods, spec.DeepCopy())
+	// What belongs to the Service and the ServiceAccount, not to the pods.
+	for i := range pods.Ports {
+		pods.Ports[i].ServicePort, pods.Ports[i].AppProtocol = nil, nil
+	}
+	if account := pods.ServiceAccount; account != nil {
+		account.Annotations = nil
+		if account.Name == "" && (account.AutomountToken == nil || !*account.AutomountToken) {
+			pods.ServiceAccount = nil // As if nothing were said.
+		}
+	}
+	return pods
+}
+
+// splice returns the Application with other pods: everything around them stays as it is.
+func splice(application *v1.Application, pods v1.ApplicationSpec) *v1.Application {
+	spliced := application.DeepCopy()
+	present := application.DeepCopy().Spec
+	take(&spliced.Spec, pods.DeepCopy())
+	for i := range spliced.Spec.Ports {
+		port := &spliced.Spec.Ports[i]
+		same := func(other v1.ApplicationPort) bool { return other.Name == port.Name }
+		if at := slices.IndexFunc(present.Ports, same); at >= 0 {
+			port.ServicePort, port.AppProtocol = present.Ports[at].ServicePort, present.Ports[at].AppProtocol
+		}
+	}
+	if account := present.ServiceAccount; account != nil && len(account.Annotations) > 0 {
+		switch own := spliced.Spec.ServiceAccount; {
+		case own == nil:
+			spliced.Spec.ServiceAccount = &v1.ServiceAccount{Annotations: account.Annotations}
+		case own.Name == "":
+			own.Annotations = account.Annotations
+		}
+	}
+	return spliced
+}
+
+// take copies the fields that the pod template and the Application's own ConfigMap are rendered from.
+// A test knows the other fields, so that a new one is not forgotten.
+func take(to, from *v1.ApplicationSpec) {
+	to.Image = from.Image
+	to.ImagePullPolicy = from.ImagePullPolicy
+	to.ImagePullSecrets = from.ImagePullSecrets
+	to.Command = from.Command
+	to.Args = from.Args
+	to.WorkingDir = from.WorkingDir
+	to.Ports = from.Ports
+	to.Env = from.Env
+	to.EnvFrom = from.EnvFrom
+	to.Config = from.Config
+	to.Mounts = from.Mounts
+	to.Resources = from.Resources
+	to.LivenessProbe = from.LivenessProbe
+	to.ReadinessProbe = from.ReadinessProbe
+	to.StartupProbe = from.StartupProbe
+	to.Lifecycle = from.Lifecycle
+	to.TerminationGracePeriodSeconds = from.TerminationGracePeriodSeconds
+	to.InitContainers = from.InitContainers
+	to.Sidecars = from.Sidecars
+	to.ServiceAccount = from.ServiceAccount
+	to.PodSecurityContext = from.PodSecurityContext
+	to.SecurityContext = from.SecurityContext
+	to.NodeSelector = from.NodeSelector
+	to.Tolerations = from.Tolerations
+	to.Affinity = from.Affinity
+	to.TopologySpreadConstraints = from.TopologySpreadConstraints
+	to.PriorityClassName = from.PriorityClassName
+	to.PodMetadata = from.PodMetadata
+}

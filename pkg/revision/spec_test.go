@@ -1,0 +1,159 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"pgregory.net/rapid"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
+	"fairlead.dev/fairlead/pkg/testing/fixedseed"
+)
+
+// beside are the fields of a spec that say nothing about the pods. A new field belongs here or in take.
+var beside = []string{
+	"ClassName", "ConfigChangePolicy", "Replicas", "Autoscaling", "Strategy", "MinReadySeconds", "ProgressDeadlineSeconds",
+	"RevisionHistoryLimit", "Paused", "Rollback", "ReconcilePolicy", "Service", "Routes", "DisruptionBudget", "NetworkPolicy",
+	"Monitoring", "DeletionPolicy",
+}
+
+func TestEveryFieldIsOfThePodsOrBeside(t *testing.T) {
+	spec := reflect.TypeFor[v1.ApplicationSpec]()
+	for i := range spec.NumField() {
+		name := spec.Field(i).Name
+		from, to := reflect.New(spec).Elem(), v1.ApplicationSpec{}
+		switch field := from.Field(i); field.Kind() {
+		case reflect.Pointer:
+			field.Set(reflect.New(field.Type().Elem()))
+		case reflect.Slice:
+			field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+		case reflect.Map:
+			field.Set(reflect.MakeMap(field.Type()))
+		case reflect.String:
+			field.SetString("x")
+		default:
+			t.Fatalf("%s is a %s", name, field.Kind())
+		}
+		given := from.Interface().(v1.ApplicationSpec)
+		take(&to, &given)
+		taken := !reflect.ValueOf(to).Field(i).IsZero()
+		if taken == slices.Contains(beside, name) {
+			t.Errorf("%s: taken is %t; it has to be either in take or in the list of this test", name, taken)
+		}
+	}
+}
+
+// template is the pod template and the own ConfigMap, as they are rendered.
+func template(t *rapid.T, application *v1.Application) any {
+	children, err := render.Children(application, render.Facts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []any
+	for _, c := range children {
+		switch c.Kind {
+		case child.Deployment:
+			found = append(found, c.Object.Object["spec"].(map[string]any)["template"])
+		case child.ConfigMap:
+			found = append(found, c.Object.Object["data"])
+		}
+	}
+	return found
+}
+
+// With the pods of another spec, exactly what that spec says about pods is rendered.
+func TestSpliceIsOfThePods(t *testing.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
+		application := rendertest.Applications().Draw(t, "application")
+		other := application.DeepCopy()
+		other.Spec = rendertest.Specs().Draw(t, "other")
+		before := application.DeepCopy()
+		spliced := splice(application, PodSpec(&other.Spec))
+		if diff := cmp.Diff(template(t, other), template(t, spliced)); diff != "" {
+			t.Errorf("the pods (-other +spliced):\n%s", diff)
+		}
+		if !equality.Semantic.DeepEqual(before, application) {
+			t.Error("the Application was changed")
+		}
+		// And back again everything is as it was.
+		back := splice(spliced, PodSpec(&application.Spec))
+		if diff := cmp.Diff(template(t, application), template(t, back)); diff != "" {
+			t.Errorf("the pods (-before +back):\n%s", diff)
+		}
+	})
+}
+
+// What was stored is found to be the same, and has the same key.
+func TestStoredSpecKeepsItsKey(t *testing.T) {
+	fixedseed.Check(t, func(t *rapid.T) {
+		application := rendertest.Applications().Draw(t, "application")
+		pods := PodSpec(&application.Spec)
+		key, err := keyOf(application.UID, pods)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(content{Spec: pods})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := revision{spec: key, data: encoded}
+		if _, found := stored.pods(application.UID); !found {
+			t.Errorf("it is not what its name says: %s", encoded)
+		}
+		if _, found := stored.pods("another"); found {
+			t.Error("it is taken for that of another Application")
+		}
+	})
+}
+
+func TestPodSpec(t *testing.T) {
+	port := v1.ApplicationPort{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80)), AppProtocol: new("http")}
+	for name, test := range map[string]struct{ a, b v1.ApplicationSpec }{
+		"the Service's ports":       {v1.ApplicationSpec{Ports: []v1.ApplicationPort{port}}, v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}},
+		"the account's annotations": {v1.ApplicationSpec{ServiceAccount: &v1.ServiceAccount{Annotations: map[string]string{"a": "b"}}}, v1.ApplicationSpec{}},
+		"no token":                  {v1.ApplicationSpec{ServiceAccount: &v1.ServiceAccount{AutomountToken: new(false)}}, v1.ApplicationSpec{}},
+		"an empty list":             {v1.ApplicationSpec{Env: []corev1.EnvVar{}}, v1.ApplicationSpec{}},
+	} {
+		a, errA := keyOf("uid", PodSpec(&test.a))
+		b, errB := keyOf("uid", PodSpec(&test.b))
+		if a != b || errA != nil || errB != nil {
+			t.Errorf("%s: %s and %s, %v, %v", name, a, b, errA, errB)
+		}
+	}
+	// Pinned: another key would make a new revision of every Application, and forget what was rolled back.
+	spec := v1.ApplicationSpec{Image: "registry.example.com/web:1", Ports: []v1.ApplicationPort{port}, Env: []corev1.EnvVar{{Name: "A", Value: "1"}}}
+	if got, err := keyOf("00000000-0000-4000-8000-000000000000", PodSpec(&spec)); got != "84f8e3268a" || err != nil {
+		t.Errorf("the key is %s, %v", got, err)
+	}
+}
+
+// The Service's part of a port, and the account's annotations, are those of today.
+func TestSpliceKeepsWhatIsBeside(t *testing.T) {
+	application := &v1.Application{}
+	application.Spec = v1.ApplicationSpec{
+		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 1, ServicePort: new(int32(80))}, {Name: "new", ContainerPort: 2}},
+		ServiceAccount: &v1.ServiceAccount{Annotations: map[string]string{"role": "reader"}},
+	}
+	got := splice(application, v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}).Spec
+	want := v1.ApplicationSpec{
+		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80))}},
+		ServiceAccount: application.Spec.ServiceAccount,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+	if got := splice(application, v1.ApplicationSpec{ServiceAccount: &v1.ServiceAccount{Name: "robot"}}).Spec.ServiceAccount; len(got.Annotations) > 0 {
+		t.Errorf("a foreign account has annotations: %+v", got)
+	}
+}
