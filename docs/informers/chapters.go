@@ -18,6 +18,10 @@ import (
 	worker "fairlead.dev/fairlead/docs/informers/09-worker"
 	concurrency "fairlead.dev/fairlead/docs/informers/10-concurrency"
 	ownwrites "fairlead.dev/fairlead/docs/informers/11-own-writes"
+	leaderelection "fairlead.dev/fairlead/docs/informers/12-leader-election"
+	crd "fairlead.dev/fairlead/docs/informers/13-crd"
+	fourways "fairlead.dev/fairlead/docs/informers/14-four-ways"
+	repair "fairlead.dev/fairlead/docs/informers/15-repair"
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
@@ -44,6 +48,10 @@ func chapters() []chapter {
 		{"09-worker", worker.Lab},
 		{"10-concurrency", concurrency.Lab},
 		{"11-own-writes", ownwrites.Lab},
+		{"12-leader-election", leaderelection.Lab},
+		{"13-crd", crd.Lab},
+		{"14-four-ways", fourways.Lab},
+		{"15-repair", repair.Lab},
 	}
 }
 

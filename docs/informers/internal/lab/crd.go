@@ -44,7 +44,7 @@ func (l *Lab) WithCRD(ctx context.Context, manifest []byte, serves schema.GroupV
 		return client.Resource(CRDs()).Delete(ctx, name, metav1.DeleteOptions{})
 	}
 	err = Eventually(ctx, name+" to be served", func(ctx context.Context) (bool, error) {
-		_, err := client.Resource(serves).Namespace(l.Namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		_, err := client.Resource(serves).List(ctx, metav1.ListOptions{Limit: 1})
 		// The server answers 404 before it knows the resource, and 429 while its cache fills.
 		if apierrors.IsNotFound(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) {
 			return false, nil
