@@ -171,6 +171,12 @@ func with(changes ...func(*Input, *appsv1.Deployment)) Input {
 }
 
 // replace puts another result in the place of the Service's.
+// takenBack is a former revision that runs again.
+func takenBack(in *Input, _ *appsv1.Deployment) {
+	in.Revision = v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
+	in.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Revision 2 (web:2) failed."}
+}
+
 func replace(r plan.Result) func(*Input, *appsv1.Deployment) {
 	return func(in *Input, _ *appsv1.Deployment) { in.Results[1] = r }
 }

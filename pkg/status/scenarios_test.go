@@ -189,6 +189,15 @@ func scenarios() []scenario {
 		{"a child switched off and going", with(replace(func() plan.Result { r := service(plan.Wait); r.Desired = nil; return r }())),
 			yes, v1.ReasonReady, "", current, ""},
 
+		{"taken back, and serving", with(takenBack), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. All 3 pods are available"},
+		{"taken back, and on the way", with(takenBack, deployment(rollingOut)), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. 2 of 3 pods are updated"},
+		{"taken back, and failing as well", with(takenBack, deployment(rollingOut), withPods(3, pulling)),
+			no, v1.ReasonImagePullFailed, stalled + "/" + v1.ReasonRolledBack, failed, "Revision 2 (web:2) failed. 2 of 3 pods, container web"},
+		{"taken back, and a foreign object", with(takenBack, replace(service(plan.Refuse))), no, v1.ReasonConflict, stalled, failed, ""},
+		{"not taken back", with(deployment(timedOut), func(in *Input, _ *appsv1.Deployment) {
+			in.RolledBack = &metav1.Condition{Status: no, Reason: v1.ReasonNoHealthyRevision, Message: "No revision has been healthy yet."}
+		}), no, v1.ReasonProgressDeadlineExceeded, stalled, failed, "timed out progressing"},
+
 		{"observed drift", with(observe, replace(service(plan.Apply))), yes, v1.ReasonReady, "", current, ""},
 		{"observed, and rolling out", with(observe, deployment(rollingOut)), no, v1.ReasonRollingOut, rec, inProgress, ""},
 		{"observed, and no Deployment", with(observe, noDeployment, func(in *Input, _ *appsv1.Deployment) {

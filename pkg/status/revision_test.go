@@ -1,0 +1,102 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+func TestObserveRollout(t *testing.T) {
+	deployment := func(f func(*appsv1.Deployment)) Input { return with(func(_ *Input, d *appsv1.Deployment) { f(d) }) }
+	for name, test := range map[string]struct {
+		in   Input
+		want Rollout
+	}{
+		"complete": {settled(), Rollout{Complete: true}},
+		"without pods": {deployment(func(d *appsv1.Deployment) {
+			d.Spec.Replicas = new(int32(0))
+			counts(d, 0, 0, 0)
+		}), Rollout{}},
+		"under way": {deployment(rollingOut), Rollout{}},
+		"failed":    {deployment(timedOut), Rollout{Failed: true}},
+		"failed, and then complete": {deployment(func(d *appsv1.Deployment) {
+			timedOut(d)
+			counts(d, 3, 3, 3)
+		}), Rollout{Complete: true}},
+		// What is said is about the Deployment as it was before.
+		"failed before":   {deployment(func(d *appsv1.Deployment) { timedOut(d); d.Generation++ }), Rollout{}},
+		"complete before": {deployment(func(d *appsv1.Deployment) { d.Generation++ }), Rollout{}},
+		"somebody else's": {deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "other" }), Rollout{}},
+		"with a reason": {
+			with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) }, withPods(1, crashing)),
+			Rollout{Failed: true, Reason: v1.ReasonCrashLooping, Message: "1 of 3 pods, container web: It ended with exit code 3 (Error)."},
+		},
+	} {
+		// It is asked before anything is done.
+		if diff := cmp.Diff(test.want, ObserveRollout(test.in.Snapshot, noon)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The numbers are of what runs: what could not be written, or only would be, does not.
+func TestRevisionOfStatus(t *testing.T) {
+	before := v1.RevisionStatus{Current: 1, LastHealthy: 1}
+	after := v1.RevisionStatus{Current: 2, LastHealthy: 1}
+	for name, test := range map[string]struct {
+		change func(*Input)
+		want   v1.RevisionStatus
+	}{
+		"written":  {func(*Input) {}, after},
+		"refused":  {func(in *Input) { in.Results[0].Err = errors.New("no") }, before},
+		"withheld": {func(in *Input) { in.Results[0].Action = plan.Await }, before},
+		"observed": {func(in *Input) { in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve }, before},
+		"invalid": {func(in *Input) {
+			in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}
+		}, before},
+		"healthier": {func(in *Input) { in.Results[0].Action, in.Revision.LastHealthy = plan.Await, 2 }, v1.RevisionStatus{Current: 1, LastHealthy: 2}},
+	} {
+		in := settled()
+		in.Revision = after
+		in.Snapshot.Application.Status.Revision = before.DeepCopy()
+		test.change(&in)
+		if diff := cmp.Diff(&test.want, Compute(in, noon).Revision); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A rollback is told once, about the Deployment, and at once. While the spec is invalid it is still known.
+func TestRollbackIsTold(t *testing.T) {
+	in := with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
+	rolling := Compute(in, noon)
+	takenBack(&in, nil)
+	back := Compute(in, noon)
+	if got := Compare(rolling, back); got != Now {
+		t.Errorf("it is to be written %s", got)
+	}
+	told := Transitions(rolling, back)
+	if len(told) != 1 || told[0].Reason != v1.ReasonRolledBack || told[0].Type != "Warning" || told[0].Related == nil || told[0].Related.Kind != child.Deployment {
+		t.Errorf("told is %+v", told)
+	}
+	in.Snapshot.Application.Status = back
+	if again := Compute(in, noon); Compare(back, again) != Same || len(Transitions(back, again)) > 0 {
+		t.Errorf("it changes: %s", cmp.Diff(back, again))
+	}
+	in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}
+	invalid := Compute(in, noon)
+	if !meta.IsStatusConditionTrue(invalid.Conditions, v1.ConditionRolledBack) {
+		t.Errorf("the conditions are %+v", invalid.Conditions)
+	}
+}
