@@ -20,12 +20,13 @@ import (
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
+	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 )
 
 // Config is everything that a Controller works with. All fields are required but Facts,
-// Validation and Metrics, whose zero values are the defaults.
+// Validation, Metrics and Pipeline, whose zero values are the defaults.
 type Config struct {
 	Informers *informer.Informers
 	Writer    *apply.Writer
@@ -45,6 +46,8 @@ type Config struct {
 	Validation validation.Options
 	// Metrics count what the syncs do. Nil: nobody reads them.
 	Metrics *Metrics
+	// Pipeline records what the syncs do, and what leads to them. Nil: nobody wants to know.
+	Pipeline *pipeline.Recorder
 }
 
 // Elect calls work while this replica, and no other, may write. It is called once the caches are
@@ -83,12 +86,13 @@ func New(config Config) (*Controller, error) {
 	c := &Controller{
 		Config:     config,
 		settling:   newSettling(),
-		queue:      newQueue(),
+		queue:      newQueue(config.Pipeline),
 		contention: apply.NewContention(),
 		deferred:   newDeferredStatus(),
 		watchdog:   newWatchdog(),
 		classes:    newClassStatuses(config.Informers, config.Classes),
 	}
+	config.Pipeline.SetQueue(c.queueState)
 	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // deadlines is the order of the waiting keys: earliest deadline first, where the deadline is the
@@ -21,18 +23,21 @@ type deadlines struct {
 	// mu guards what the handlers and the work queue's lock both reach.
 	mu       sync.Mutex
 	noted    map[cache.ObjectName]Trigger
-	triggers map[cache.ObjectName]Trigger
+	taken    map[cache.ObjectName]waitingKey
 	heap     deadlineHeap
 	sequence uint64
+	// pipeline is told what is queued; nil: nobody wants to know.
+	pipeline *pipeline.Recorder
 }
 
 var _ workqueue.Queue[cache.ObjectName] = (*deadlines)(nil)
 
-func newDeadlines() *deadlines {
+func newDeadlines(recorder *pipeline.Recorder) *deadlines {
 	return &deadlines{
 		noted:    map[cache.ObjectName]Trigger{},
-		triggers: map[cache.ObjectName]Trigger{},
+		taken:    map[cache.ObjectName]waitingKey{},
 		heap:     deadlineHeap{position: map[cache.ObjectName]int{}},
+		pipeline: recorder,
 	}
 }
 
@@ -51,9 +56,11 @@ func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
 func (d *deadlines) Push(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	trigger := d.takeNote(key)
+	trigger, at := d.takeNote(key), time.Now()
 	d.sequence++
-	heap.Push(&d.heap, waitingKey{key: key, trigger: trigger, deadline: time.Now().Add(trigger.Event.patience()), sequence: d.sequence})
+	waiting := waitingKey{key: key, trigger: trigger, since: at, deadline: at.Add(trigger.Event.patience()), sequence: d.sequence}
+	heap.Push(&d.heap, waiting)
+	d.pipeline.Enqueued(key, trigger.Kind, string(trigger.Event), at, waiting.deadline)
 }
 
 // Touch is called by the work queue for a key that waits already: it may have become urgent.
@@ -61,8 +68,9 @@ func (d *deadlines) Touch(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	trigger := d.takeNote(key)
-	position := d.heap.position[key]
-	deadline := time.Now().Add(trigger.Event.patience())
+	position, at := d.heap.position[key], time.Now()
+	deadline := at.Add(trigger.Event.patience())
+	d.pipeline.Enqueued(key, trigger.Kind, string(trigger.Event), at, deadline)
 	if waiting := &d.heap.keys[position]; deadline.Before(waiting.deadline) {
 		waiting.deadline = deadline
 		waiting.trigger = trigger
@@ -82,17 +90,17 @@ func (d *deadlines) Pop() cache.ObjectName {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	next, _ := heap.Pop(&d.heap).(waitingKey)
-	d.triggers[next.key] = next.trigger
+	d.taken[next.key] = next
 	return next.key
 }
 
-// trigger says why the key that a worker just got was queued, once.
-func (d *deadlines) trigger(key cache.ObjectName) Trigger {
+// trigger says why the key that a worker just got was queued, and since when it waited; once.
+func (d *deadlines) trigger(key cache.ObjectName) (why Trigger, since time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	trigger := d.triggers[key]
-	delete(d.triggers, key)
-	return trigger
+	waited := d.taken[key]
+	delete(d.taken, key)
+	return waited.trigger, waited.since
 }
 
 // takeNote returns the noted reason. There is none for a key that comes back by itself, after a
@@ -110,6 +118,7 @@ func (d *deadlines) takeNote(key cache.ObjectName) Trigger {
 type waitingKey struct {
 	key      cache.ObjectName
 	trigger  Trigger
+	since    time.Time
 	deadline time.Time
 	sequence uint64
 }

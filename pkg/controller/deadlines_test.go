@@ -42,7 +42,7 @@ func TestNote(t *testing.T) {
 	} {
 		for _, waits := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, waits %t", test.name, waits), func(t *testing.T) {
-				d := newDeadlines()
+				d := newDeadlines(nil)
 				for i, event := range test.events {
 					d.note(key("web"), because(event))
 					if waits && i == 0 {
@@ -55,10 +55,10 @@ func TestNote(t *testing.T) {
 					d.Push(key("web"))
 				}
 				d.Pop()
-				if got := d.trigger(key("web")); got.Event != test.want {
+				if got, _ := d.trigger(key("web")); got.Event != test.want {
 					t.Errorf("it is %s, want %s", got.Event, test.want)
 				}
-				if got := d.trigger(key("web")); got != (Trigger{}) {
+				if got, _ := d.trigger(key("web")); got != (Trigger{}) {
 					t.Errorf("asked again it is %s", got)
 				}
 			})
@@ -70,7 +70,7 @@ func TestNote(t *testing.T) {
 // patient does not put it back.
 func TestTouchNeverPutsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeadlines()
+		d := newDeadlines(nil)
 		d.note(key("listed"), because(Listed))
 		d.Push(key("listed"))
 		<-time.After(29 * time.Second)
@@ -136,7 +136,7 @@ func TestOrder(t *testing.T) {
 }
 
 func compareWithModel(operations []operation) (failure string) {
-	d := newDeadlines()
+	d := newDeadlines(nil)
 	var m model
 	for i, o := range operations {
 		<-time.After(o.after)
@@ -146,7 +146,8 @@ func compareWithModel(operations []operation) (failure string) {
 		switch {
 		case o.pop && len(m) > 0:
 			want := m.first()
-			if got := d.Pop(); got != m[want].key || d.trigger(got) != m[want].trigger {
+			got := d.Pop()
+			if trigger, _ := d.trigger(got); got != m[want].key || trigger != m[want].trigger {
 				return fmt.Sprintf("next is %s, want %+v", got, m[want])
 			}
 			m = slices.Delete(m, want, want+1)

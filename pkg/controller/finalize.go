@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // By default an Application has no finalizer: the garbage collector deletes the children by
@@ -27,7 +29,7 @@ import (
 
 // keepFinalizer makes the finalizer follow deletionPolicy, before any child is written. changed
 // means that it wrote, and that the snapshot is out of date by that.
-func (c *Controller) keepFinalizer(ctx context.Context, application *v1.Application) (changed bool, err error) {
+func (c *Controller) keepFinalizer(ctx context.Context, record *pipeline.SyncRecorder, application *v1.Application) (changed bool, err error) {
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return false, nil
 	}
@@ -40,7 +42,7 @@ func (c *Controller) keepFinalizer(ctx context.Context, application *v1.Applicat
 	if wants {
 		finalizers = append(finalizers, v1.FinalizerOrphan)
 	}
-	return true, c.setFinalizers(ctx, application, finalizers)
+	return true, c.setFinalizers(record.Context(ctx), application, finalizers)
 }
 
 // finalize ends an Application that is being deleted. Its children are written no more; with
@@ -85,8 +87,10 @@ func (c *Controller) setFinalizers(ctx context.Context, application *v1.Applicat
 	if err != nil {
 		return fmt.Errorf("encode finalizers: %w", err)
 	}
+	began := time.Now()
 	patched, err := c.Applications.Applications(application.Namespace).
 		Patch(ctx, application.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: apply.FieldManager})
+	recordRequest(ctx, "patch", "", application, patched, began, err)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +30,9 @@ func (c *Controller) isGoing(ctx context.Context, application *v1.Application, s
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve || !slices.ContainsFunc(steps, suspicious) {
 		return false, nil
 	}
+	began := time.Now()
 	live, err := c.Applications.Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+	recordRequest(ctx, "get", "", application, live, began, err)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}

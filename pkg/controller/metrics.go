@@ -79,14 +79,19 @@ func (m *Metrics) planned(results []plan.Result) {
 
 // status counts what became of a status: wait is what deferredStatus said.
 func (m *Metrics) status(wait time.Duration, err error) {
-	result := statusDeferred
+	m.statuses.WithLabelValues(statusResult(wait, err)).Inc()
+}
+
+// statusResult names what became of a status.
+func statusResult(wait time.Duration, err error) string {
 	switch {
 	case err != nil:
-		result = statusFailed
+		return statusFailed
 	case wait == now:
-		result = statusWritten
+		return statusWritten
 	case wait == never:
-		result = statusUnchanged
+		return statusUnchanged
+	default:
+		return statusDeferred
 	}
-	m.statuses.WithLabelValues(result).Inc()
 }

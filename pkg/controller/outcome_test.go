@@ -61,7 +61,7 @@ func TestSettle(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := &Controller{queue: newQueue()}
+				c := &Controller{queue: newQueue(nil)}
 				defer c.queue.ShutDown()
 				c.queue.enqueue(key("web"), because(Updated))
 				take(t, c.queue)

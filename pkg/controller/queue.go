@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 const (
@@ -70,24 +72,26 @@ func (t Trigger) String() string { return t.Kind + string(t.Event) }
 type queue struct {
 	workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	order *deadlines
+	// delays is nil if nobody wants to know.
+	delays *delays
 }
 
-func newQueue() *queue {
-	order := newDeadlines()
-	config := workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{
-		Name: queueName,
-		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{
-			Name: queueName,
-			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{
-				Name:  queueName,
-				Queue: order,
-			}),
-		}),
-	}
+// newQueue makes the queue. The recorder, which may be nil, is told what is queued.
+func newQueue(recorder *pipeline.Recorder) *queue {
+	order := newDeadlines(recorder)
 	limiter := &jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstRetry, lastRetry)}
+	delaying, delays := recordDelays(recorder, workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{
+		Name: queueName,
+		Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{
+			Name:  queueName,
+			Queue: order,
+		}),
+	}), limiter)
+	config := workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: queueName, DelayingQueue: delaying}
 	return &queue{
 		TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig[cache.ObjectName](limiter, config),
 		order:                      order,
+		delays:                     delays,
 	}
 }
 

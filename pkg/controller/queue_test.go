@@ -18,7 +18,7 @@ import (
 func inQueue(t *testing.T, test func(t *testing.T, q *queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(nil)
 		defer q.ShutDown()
 		test(t, q)
 	})
@@ -34,7 +34,8 @@ func take(t *testing.T, q *queue) (cache.ObjectName, Trigger) {
 		t.Fatal("no key waits")
 	}
 	next, _ := q.Get()
-	return next, q.order.trigger(next)
+	trigger, _ := q.order.trigger(next)
+	return next, trigger
 }
 
 func wantNext(t *testing.T, q *queue, want cache.ObjectName, trigger Trigger) {
@@ -51,7 +52,7 @@ func comesBack(t *testing.T, q *queue) time.Duration {
 	t.Helper()
 	start := time.Now()
 	next, _ := q.Get()
-	if trigger := q.order.trigger(next); trigger != (Trigger{Event: Retried}) {
+	if trigger, _ := q.order.trigger(next); trigger != (Trigger{Event: Retried}) {
 		t.Errorf("%s came by %s", next, trigger)
 	}
 	return time.Since(start)

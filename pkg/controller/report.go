@@ -16,13 +16,14 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/status"
 )
 
 // report computes the status, writes it if it changed, tells the transitions as Events, and
 // turns what happened into the outcome of the sync.
-func (c *Controller) report(ctx context.Context, in status.Input) Outcome {
+func (c *Controller) report(ctx context.Context, record *pipeline.SyncRecorder, in status.Input) Outcome {
 	c.Metrics.planned(in.Results)
 	outcome := outcomeOf(in)
 	if outcome.Verdict == Stale {
@@ -37,10 +38,12 @@ func (c *Controller) report(ctx context.Context, in status.Input) Outcome {
 	wait := c.deferred.wait(key, status.Compare(application.Status, next), at)
 	if wait != now {
 		c.Metrics.status(wait, nil)
+		record.Status(statusResult(wait, nil), nil)
 		return outcome.lookAgain(wait)
 	}
-	err := c.writeStatus(ctx, application, next)
+	err := c.writeStatus(record.Context(ctx), application, next)
 	c.Metrics.status(wait, err)
+	record.Status(statusResult(wait, err), err)
 	if err != nil {
 		return failed(err)
 	}

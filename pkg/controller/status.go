@@ -31,8 +31,10 @@ var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
 func (c *Controller) writeStatus(ctx context.Context, application *v1.Application, next v1.ApplicationStatus) error {
 	updated := application.DeepCopy()
 	updated.Status = next
+	began := time.Now()
 	written, err := c.Applications.Applications(application.Namespace).
 		UpdateStatus(ctx, updated, metav1.UpdateOptions{FieldManager: apply.FieldManager})
+	recordRequest(ctx, "update", "status", application, written, began, err)
 	if apierrors.IsConflict(err) {
 		written, err = c.patchStatus(ctx, application, next, err)
 	}
@@ -59,8 +61,10 @@ func (c *Controller) patchStatus(ctx context.Context, application *v1.Applicatio
 	if err != nil {
 		return nil, fmt.Errorf("encode status: %w", err)
 	}
+	began := time.Now()
 	written, err := c.Applications.Applications(application.Namespace).
 		Patch(ctx, application.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: apply.FieldManager}, "status")
+	recordRequest(ctx, "patch", "status", application, written, began, err)
 	if apierrors.IsInvalid(err) {
 		// A test of the patch failed; a status against the schema would have failed the update.
 		return nil, conflict

@@ -56,18 +56,18 @@ func (c *Controller) takeKeys(ctx, syncs context.Context) {
 		if shutdown {
 			return
 		}
-		trigger := c.queue.order.trigger(key)
+		trigger, since := c.queue.order.trigger(key)
 		if ctx.Err() != nil {
 			// The queue hands out its rest after a shutdown. Whoever starts next lists it anyway.
 			c.queue.Done(key)
 			continue
 		}
-		c.syncKey(syncs, key, trigger)
+		c.syncKey(syncs, key, trigger, since)
 	}
 }
 
-// syncKey syncs one key and settles it. The logger in ctx carries the key from here on.
-func (c *Controller) syncKey(ctx context.Context, key cache.ObjectName, trigger Trigger) {
+// syncKey syncs one key, which waited since then, and settles it. The logger in ctx carries the key from here on.
+func (c *Controller) syncKey(ctx context.Context, key cache.ObjectName, trigger Trigger, since time.Time) {
 	defer c.queue.Done(key)
 	logger := klog.FromContext(ctx).WithValues("application", klog.KRef(key.Namespace, key.Name))
 	ctx = klog.NewContext(ctx, logger)
@@ -75,7 +75,9 @@ func (c *Controller) syncKey(ctx context.Context, key cache.ObjectName, trigger 
 	start := time.Now()
 	c.watchdog.take(key, start)
 	defer c.watchdog.done(key)
-	outcome := guard(func() Outcome { return c.syncHandler(ctx, key) })
+	record := c.Pipeline.Started(key, trigger.Kind, string(trigger.Event), since)
+	outcome := guard(func() Outcome { return c.syncHandler(ctx, key, &record) })
+	recordOutcome(&record, outcome)
 	took := time.Since(start)
 	c.Metrics.synced(outcome.Verdict, took)
 	logger.V(4).Info("Synced", "trigger", trigger.String(), "verdict", outcome.Verdict, "duration", took)

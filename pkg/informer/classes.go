@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
 	appslisters "fairlead.dev/fairlead/pkg/generated/listers/apps/v1"
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // ClassHandler is called for each event of an ApplicationClass. It must be quick.
@@ -34,17 +35,24 @@ type classes struct {
 	factory  externalversions.SharedInformerFactory
 	informer cache.TypedSharedIndexInformer[*v1.ApplicationClass]
 	lister   appslisters.ApplicationClassLister
+	// recording is a nil one if nobody wants to know.
+	recording *recording
 }
 
-func newClasses(fairlead versioned.Interface) (*classes, error) {
+func newClasses(fairlead versioned.Interface, recorder *pipeline.Recorder) (*classes, error) {
+	recording, err := newRecording(recorder, metav1.NamespaceAll)
+	if err != nil {
+		return nil, err
+	}
 	// There is no resync: that of the Applications looks at their classes too.
 	factory := externalversions.NewSharedInformerFactoryWithOptions(fairlead, 0, externalversions.WithTransform(trimClass))
+	recordClasses(recording, factory)
 	resource := factory.Apps().V1().ApplicationClasses()
 	informer := resource.TypedInformer()
 	if err := informer.SetWatchErrorHandlerWithContext(reportWatchError(v1.ApplicationClassResource)); err != nil {
 		return nil, fmt.Errorf("set watch error handler for ApplicationClasses: %w", err)
 	}
-	return &classes{factory: factory, informer: informer, lister: resource.Lister()}, nil
+	return &classes{factory: factory, informer: informer, lister: resource.Lister(), recording: recording}, nil
 }
 
 func (c *classes) start(ctx context.Context) {
@@ -56,6 +64,7 @@ func (c *classes) start(ctx context.Context) {
 func (c *classes) shutdown() {
 	if c != nil {
 		c.factory.Shutdown()
+		c.recording.release()
 	}
 }
 
@@ -73,7 +82,7 @@ func (i *Informers) HandleClasses(handler ClassHandler) ([]cache.DoneChecker, er
 	if i.classes == nil {
 		return nil, nil
 	}
-	registration, err := i.classes.informer.AddTypedEventHandler(handler)
+	registration, err := i.classes.informer.AddTypedEventHandler(recordedHandler(i.classes.recording.resource(classesGVR, roleClasses), handler))
 	if err != nil {
 		return nil, fmt.Errorf("handle ApplicationClasses: %w", err)
 	}

@@ -24,6 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
+	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
@@ -47,6 +48,8 @@ type Options struct {
 	// WithoutClasses is for a controller that may not read ApplicationClasses, which are in no
 	// namespace: to it there are none.
 	WithoutClasses bool
+	// Pipeline records what the informers do. Nil: nobody wants to know.
+	Pipeline *pipeline.Recorder
 }
 
 // Informers are the caches of the Applications and their children.
@@ -67,6 +70,7 @@ type scope struct {
 	children     []*children
 	pods         *pods
 	references   map[reference.Kind]*references
+	recording    *recording
 }
 
 // New makes the informers. Nothing runs before Start.
@@ -87,15 +91,20 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 		return i, nil
 	}
 	var err error
-	if i.classes, err = newClasses(fairlead); err != nil {
+	if i.classes, err = newClasses(fairlead, options.Pipeline); err != nil {
 		return nil, err
 	}
 	return i, nil
 }
 
 func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, options Options) (*scope, error) {
+	recording, err := newRecording(options.Pipeline, namespace)
+	if err != nil {
+		return nil, err
+	}
 	managed := labels.Set{v1.LabelManagedBy: v1.ManagedBy}.String()
 	s := &scope{
+		recording: recording,
 		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, options.Resync,
 			externalversions.WithNamespace(namespace),
 			externalversions.WithTransform(trimApplication)),
@@ -105,6 +114,8 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 			informers.WithTransform(packChild),
 			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managed })),
 	}
+	recordApplications(recording, s.fairlead)
+	recordChildren(recording, s.kube, managed)
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
 	for _, indexers := range []cache.Indexers{routeIndexers(), classIndexers()} {
 		if err := s.applications.AddIndexers(indexers); err != nil {
@@ -116,7 +127,7 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 		return nil, err
 	}
 	s.children = children
-	if s.pods, err = newPods(kube, namespace); err != nil {
+	if s.pods, err = newPods(kube, namespace, recording); err != nil {
 		return nil, err
 	}
 	if err := s.addReferences(namespace, options); err != nil {
@@ -131,13 +142,13 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHandler) ([]cache.DoneChecker, error) {
 	var synced []cache.DoneChecker
 	for _, s := range i.scopes {
-		registration, err := s.applications.AddTypedEventHandler(applications)
+		registration, err := s.applications.AddTypedEventHandler(recordedHandler(s.recording.resource(applicationsGVR, roleApplications), applications))
 		if err != nil {
 			return nil, fmt.Errorf("handle Applications: %w", err)
 		}
 		synced = append(synced, registration.HasSyncedChecker())
 		for _, c := range s.children {
-			registration, err := c.handle(childHandler)
+			registration, err := c.handle(recordedChildHandler(s.recording, childHandler))
 			if err != nil {
 				return nil, fmt.Errorf("handle %s: %w", c.kind, err)
 			}
@@ -169,6 +180,9 @@ func (i *Informers) Shutdown() {
 		s.pods.factory.Shutdown()
 	}
 	i.waiting.Wait()
+	for _, s := range i.scopes {
+		s.recording.release()
+	}
 }
 
 // Application returns the cached Application, which belongs to the cache: never change it.

@@ -40,12 +40,13 @@ type pods struct {
 	replicaSets cache.TypedSharedIndexInformer[*child.ReplicaSet]
 }
 
-func newPods(kube kubernetes.Interface, namespace string) (*pods, error) {
+func newPods(kube kubernetes.Interface, namespace string, recording *recording) (*pods, error) {
 	const never time.Duration = 0
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, never,
 		informers.WithNamespace(namespace),
 		informers.WithTransform(trimPod),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = v1.LabelApplication }))
+	recordPods(recording, factory)
 	p := &pods{
 		factory: factory,
 		// What is cached is what trimPod makes, so the informers are typed by that.
@@ -88,11 +89,11 @@ func trimPod(object any) (any, error) {
 func (i *Informers) HandlePods(handler PodHandler) ([]cache.DoneChecker, error) {
 	var synced []cache.DoneChecker
 	for _, s := range i.scopes {
-		replicaSets, err := s.pods.replicaSets.AddTypedEventHandler(changes[*child.ReplicaSet](handler.ReplicaSetChanged))
+		replicaSets, err := s.pods.replicaSets.AddTypedEventHandler(recordedChanges(s.recording.resource(replicaSetsGVR, rolePods), changes[*child.ReplicaSet](handler.ReplicaSetChanged)))
 		if err != nil {
 			return nil, fmt.Errorf("handle ReplicaSets: %w", err)
 		}
-		pods, err := s.pods.pods.AddTypedEventHandler(changes[*child.Pod](handler.PodChanged))
+		pods, err := s.pods.pods.AddTypedEventHandler(recordedChanges(s.recording.resource(podsGVR, rolePods), changes[*child.Pod](handler.PodChanged)))
 		if err != nil {
 			return nil, fmt.Errorf("handle pods: %w", err)
 		}

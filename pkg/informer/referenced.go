@@ -26,7 +26,7 @@ func (s *scope) addReferences(namespace string, options Options) error {
 	}
 	s.references = map[reference.Kind]*references{}
 	for _, kind := range reference.Kinds() {
-		r, err := newReferences(options.Metadata, kind, namespace, options.Access)
+		r, err := newReferences(options.Metadata, kind, namespace, options.Access, s.recording)
 		if err != nil {
 			return err
 		}

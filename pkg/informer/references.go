@@ -4,6 +4,7 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
@@ -58,6 +60,7 @@ type references struct {
 	// concerned finds the Applications that refer to one object, or all that refer to the kind.
 	concerned func(kind reference.Kind, object *cache.ObjectName) []cache.ObjectName
 	permitted Access
+	recorder  *pipeline.ResourceRecorder
 
 	handler ReferenceHandler
 	synced  cache.DoneChecker
@@ -69,14 +72,19 @@ type references struct {
 	watching Watching
 }
 
-func newReferences(client metadata.Interface, kind reference.Kind, namespace string, permitted Access) (*references, error) {
+func newReferences(client metadata.Interface, kind reference.Kind, namespace string, permitted Access, recording *recording) (*references, error) {
 	resource := corev1.SchemeGroupVersion.WithResource(referenceResource(kind))
 	wanted := make(chan struct{})
 	r := &references{
 		kind: kind, resource: resource, namespace: namespace, permitted: permitted,
-		informer: metadatainformer.NewFilteredMetadataInformer(client, resource, namespace, 0, cache.Indexers{}, nil).Informer(),
-		wanted:   wanted,
-		want:     sync.OnceFunc(func() { close(wanted) }),
+		wanted: wanted,
+		want:   sync.OnceFunc(func() { close(wanted) }),
+	}
+	if recording != nil {
+		r.informer = recordReferences(recording, client, kind)
+		r.recorder = recording.resource(resource, roleReferences)
+	} else {
+		r.informer = metadatainformer.NewFilteredMetadataInformer(client, resource, namespace, 0, cache.Indexers{}, nil).Informer()
 	}
 	if err := r.informer.SetTransform(newTrace); err != nil {
 		return nil, fmt.Errorf("trim %s: %w", kind, err)
@@ -101,14 +109,14 @@ func (r *references) handle(handler ReferenceHandler) error {
 		AddFunc: func(object any, initialList bool) {
 			// Of the first list nobody is told one by one: all Applications wait for its end.
 			if t, ok := object.(*trace); ok && !initialList {
-				r.tell(t, handler.ReferenceAdded)
+				r.tell(nil, t, handler.ReferenceAdded)
 			}
 		},
 		UpdateFunc: func(before, after any) {
 			b, _ := before.(*trace)
 			a, ok := after.(*trace)
 			if ok && b != nil && b.version() != a.version() {
-				r.tell(a, handler.ReferenceChanged)
+				r.tell(b, a, handler.ReferenceChanged)
 			}
 		},
 		DeleteFunc: func(object any) {
@@ -116,7 +124,7 @@ func (r *references) handle(handler ReferenceHandler) error {
 				object = tombstone.Obj
 			}
 			if t, ok := object.(*trace); ok {
-				r.tell(t, handler.ReferenceChanged)
+				r.tell(t, nil, handler.ReferenceChanged)
 			}
 		},
 	})
@@ -127,12 +135,20 @@ func (r *references) handle(handler ReferenceHandler) error {
 	return nil
 }
 
-// tell finds out whom an event concerns. Most objects are nobody's.
-func (r *references) tell(t *trace, call func(reference.Kind, cache.ObjectName, []cache.ObjectName)) {
-	object := t.objectName()
-	if applications := r.concerned(r.kind, &object); len(applications) > 0 {
-		call(r.kind, object, applications)
+// tell finds out whom an event concerns. Most objects are nobody's. before is nil for a new one, after
+// for one that is gone.
+func (r *references) tell(before, after *trace, call func(reference.Kind, cache.ObjectName, []cache.ObjectName)) {
+	object := cmp.Or(after, before).objectName()
+	applications := r.concerned(r.kind, &object)
+	if len(applications) == 0 {
+		return
 	}
+	if r.recorder != nil {
+		for _, application := range applications {
+			r.recorder.Handled(application, before.meta(), after.meta(), false)
+		}
+	}
+	call(r.kind, object, applications)
 }
 
 // run waits until the cache is wanted, and fills it if that is permitted. It returns when ctx ends.

@@ -51,6 +51,14 @@ func (t *trace) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: t.namespace.Value(), Name: t.name, UID: t.uid, ResourceVersion: t.resourceVersion}
 }
 
+// meta is GetObjectMeta of a trace that may be nil.
+func (t *trace) meta() metav1.Object {
+	if t == nil {
+		return nil
+	}
+	return t.GetObjectMeta()
+}
+
 func (t *trace) objectName() cache.ObjectName {
 	return cache.ObjectName{Namespace: t.namespace.Value(), Name: t.name}
 }

@@ -1,0 +1,100 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"fairlead.dev/fairlead/pkg/pipeline"
+)
+
+// mostDelays is how many delayed keys are known at once. The work queue itself has no limit.
+const mostDelays = 10_000
+
+// delays knows which keys the work queue holds back, and until when: the work queue does not tell. It
+// stands between the rate limits and the delays of client-go, where both kinds of waiting pass.
+type delays struct {
+	workqueue.TypedDelayingInterface[cache.ObjectName]
+	pipeline *pipeline.Recorder
+	limiter  workqueue.TypedRateLimiter[cache.ObjectName]
+
+	mu    sync.Mutex
+	due   map[cache.ObjectName]time.Time
+	swept time.Time
+}
+
+// recordDelays returns the queue itself if nobody wants to know.
+func recordDelays(
+	recorder *pipeline.Recorder, queue workqueue.TypedDelayingInterface[cache.ObjectName], limiter workqueue.TypedRateLimiter[cache.ObjectName],
+) (workqueue.TypedDelayingInterface[cache.ObjectName], *delays) {
+	if recorder == nil {
+		return queue, nil
+	}
+	d := &delays{TypedDelayingInterface: queue, pipeline: recorder, limiter: limiter, due: map[cache.ObjectName]time.Time{}}
+	return d, d
+}
+
+// AddAfter is called for every key that comes back by itself.
+func (d *delays) AddAfter(key cache.ObjectName, after time.Duration) {
+	if after > 0 {
+		at := time.Now()
+		due := at.Add(after)
+		d.note(key, at, due)
+		if failures := d.limiter.NumRequeues(key); failures > 0 {
+			d.pipeline.Retrying(key, failures, due)
+		} else {
+			d.pipeline.Delayed(key, "look again", due)
+		}
+	}
+	d.TypedDelayingInterface.AddAfter(key, after)
+}
+
+// note remembers a delay as the work queue does: of two for one key the earlier counts.
+func (d *delays) note(key cache.ObjectName, at, due time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.due) >= mostDelays && at.Sub(d.swept) > time.Second {
+		d.sweep(at)
+	}
+	known, found := d.due[key]
+	waits := found && known.After(at)
+	if waits && known.Before(due) || !found && len(d.due) >= mostDelays {
+		return
+	}
+	d.due[key] = due
+}
+
+// sweep drops what is due by now.
+func (d *delays) sweep(at time.Time) {
+	for key, due := range d.due {
+		if !due.After(at) {
+			delete(d.due, key)
+		}
+	}
+	d.swept = at
+}
+
+// delayed returns the keys that wait, the one that is due next first.
+func (d *delays) delayed() []pipeline.Key {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	d.sweep(time.Now())
+	keys := make([]pipeline.Key, 0, len(d.due))
+	for key, due := range d.due {
+		keys = append(keys, pipeline.Key{Name: pipeline.Name(key), State: pipeline.KeyDelayed, Due: &due, Failures: d.limiter.NumRequeues(key)})
+	}
+	d.mu.Unlock()
+	slices.SortFunc(keys, func(a, b pipeline.Key) int {
+		return cmp.Or(a.Due.Compare(*b.Due), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name.Name, b.Name.Name))
+	})
+	return keys
+}

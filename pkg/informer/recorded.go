@@ -1,0 +1,122 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/fairlead/pkg/pipeline"
+)
+
+// The generated informers make their ListerWatchers themselves, and nothing can be put around them. But
+// a factory makes each informer only once: where a recorder wants to see what goes through, it is made
+// here, in the same way, before the generated code asks for it.
+
+// recording is what the informers of one scope are recorded with. A nil one records nothing.
+type recording struct {
+	recorder  *pipeline.Recorder
+	namespace string
+	// name lets the FIFOs tell how deep they are: client-go asks for metrics of informers with a name
+	// alone, and names are unique in a process.
+	name *cache.InformerName
+	// of has the recorder of each resource and role.
+	of map[recorded]*pipeline.ResourceRecorder
+}
+
+type recorded struct {
+	resource schema.GroupVersionResource
+	role     string
+}
+
+// The roles of informers, as the recorder tells them.
+const (
+	roleApplications = "applications"
+	roleClasses      = "classes"
+	roleChildren     = "children"
+	rolePods         = "pods"
+	roleReferences   = "references"
+)
+
+func newRecording(recorder *pipeline.Recorder, namespace string) (*recording, error) {
+	if recorder == nil {
+		return nil, nil
+	}
+	name, err := cache.NewInformerName("fairlead-" + string(uuid.NewUUID()))
+	if err != nil {
+		return nil, fmt.Errorf("name the informers: %w", err)
+	}
+	return &recording{recorder: recorder, namespace: namespace, name: name, of: map[recorded]*pipeline.ResourceRecorder{}}, nil
+}
+
+// release makes the name free again, once the informers have stopped.
+func (r *recording) release() {
+	if r != nil {
+		r.name.Release()
+	}
+}
+
+// resource returns the recorder of a resource, made by recorded before; nil if nothing is recorded.
+func (r *recording) resource(resource schema.GroupVersionResource, role string) *pipeline.ResourceRecorder {
+	if r == nil {
+		return nil
+	}
+	return r.of[recorded{resource, role}]
+}
+
+// informer makes an informer as the generated code would, with a recorder around its ListerWatcher.
+func (r *recording) informer(
+	resource schema.GroupVersionResource, role string, options pipeline.ResourceOptions,
+	listerWatcher cache.ListerWatcher, example runtime.Object, informerOptions cache.SharedIndexInformerOptions,
+) cache.SharedIndexInformer {
+	options.Resource, options.Role, options.Namespace = resource.GroupResource().String(), role, r.namespace
+	recorder := r.recorder.Resource(options)
+	r.of[recorded{resource, role}] = recorder
+	informerOptions.Identifier = r.name.WithResource(recordedAs(resource, role))
+	informerOptions.InformerMetricsProvider = recorder.Metrics()
+	made := cache.NewSharedIndexInformerWithOptions(recorder.ListerWatcher(listerWatcher), example, informerOptions)
+	recorder.SetCache(made.GetIndexer())
+	return made
+}
+
+// generated are the options that the generated code gives an informer.
+func generated(resync time.Duration) cache.SharedIndexInformerOptions {
+	return cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
+}
+
+// recordedAs tells informers of one resource apart, of which client-go wants one per name.
+func recordedAs(resource schema.GroupVersionResource, role string) schema.GroupVersionResource {
+	if role == roleReferences {
+		resource.Resource += "/" + role
+	}
+	return resource
+}
+
+// lister is a typed client as generated, of one resource.
+type lister[L runtime.Object] interface {
+	List(ctx context.Context, options metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+}
+
+// listerWatcher makes the ListerWatcher of a resource; client is asked whether it can stream lists.
+func listerWatcher[L runtime.Object](client any, resource lister[L], selector string) cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = selector
+			return resource.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = selector
+			return resource.Watch(ctx, options)
+		},
+	}, client)
+}

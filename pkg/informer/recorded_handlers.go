@@ -1,0 +1,102 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/pipeline"
+)
+
+// recordedHandler records the calls of a handler. Without a recorder it is the handler itself.
+func recordedHandler[T childObject](recorder *pipeline.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
+	if recorder == nil {
+		return handler
+	}
+	return cache.TypedResourceEventHandlerDetailedFuncs[T]{
+		AddFunc: func(object T, initialList bool) {
+			recorder.Handled(recorder.Key(object), nil, object, initialList)
+			handler.OnAdd(object, initialList)
+		},
+		UpdateFunc: func(before, after T) {
+			recorder.Handled(recorder.Key(after), before, after, false)
+			handler.OnUpdate(before, after)
+		},
+		DeleteFunc: func(object cache.DeletedObject[T]) {
+			var none T
+			if last := object.OptionalObj; last != none {
+				recorder.Handled(recorder.Key(last), last, nil, false)
+			}
+			handler.OnDelete(object)
+		},
+	}
+}
+
+// recordedChildHandler records the calls of a handler. Without a recorder it is the handler itself.
+func recordedChildHandler(r *recording, handler ChildHandler) ChildHandler {
+	if r == nil {
+		return handler
+	}
+	return childRecorder{recording: r, handler: handler}
+}
+
+type childRecorder struct {
+	recording *recording
+	handler   ChildHandler
+}
+
+func (c childRecorder) ChildAdded(kind child.Kind, object child.Object, initialList bool) {
+	c.handled(kind, nil, object, initialList)
+	c.handler.ChildAdded(kind, object, initialList)
+}
+
+func (c childRecorder) ChildUpdated(kind child.Kind, before, after child.Object) {
+	c.handled(kind, before, after, false)
+	c.handler.ChildUpdated(kind, before, after)
+}
+
+func (c childRecorder) ChildDeleted(kind child.Kind, object child.Object) {
+	c.handled(kind, object, nil, false)
+	c.handler.ChildDeleted(kind, object)
+}
+
+func (c childRecorder) handled(kind child.Kind, before, after metav1.Object, initialList bool) {
+	recorder := c.recording.resource(kind.GroupVersionResource(), roleChildren)
+	if recorder == nil {
+		return
+	}
+	object := after
+	if object == nil {
+		object = before
+	}
+	recorder.Handled(recorder.Key(object), before, after, initialList)
+}
+
+// recordedChanges records the calls of a handler of pods or ReplicaSets. Those that mean nothing to any
+// sync are calls too.
+func recordedChanges[T childPod](recorder *pipeline.ResourceRecorder, handler changes[T]) changes[T] {
+	if recorder == nil {
+		return handler
+	}
+	return func(before, after T, initialList bool) {
+		var none T
+		switch {
+		case before == none:
+			recorder.Handled(podApplication(after), nil, after, initialList)
+		case after == none:
+			recorder.Handled(podApplication(before), before, nil, false)
+		default:
+			recorder.Handled(podApplication(after), before, after, false)
+		}
+		handler(before, after, initialList)
+	}
+}
+
+// childPod is what is kept of a pod or ReplicaSet.
+type childPod interface {
+	cache.Object
+	metav1.Object
+}
