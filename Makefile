@@ -14,7 +14,7 @@ ARGS ?=
 
 # Endpoints of `make run`, on this machine alone. The log tells the ports; flags in ARGS win. Webhooks are registered by URL if
 # the API server can reach this machine's loopback address, and taken back at the end.
-RUN_FLAGS := --health-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 --profiling \
+RUN_FLAGS := --health-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 --profiling --debug-bind-address=127.0.0.1:0 \
   --webhook-bind-address=127.0.0.1:0 --webhook-url=https://127.0.0.1:0
 
 CLUSTER_SOURCES := hack/build-cluster.sh $(shell find hack/cluster -type f -not -name '*_test.go' -not -name '*.md')

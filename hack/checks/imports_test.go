@@ -51,7 +51,7 @@ var layers = []layer{
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
 		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
-		"pkg/pipeline",
+		"pkg/pipeline/...",
 	}},
 }
 

@@ -56,6 +56,20 @@ func (d *deadlines) ready() []pipeline.Key {
 	return keys
 }
 
+// recordDirty records that a key was queued that is worked on. Others are recorded when they get their place.
+func (d *deadlines) recordDirty(key cache.ObjectName, trigger Trigger) {
+	if d.pipeline == nil {
+		return
+	}
+	d.mu.Lock()
+	_, dirty := d.noted[key]
+	d.mu.Unlock()
+	if dirty {
+		at := time.Now()
+		d.pipeline.Enqueued(key, trigger.Kind, string(trigger.Event), at, at.Add(trigger.Event.patience()))
+	}
+}
+
 // notedAmong returns those of the keys that were queued again while they are worked on: the reason of a
 // key is kept until the key is ready.
 func (d *deadlines) notedAmong(processing []pipeline.Key) map[pipeline.Name]bool {

@@ -99,6 +99,7 @@ func newQueue(recorder *pipeline.Recorder) *queue {
 func (q *queue) enqueue(key cache.ObjectName, trigger Trigger) {
 	q.order.note(key, trigger)
 	q.Add(key)
+	q.order.recordDirty(key, trigger)
 }
 
 // jitter spreads retries by up to a fifth, so that keys which failed together, as in an outage,

@@ -103,6 +103,10 @@ func (l *Listener) serve() error {
 	return l.server.ServeTLS(l.listener, "", "")
 }
 
+// OnShutdown makes a handler be told that Serve is about to wait for its requests: one that streams has
+// to end them. Call it before Serve.
+func (l *Listener) OnShutdown(end func()) { l.server.RegisterOnShutdown(end) }
+
 // Close is for a Listener that never served.
 func (l *Listener) Close() { _ = l.listener.Close() }
 

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // clients are all that talks to the API server, over one pool of connections.
@@ -26,7 +27,12 @@ type clients struct {
 	http     *http.Client
 }
 
-func newClients(config *rest.Config) (*clients, error) {
+// newClients makes the clients. The recorder, which may be nil, sees the lists and watches.
+func newClients(config *rest.Config, recorder *pipeline.Recorder) (*clients, error) {
+	if recorder != nil {
+		config = rest.CopyConfig(config)
+		config.Wrap(recorder.Transport)
+	}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
@@ -55,7 +61,7 @@ func newClients(config *rest.Config) (*clients, error) {
 func guardedClients(config *rest.Config, guard *fence) (*clients, error) {
 	config = rest.CopyConfig(config)
 	config.Wrap(guard.guardWrites)
-	return newClients(config)
+	return newClients(config, nil) // It neither lists nor watches.
 }
 
 func (c *clients) close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }

@@ -20,6 +20,8 @@ type ServingOptions struct {
 	HealthBindAddress  string
 	MetricsBindAddress string
 	Profiling          bool
+	DebugBindAddress   string
+	DebugPipeline      bool
 	WebhookBindAddress string
 	WebhookURL         string
 	CertDir            string
@@ -36,6 +38,8 @@ func (o *ServingOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "Where to serve /livez, /readyz and /healthz as plain HTTP, e.g. :8081. Port 0: a free one, which the log tells. Empty: off.")
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Where to serve /metrics, e.g. :8443. Over TLS to who may get that path, for which it needs a certificate; on a loopback address as plain HTTP to everyone on this machine. Port 0: a free one. Empty: off.")
 	flags.BoolVar(&o.Profiling, "profiling", o.Profiling, "Serve /debug/pprof beside /metrics, under the same rules.")
+	flags.StringVar(&o.DebugBindAddress, "debug-bind-address", o.DebugBindAddress, "Loopback address at which to serve /debug/pipeline/, a live view of what the controller does, e.g. 127.0.0.1:6060, as plain HTTP to everyone on this machine. Port 0: a free one, which the log tells. Empty: off.")
+	flags.BoolVar(&o.DebugPipeline, "debug-pipeline", o.DebugPipeline, "Serve /debug/pipeline/ beside /metrics, under the same rules.")
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Where to serve the admission webhooks, e.g. :9443. Port 0: a free one. Empty: off; then the controller alone checks what the CRD's schema cannot.")
 	flags.StringVar(&o.WebhookURL, "webhook-url", o.WebhookURL, "Register the webhooks at this https URL, at which the API server reaches the webhook address, and take them back at the end; for a controller outside of the cluster. The certificate is made in memory. A URL with port 0 takes that of the webhook address.")
 	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with tls.crt and tls.key to serve with, e.g. of cert-manager. They are read again when they change.")
@@ -50,6 +54,7 @@ func (o *ServingOptions) validate() []error {
 	for _, address := range []struct{ flag, value string }{
 		{"--health-bind-address", o.HealthBindAddress},
 		{"--metrics-bind-address", o.MetricsBindAddress},
+		{"--debug-bind-address", o.DebugBindAddress},
 		{"--webhook-bind-address", o.WebhookBindAddress},
 	} {
 		if address.value == "" {
@@ -66,6 +71,12 @@ func (o *ServingOptions) validate() []error {
 		used[port] = address.flag
 	}
 	errs = append(errs, o.validateCertificates()...)
+	if host, _, err := splitAddress(o.DebugBindAddress); err == nil && !isLoopback(host) {
+		errs = append(errs, fmt.Errorf("--debug-bind-address is %q, but must be a loopback address: who asks there is not asked who he is; --debug-pipeline serves the same beside the metrics", o.DebugBindAddress))
+	}
+	if o.DebugPipeline && o.MetricsBindAddress == "" {
+		errs = append(errs, errors.New("--debug-pipeline needs --metrics-bind-address"))
+	}
 	if o.ShutdownDelay < 0 {
 		errs = append(errs, fmt.Errorf("--shutdown-delay is %s, but must not be negative", o.ShutdownDelay))
 	}
@@ -134,6 +145,9 @@ func (o *ServingOptions) metricsSecured() bool {
 	host, _, err := splitAddress(o.MetricsBindAddress)
 	return err == nil && !isLoopback(host)
 }
+
+// showsPipeline tells whether anybody can look at what the controller does.
+func (o *ServingOptions) showsPipeline() bool { return o.DebugBindAddress != "" || o.DebugPipeline }
 
 // splitAddress takes a bind address apart. The host is empty, or an IP address, or localhost.
 func splitAddress(address string) (host, port string, err error) {

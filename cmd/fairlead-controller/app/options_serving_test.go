@@ -33,6 +33,13 @@ func TestValidateServing(t *testing.T) {
 			"--metrics-bind-address :8443 needs a certificate, --cert-secret or --cert-dir, unless it is a loopback address",
 		},
 		{"metrics for all", ServingOptions{MetricsBindAddress: ":8443", CertDir: "/certs"}, ""},
+		{"the pipeline on this machine", ServingOptions{DebugBindAddress: "127.0.0.1:0"}, ""},
+		{
+			"the pipeline for all", ServingOptions{DebugBindAddress: ":6060"},
+			`--debug-bind-address is ":6060", but must be a loopback address: who asks there is not asked who he is; --debug-pipeline serves the same beside the metrics`,
+		},
+		{"the pipeline beside the metrics", ServingOptions{MetricsBindAddress: "127.0.0.1:0", DebugPipeline: true}, ""},
+		{"the pipeline beside nothing", ServingOptions{DebugPipeline: true}, "--debug-pipeline needs --metrics-bind-address"},
 		{"profiling of nothing", ServingOptions{Profiling: true}, "--profiling needs --metrics-bind-address"},
 		{
 			"webhooks without a certificate", ServingOptions{WebhookBindAddress: ":9443"},

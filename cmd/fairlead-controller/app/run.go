@@ -34,7 +34,8 @@ const controllerName = "fairlead.dev/controller"
 func Run(ctx context.Context, config CompletedConfig) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	asking, err := newClients(config.Client)
+	recorder := config.recorder()
+	asking, err := newClients(config.Client, recorder)
 	if err != nil {
 		return err
 	}
@@ -78,6 +79,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Metadata:       asking.metadata,
 		Access:         access,
 		WithoutClasses: !classes,
+		Pipeline:       recorder,
 	})
 	if err != nil {
 		return fmt.Errorf("make informers: %w", err)
@@ -87,7 +89,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	tracker := freshness.NewTracker()
 	loop, err := controller.New(controller.Config{
 		Informers:    informers,
-		Writer:       apply.NewWriter(counts.CountWrites(writing.children), tracker),
+		Writer:       apply.NewWriter(recordedIf(recorder, counts.CountWrites(writing.children)), tracker),
 		Tracker:      tracker,
 		Differ:       plan.NewDiffer(scheme.Scheme),
 		Applications: writing.fairlead.AppsV1(),
@@ -98,6 +100,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Facts:        config.Facts,
 		Validation:   config.Validation,
 		Metrics:      counts,
+		Pipeline:     recorder,
 	})
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)
@@ -107,7 +110,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		return err
 	}
 	endpoints, err := newEndpoints(ctx, config, parts{
-		loop: loop, informers: informers, clients: asking, candidate: candidate, certificates: certificates, registry: registry, stopping: ctx.Done(),
+		loop: loop, informers: informers, clients: asking, candidate: candidate, certificates: certificates, registry: registry, recorder: recorder, stopping: ctx.Done(),
 	})
 	if err != nil {
 		return err

@@ -24,6 +24,8 @@ import (
 	"fairlead.dev/fairlead/pkg/certs"
 	"fairlead.dev/fairlead/pkg/controller"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/pipeline/live"
 	"fairlead.dev/fairlead/pkg/server"
 )
 
@@ -44,6 +46,8 @@ type parts struct {
 	candidate    *candidate
 	certificates *certificates
 	registry     metrics.KubeRegistry
+	// recorder is nil unless somebody can look at what it knows.
+	recorder *pipeline.Recorder
 	// stopping is closed when the replica is on its way out.
 	stopping <-chan struct{}
 }
@@ -64,6 +68,11 @@ func newEndpoints(ctx context.Context, config CompletedConfig, p parts) (_ *endp
 	}
 	if config.Serving.MetricsBindAddress != "" {
 		if err := e.listenMetrics(ctx, config, p); err != nil {
+			return nil, err
+		}
+	}
+	if config.Serving.DebugBindAddress != "" {
+		if err := e.listenDebug(ctx, config, p); err != nil {
 			return nil, err
 		}
 	}
@@ -107,6 +116,11 @@ func (e *endpoints) listenMetrics(ctx context.Context, config CompletedConfig, p
 		}
 	}
 	handler := server.MetricsHandler(p.registry, config.Serving.Profiling)
+	var view *live.Handler
+	if config.Serving.DebugPipeline {
+		view = newView(p.recorder, !config.Serving.metricsSecured())
+		handler = beside(handler, view)
+	}
 	var tlsConfig *tls.Config
 	if config.Serving.metricsSecured() {
 		access, err := server.NewAccess(p.clients.kube)
@@ -115,7 +129,10 @@ func (e *endpoints) listenMetrics(ctx context.Context, config CompletedConfig, p
 		}
 		handler, tlsConfig = access.Require(handler), p.certificates.serving.Config()
 	}
-	_, err := e.listen(ctx, "metrics", config.Serving.MetricsBindAddress, handler, tlsConfig)
+	listener, err := e.listen(ctx, "metrics", config.Serving.MetricsBindAddress, handler, tlsConfig)
+	if err == nil && view != nil {
+		listener.OnShutdown(view.Close)
+	}
 	return err
 }
 

@@ -1,0 +1,58 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"k8s.io/klog/v2"
+
+	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/pipeline/live"
+)
+
+// recorder makes the recorder of what the controller does, if anybody can look at it; else nil.
+func (c *CompletedConfig) recorder() *pipeline.Recorder {
+	if !c.Serving.showsPipeline() {
+		return nil
+	}
+	return pipeline.New()
+}
+
+// recordedIf records what a client writes, if there is a recorder.
+func recordedIf(recorder *pipeline.Recorder, client apply.Client) apply.Client {
+	if recorder == nil {
+		return client
+	}
+	return apply.Recorded(client)
+}
+
+// newView makes the live view. open: who asks is not asked who he is.
+func newView(recorder *pipeline.Recorder, open bool) *live.Handler {
+	return live.New(recorder, live.Options{Loopback: open})
+}
+
+// beside serves the view below its root, and what is already there elsewhere.
+func beside(others, view http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", others)
+	mux.Handle(live.Root, view)
+	mux.Handle(strings.TrimSuffix(live.Root, "/"), view)
+	return mux
+}
+
+// listenDebug serves the live view on this machine.
+func (e *endpoints) listenDebug(ctx context.Context, config CompletedConfig, p parts) error {
+	view := newView(p.recorder, true)
+	listener, err := e.listen(ctx, "debug", config.Serving.DebugBindAddress, view, nil)
+	if err != nil {
+		return err
+	}
+	listener.OnShutdown(view.Close)
+	klog.FromContext(ctx).Info("The live view is served", "url", "http://"+listener.Addr().String()+live.Root)
+	return nil
+}
