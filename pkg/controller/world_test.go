@@ -29,6 +29,7 @@ import (
 	"fairlead.dev/fairlead/pkg/freshness"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
+	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -60,6 +61,8 @@ type setup struct {
 	resync  time.Duration
 	// access answers who asks what the controller may watch; all, if it is not set.
 	access informer.Access
+	// pipeline records what the controller does; nil is none.
+	pipeline *pipeline.Recorder
 	// begin is called before the informers list.
 	begin func(*applytest.Server)
 }
@@ -101,13 +104,13 @@ func (w *world) make() {
 	if w.setup.access == nil {
 		w.setup.access = permitAll
 	}
-	informers, err := informer.New(w.server.Kube(), fairlead, informer.Options{Resync: w.setup.resync, Metadata: w.server.Metadata(), Access: w.setup.access})
+	informers, err := informer.New(w.server.Kube(), fairlead, informer.Options{Resync: w.setup.resync, Metadata: w.server.Metadata(), Access: w.setup.access, Pipeline: w.setup.pipeline})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.controller, err = New(Config{
 		Informers:    informers,
-		Writer:       apply.NewWriter(counts.CountWrites(w.server.Client()), w.tracker),
+		Writer:       apply.NewWriter(apply.Recorded(counts.CountWrites(w.server.Client())), w.tracker),
 		Tracker:      w.tracker,
 		Differ:       plan.NewDiffer(scheme.Scheme),
 		Applications: fairlead.AppsV1(),
@@ -116,6 +119,7 @@ func (w *world) make() {
 		Payload:      payload.NewReader(w.server.Kube().CoreV1(), hashKey),
 		Workers:      max(w.setup.workers, 1),
 		Metrics:      counts,
+		Pipeline:     w.setup.pipeline,
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -110,7 +110,7 @@ func TestFlags(t *testing.T) {
 			"leader-elect-renew-deadline", "leader-elect-retry-period",
 		},
 		"serving": {
-			"cert-dir", "cert-secret", "cert-service", "health-bind-address", "metrics-bind-address", "operator-namespace",
+			"cert-dir", "cert-secret", "cert-service", "debug-bind-address", "debug-pipeline", "health-bind-address", "metrics-bind-address", "operator-namespace",
 			"profiling", "shutdown-delay", "webhook-bind-address", "webhook-url",
 		},
 	}
@@ -126,7 +126,7 @@ func TestFlags(t *testing.T) {
 		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--route-controller-namespaces=edge,gateway",
 		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
-		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--webhook-bind-address=:3",
+		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--debug-bind-address=127.0.0.1:4", "--debug-pipeline", "--webhook-bind-address=:3",
 		"--webhook-url=https://localhost:3", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--shutdown-delay=5s",
 		"--config-hash-key-secret=ops/key", "--logging-format=json",
 	})
@@ -146,7 +146,7 @@ func TestFlags(t *testing.T) {
 			LeaseDuration: 30 * time.Second, RenewDeadline: 20 * time.Second, RetryPeriod: 5 * time.Second,
 		},
 		Serving: ServingOptions{
-			HealthBindAddress: ":1", MetricsBindAddress: ":2", Profiling: true, WebhookBindAddress: ":3",
+			HealthBindAddress: ":1", MetricsBindAddress: ":2", Profiling: true, DebugBindAddress: "127.0.0.1:4", DebugPipeline: true, WebhookBindAddress: ":3",
 			WebhookURL: "https://localhost:3", CertDir: "/certs", CertSecret: "certs", CertServices: []string{"hooks", "numbers"},
 			ShutdownDelay: 5 * time.Second,
 		},

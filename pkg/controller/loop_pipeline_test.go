@@ -1,0 +1,289 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/pipeline/live"
+)
+
+func (w *world) timeline(name string) pipeline.Timeline {
+	w.Helper()
+	timeline, found := w.setup.pipeline.Timeline(pipeline.Name{Namespace: namespace, Name: name})
+	if !found {
+		w.Fatalf("nothing is known about %s", name)
+	}
+	return timeline
+}
+
+// short is an event in a few words.
+func short(event pipeline.Event) string {
+	var words []string
+	for _, word := range []string{string(event.Stage), string(event.Type), event.Resource, event.Verb, event.Reason, event.Result} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// The way of a new Application, from the watch event to the writes and the outcome.
+func TestPipelineOfACreation(t *testing.T) {
+	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+		pass(0)
+		applytest.Put(w.server, applytest.Applications, application("web"))
+		pass(0)
+		timeline := w.timeline("web")
+		first := timeline.Syncs[0]
+		var got []string
+		for _, event := range timeline.Events {
+			own := event.Sync == first.ID || event.Sequence < first.ID
+			if own || event.Sequence == first.ID {
+				got = append(got, short(event))
+			}
+		}
+		want := []string{
+			"watch WatchEvent applications.apps.fairlead.dev ADDED",
+			"handler Handled applications.apps.fairlead.dev Added",
+			"queue Enqueued ApplicationAdded",
+			"worker Started ApplicationAdded",
+			"observe Observed",
+			"freshness Fresh",
+			"render Rendered",
+			"plan Step serviceaccounts it does not exist Create",
+			"plan Step deployments.apps it does not exist Create",
+			"plan Step services it does not exist Create",
+			"plan Planned",
+			"apply Wrote serviceaccounts create Success",
+			"apply Wrote deployments.apps create Success",
+			"apply Wrote services create Success",
+		}
+		if diff := cmp.Diff(want, got[:min(len(want), len(got))]); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if last := got[len(got)-1]; last != "outcome Synced Settled" || !strings.HasPrefix(got[len(got)-2], "status Status ") {
+			t.Errorf("it ends with %q", got[len(got)-2:])
+		}
+		if first.Steps != 3 || first.Writes < 3 || first.Verdict != "Settled" || first.Took == nil || first.Trigger != "ApplicationAdded" {
+			t.Errorf("the sync is summed up as %+v", first)
+		}
+
+		// An edit, while somebody looks: what it changed is told by its path.
+		defer w.setup.pipeline.Viewing()()
+		w.edit("web", func(a *v1.Application) { a.Spec.Image = "registry.example.com/web:2" })
+		pass(0)
+		events := w.timeline("web").Events
+		handled := slices.IndexFunc(events, func(e pipeline.Event) bool { return slices.Contains(e.Fields, ".spec.image") })
+		stepped := slices.IndexFunc(events, func(e pipeline.Event) bool { return e.Type == pipeline.TypeStep && e.Result == "Apply" })
+		if handled < 0 || events[handled].Type != pipeline.TypeHandled || stepped < handled {
+			t.Fatalf("the edit is event %d, its step %d", handled, stepped)
+		}
+		if fields := events[stepped].Fields; !slices.Contains(fields, `.spec.template.spec.containers[name="web"].image`) {
+			t.Errorf("the step is for %q", fields)
+		}
+	})
+}
+
+// A key that fails shows how often, and when it comes back.
+func TestPipelineOfAFailure(t *testing.T) {
+	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+		pass(0)
+		recover := w.server.Intercept(func(_ context.Context, r applytest.Request) error {
+			if r.Verb == "create" && r.Kind == child.Deployment {
+				return apierrors.NewForbidden(r.Kind.GroupVersionResource().GroupResource(), r.Name, nil)
+			}
+			return nil
+		})
+		applytest.Put(w.server, applytest.Applications, application("web"))
+		pass(time.Second)
+		failing := w.setup.pipeline.Snapshot().Failing
+		if len(failing) != 1 || failing[0].Name != (pipeline.Name{Namespace: namespace, Name: "web"}) || failing[0].State != pipeline.KeyDelayed ||
+			failing[0].Verdict != "Blocked" || failing[0].Error != "Forbidden (403) of deployments.apps" || failing[0].Failures < 3 {
+			t.Errorf("failing is %+v", failing)
+		}
+		var last time.Duration
+		retries := 0
+		for _, event := range w.timeline("web").Events {
+			if event.Type != pipeline.TypeRetrying {
+				continue
+			}
+			retries++
+			if event.Failures == 1 {
+				last = 0
+			}
+			wait := event.Due.Sub(event.Time)
+			if event.Failures != retries || wait <= last {
+				t.Errorf("retry %d counts %d failures, and waits %s after %s", retries, event.Failures, wait, last)
+			}
+			last = wait
+		}
+		recover()
+		pass(time.Minute)
+		if failing := w.setup.pipeline.Snapshot().Failing; len(failing) != 0 {
+			t.Errorf("failing is still %+v", failing)
+		}
+	})
+}
+
+// A watch that ends by 410 Gone, and the list after it.
+func TestPipelineOfAnExpiredWatch(t *testing.T) {
+	inWorld(t, setup{pipeline: pipeline.New(), begin: withApplications(application("web"))}, func(w *world) {
+		pass(time.Minute)
+		w.server.HoldWatch(child.Deployment)
+		w.pods("web", 1)
+		w.server.ExpireWatch(child.Deployment)
+		pass(time.Minute)
+		for _, resource := range w.setup.pipeline.Caches().Resources {
+			if resource.Resource == "deployments.apps" && (resource.Expired != 1 || resource.Lists != 2 || resource.Objects != 1 || resource.State != "Watching") {
+				t.Errorf("it is told as %+v", resource)
+			}
+		}
+		ended := w.setup.pipeline.Events(pipeline.Filter{Type: pipeline.TypeWatchEnded, Resource: "deployments.apps"}).Events
+		if len(ended) != 1 || ended[0].Error != "Expired (410)" {
+			t.Errorf("the end of the watch is %+v", ended)
+		}
+	})
+}
+
+// Where a key is: worked on and queued again, ready, delayed.
+func TestPipelineOfTheQueue(t *testing.T) {
+	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+		pass(0)
+		held := make(chan struct{})
+		w.server.Intercept(func(_ context.Context, r applytest.Request) error {
+			if r.Verb == "create" && r.Kind == child.ServiceAccount && r.Name == "web" {
+				<-held
+			}
+			return nil
+		})
+		applytest.Put(w.server, applytest.Applications, application("web"))
+		pass(0)
+		w.edit("web", func(a *v1.Application) { a.Spec.Image = "registry.example.com/web:2" })
+		applytest.Put(w.server, applytest.Applications, application("cart"))
+		pass(0)
+		queue := w.setup.pipeline.Queue(10)
+		want := pipeline.QueueCounts{Ready: 1, Processing: 1, Dirty: 1, Workers: 1}
+		if diff := cmp.Diff(want, queue.Counts); diff != "" {
+			t.Errorf("counts (-want +got):\n%s", diff)
+		}
+		if queue.Ready[0].Name.Name != "cart" || queue.Ready[0].Trigger != "ApplicationAdded" || queue.Processing[0].State != pipeline.KeyDirty {
+			t.Errorf("the queue is %+v", queue)
+		}
+		close(held)
+		pass(100 * time.Millisecond)
+		if delayed := w.setup.pipeline.Queue(10).Delayed; len(delayed) != 2 || !delayed[0].Due.After(time.Now()) {
+			t.Errorf("delayed is %+v", delayed)
+		}
+	})
+}
+
+// The recorder changes nothing: the same requests, and none at rest.
+func TestPipelineAsksNothing(t *testing.T) {
+	requests := func(recorder *pipeline.Recorder) (counted int) {
+		inWorld(t, setup{pipeline: recorder, begin: withApplications(application("web"), application("cart"))}, func(w *world) {
+			pass(time.Minute)
+			w.pods("web", 1)
+			w.pods("cart", 1)
+			pass(time.Minute)
+			counted = w.count(func(applytest.Request) bool { return true })
+			pass(time.Hour)
+			if now := w.count(func(applytest.Request) bool { return true }); now != counted {
+				t.Errorf("at rest there were %d requests", now-counted)
+			}
+		})
+		return counted
+	}
+	if with, without := requests(pipeline.New()), requests(nil); with != without {
+		t.Errorf("%d requests with a recorder, %d without", with, without)
+	}
+}
+
+// Whatever is served, what is secret is not in it: environment, content, annotations, messages.
+func TestS19ViewTellsNoSecrets(t *testing.T) {
+	const planted = "pl4nted"
+	secretive := application("web")
+	secretive.Annotations = map[string]string{"example.com/note": planted}
+	secretive.Spec.Env = []corev1.EnvVar{{Name: "PASSWORD", Value: planted}, {Name: "KEY", ValueFrom: &corev1.EnvVarSource{
+		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "web-key"}, Key: "key"},
+	}}}
+	secretive.Spec.Args = []string{"--password=" + planted}
+	secretive.Spec.Command = []string{planted}
+	secretive.Spec.Config = &v1.Config{MountPath: "/etc/app", Data: map[string]string{"app.yaml": planted}}
+	secretive.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{"example.com/pod": planted}}
+	secretive.Spec.LivenessProbe = &v1.Probe{HTTPGet: &v1.HTTPGetAction{
+		Path: "/live", HTTPHeaders: []corev1.HTTPHeader{{Name: "Authorization", Value: planted}},
+	}}
+	inWorld(t, setup{pipeline: pipeline.New(), workers: 2}, func(w *world) {
+		defer w.setup.pipeline.Viewing()()
+		applytest.Put(w.server, applytest.Secrets, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-key", Annotations: map[string]string{"example.com/note": planted}},
+			Data:       map[string][]byte{"key": []byte(planted)},
+		})
+		applytest.Put(w.server, applytest.Applications, secretive)
+		pass(time.Minute)
+		// A refusal that quotes what it refuses.
+		w.server.Intercept(func(_ context.Context, r applytest.Request) error {
+			if r.Verb == "patch" && r.Kind == child.Deployment {
+				path := field.NewPath("spec", "template", "spec", "containers").Index(0).Child("env").Index(0)
+				return apierrors.NewInvalid(r.Kind.GroupVersionKind().GroupKind(), r.Name, field.ErrorList{field.Invalid(path, planted, "it is "+planted)})
+			}
+			return nil
+		})
+		w.edit("web", func(a *v1.Application) {
+			a.Annotations["example.com/note"] += "2"
+			a.Spec.Env[0].Value += "2"
+			a.Spec.Config.Data["app.yaml"] += "2"
+		})
+		applytest.Edit(w.server, applytest.Secrets, namespace, "web-key", func(s *corev1.Secret) { s.Data["key"] = []byte(planted + "2") })
+		pass(time.Minute)
+		refused := slices.ContainsFunc(w.timeline("web").Events, func(e pipeline.Event) bool {
+			return e.Type == pipeline.TypeWrote && strings.Contains(e.Error, ".env[0]")
+		})
+		if !refused {
+			t.Error("the refusal is not told")
+		}
+
+		handler := live.New(w.setup.pipeline, live.Options{})
+		paths := []string{"snapshot", "events?limit=5000", "keys", "keys/shop/web", "queue", "cache"}
+		for _, resource := range w.setup.pipeline.Caches().Resources {
+			paths = append(paths, "cache/"+resource.Resource)
+			if page, err := w.setup.pipeline.Cache(resource.Resource, pipeline.Lookup{}); err == nil {
+				for _, object := range page.Objects {
+					paths = append(paths, "cache/"+resource.Resource+"/"+object.Namespace+"/"+object.Name.Name)
+				}
+			}
+		}
+		for _, path := range paths {
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, live.Root+"v1/"+path, nil))
+			body := answer.Body.String()
+			if strings.Contains(body, planted) || strings.Contains(body, "managedFields") {
+				t.Errorf("%s tells %s", path, body)
+			}
+			if answer.Code != http.StatusOK && !strings.Contains(path, "cache/secrets") {
+				t.Errorf("%s: %d", path, answer.Code)
+			}
+		}
+		if len(paths) < 20 {
+			t.Errorf("only %q are looked at", paths)
+		}
+	})
+}
