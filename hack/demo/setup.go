@@ -6,12 +6,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // openCluster starts the cluster, or takes the one of KUBECONFIG, and finds out what it can do.
@@ -56,8 +59,8 @@ func (d *demo) installCRDs(ctx context.Context) error {
 
 // startController runs the real binary. On somebody else's cluster it watches the demo's namespace alone: what is in the
 // others is none of the demo's business.
-func (d *demo) startController(context.Context) error {
-	flags := append(d.cluster.kubeconfigFlags(), "--v=2")
+func (d *demo) startController(ctx context.Context) error {
+	flags := append(d.cluster.kubeconfigFlags(), "--v=2", "--debug-bind-address=127.0.0.1:0")
 	if d.cluster.own == nil {
 		flags = append(flags, "--namespace="+namespace)
 	} else {
@@ -71,7 +74,36 @@ func (d *demo) startController(context.Context) error {
 	}
 	d.screen.tell(good, "%s %s", d.controller.cmd.Path, strings.Join(flags, " "))
 	d.screen.tell(good, "process %d, log in %s", d.controller.cmd.Process.Pid, d.controller.log)
+	address, err := loggedAddress(ctx, d.controller)
+	if err != nil {
+		return err
+	}
+	d.screen.tell(good, "watch it work: %s", address)
 	return nil
+}
+
+var liveView = regexp.MustCompile(`"The live view is served" url="([^"]+)"`)
+
+// loggedAddress waits until the controller has logged where its live view is: the port is a free one.
+func loggedAddress(ctx context.Context, controller *process) (address string, err error) {
+	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
+		content, err := os.ReadFile(controller.log)
+		if err != nil {
+			return false, err
+		}
+		if found := liveView.FindSubmatch(content); found != nil {
+			address = string(found[1])
+			return true, nil
+		}
+		if !controller.alive() {
+			return false, controller.ended()
+		}
+		return false, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the live view of the controller: %w", causeOf(ctx, err))
+	}
+	return address, nil
 }
 
 // openNamespace creates the namespace and begins to watch it.

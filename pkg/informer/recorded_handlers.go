@@ -12,7 +12,7 @@ import (
 )
 
 // recordedHandler records the calls of a handler. Without a recorder it is the handler itself.
-func recordedHandler[T childObject](recorder *pipeline.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
+func recordedHandler[T handled](recorder *pipeline.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
 	if recorder == nil {
 		return handler
 	}
@@ -43,41 +43,48 @@ func recordedChildHandler(r *recording, handler ChildHandler) ChildHandler {
 	return childRecorder{recording: r, handler: handler}
 }
 
+// handled is what handlers get of an object, for type parameters: a typed informer wants to compare with nil.
+type handled interface {
+	cache.Object
+	metav1.Object
+}
+
 type childRecorder struct {
 	recording *recording
 	handler   ChildHandler
 }
 
-func (c childRecorder) ChildAdded(kind child.Kind, object child.Object, initialList bool) {
+func (c childRecorder) ChildAdded(kind child.Kind, object *child.Packed, initialList bool) {
 	c.handled(kind, nil, object, initialList)
 	c.handler.ChildAdded(kind, object, initialList)
 }
 
-func (c childRecorder) ChildUpdated(kind child.Kind, before, after child.Object) {
+func (c childRecorder) ChildUpdated(kind child.Kind, before, after *child.Packed) {
 	c.handled(kind, before, after, false)
 	c.handler.ChildUpdated(kind, before, after)
 }
 
-func (c childRecorder) ChildDeleted(kind child.Kind, object child.Object) {
+func (c childRecorder) ChildDeleted(kind child.Kind, object *child.Packed) {
 	c.handled(kind, object, nil, false)
 	c.handler.ChildDeleted(kind, object)
 }
 
-func (c childRecorder) handled(kind child.Kind, before, after metav1.Object, initialList bool) {
+func (c childRecorder) handled(kind child.Kind, before, after *child.Packed, initialList bool) {
 	recorder := c.recording.resource(kind.GroupVersionResource(), roleChildren)
-	if recorder == nil {
-		return
+	switch {
+	case recorder == nil:
+	case before == nil:
+		recorder.Handled(packedApplication(after), nil, after, initialList)
+	case after == nil:
+		recorder.Handled(packedApplication(before), before, nil, false)
+	default:
+		recorder.Handled(packedApplication(after), before, after, false)
 	}
-	object := after
-	if object == nil {
-		object = before
-	}
-	recorder.Handled(recorder.Key(object), before, after, initialList)
 }
 
 // recordedChanges records the calls of a handler of pods or ReplicaSets. Those that mean nothing to any
 // sync are calls too.
-func recordedChanges[T childPod](recorder *pipeline.ResourceRecorder, handler changes[T]) changes[T] {
+func recordedChanges[T handled](recorder *pipeline.ResourceRecorder, handler changes[T]) changes[T] {
 	if recorder == nil {
 		return handler
 	}
@@ -93,10 +100,4 @@ func recordedChanges[T childPod](recorder *pipeline.ResourceRecorder, handler ch
 		}
 		handler(before, after, initialList)
 	}
-}
-
-// childPod is what is kept of a pod or ReplicaSet.
-type childPod interface {
-	cache.Object
-	metav1.Object
 }

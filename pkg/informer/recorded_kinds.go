@@ -4,6 +4,8 @@
 package informer
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -65,8 +67,8 @@ func recordChildren(r *recording, factory informers.SharedInformerFactory, selec
 			continue // The generated code makes it.
 		}
 		factory.InformerFor(example, func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-			return r.informer(kind.GroupVersionResource(), roleChildren, pipeline.ResourceOptions{Key: firstApplication},
-				list(client, r.namespace, selector), example, generated(resync))
+			options := pipeline.ResourceOptions{Key: firstApplication, CachedKey: packedApplication, Unpack: unpacker(kind, example)}
+			return r.informer(kind.GroupVersionResource(), roleChildren, options, list(client, r.namespace, selector), example, generated(resync))
 		})
 	}
 }
@@ -150,6 +152,26 @@ func firstApplication(object metav1.Object) cache.ObjectName {
 		label = controller.Name
 	}
 	return inNamespaceOf(object, label)
+}
+
+func packedApplication(object any) cache.ObjectName {
+	packed, ok := object.(*child.Packed)
+	if !ok {
+		return cache.ObjectName{}
+	}
+	return inNamespaceOf(packed, cmp.Or(packed.Owner, packed.Label))
+}
+
+// unpacker makes of a cached child the object that it is.
+func unpacker(kind child.Kind, example runtime.Object) func(any) (any, error) {
+	return func(cached any) (any, error) {
+		packed, isPacked := cached.(*child.Packed)
+		object, isObject := example.DeepCopyObject().(child.Object)
+		if !isPacked || !isObject {
+			return nil, fmt.Errorf("the cache of %s has a %T", kind, cached)
+		}
+		return object, packed.UnpackInto(object, kind)
+	}
 }
 
 func labelledApplication(object metav1.Object) cache.ObjectName {

@@ -67,7 +67,11 @@ func (r *Recorder) CachedObject(resource string, name Name) (CachePage, error) {
 		if !ok {
 			return nil
 		}
-		if told.Object, err = redacted(object); err != nil {
+		content, err := rr.unpack(object)
+		if err != nil {
+			return err
+		}
+		if told.Object, err = redacted(content); err != nil {
 			return fmt.Errorf("redact %s %s: %w", resource, cache.ObjectName(name), err)
 		}
 		page.Objects = append(page.Objects, told)

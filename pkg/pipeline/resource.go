@@ -21,6 +21,8 @@ type ResourceOptions struct {
 	Key func(metav1.Object) cache.ObjectName
 	// CachedKey is Key for what is in the cache, where a transform has made something else of it. Nil: as Key.
 	CachedKey func(any) cache.ObjectName
+	// Unpack makes of what is in the cache the object that it stands for. Nil: it is the object.
+	Unpack func(cached any) (any, error)
 	// Foreign tells that most objects are nobody's: they are counted, and not told one by one.
 	Foreign bool
 	// Hidden tells that not even names may be listed.
@@ -125,9 +127,29 @@ func (rr *ResourceRecorder) Handled(key cache.ObjectName, before, after metav1.O
 		rec.took = rr.sinceArrival(rec.version, now)
 	}
 	if rec.happened == Updated && rr.recorder.viewed() {
-		rec.fields = changedFields(before, after)
+		rec.fields = rr.changedFields(before, after)
 	}
 	rr.recorder.add(&rec, &rr.recorder.routine, true, rec.happened)
+}
+
+// changedFields compares the objects that are in the cache, or were.
+func (rr *ResourceRecorder) changedFields(before, after any) []string {
+	a, err := rr.unpack(before)
+	if err != nil {
+		return nil
+	}
+	b, err := rr.unpack(after)
+	if err != nil {
+		return nil
+	}
+	return changedFields(a, b)
+}
+
+func (rr *ResourceRecorder) unpack(cached any) (any, error) {
+	if rr.Unpack == nil {
+		return cached, nil
+	}
+	return rr.Unpack(cached)
 }
 
 // arrivals are when the newest watch events came. Events are handled in the order in which they

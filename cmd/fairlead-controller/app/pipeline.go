@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/pipeline/live"
+	"fairlead.dev/fairlead/pkg/pipeline/page"
 )
 
 // recorder makes the recorder of what the controller does, if anybody can look at it; else nil.
@@ -33,7 +34,7 @@ func recordedIf(recorder *pipeline.Recorder, client apply.Client) apply.Client {
 
 // newView makes the live view. open: who asks is not asked who he is.
 func newView(recorder *pipeline.Recorder, open bool) *live.Handler {
-	return live.New(recorder, live.Options{Loopback: open})
+	return live.New(recorder, live.Options{Page: page.Files(), Loopback: open})
 }
 
 // beside serves the view below its root, and what is already there elsewhere.
