@@ -29,7 +29,7 @@ import (
 
 // keepFinalizer makes the finalizer follow deletionPolicy, before any child is written. changed
 // means that it wrote, and that the snapshot is out of date by that.
-func (c *Controller) keepFinalizer(ctx context.Context, record *pipeline.SyncRecorder, application *v1.Application) (changed bool, err error) {
+func (c *Controller) keepFinalizer(ctx context.Context, stages *pipeline.SyncRecorder, application *v1.Application) (changed bool, err error) {
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return false, nil
 	}
@@ -42,7 +42,7 @@ func (c *Controller) keepFinalizer(ctx context.Context, record *pipeline.SyncRec
 	if wants {
 		finalizers = append(finalizers, v1.FinalizerOrphan)
 	}
-	return true, c.setFinalizers(record.Context(ctx), application, finalizers)
+	return true, c.setFinalizers(stages.Context(ctx), application, finalizers)
 }
 
 // finalize ends an Application that is being deleted. Its children are written no more; with

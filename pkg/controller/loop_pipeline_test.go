@@ -69,10 +69,12 @@ func TestPipelineOfACreation(t *testing.T) {
 			"freshness Fresh",
 			"render Rendered",
 			"plan Step serviceaccounts it does not exist Create",
+			"plan Step controllerrevisions.apps it does not exist Create",
 			"plan Step deployments.apps it does not exist Create",
 			"plan Step services it does not exist Create",
 			"plan Planned",
 			"apply Wrote serviceaccounts create Success",
+			"apply Wrote controllerrevisions.apps create Success",
 			"apply Wrote deployments.apps create Success",
 			"apply Wrote services create Success",
 		}
@@ -82,7 +84,7 @@ func TestPipelineOfACreation(t *testing.T) {
 		if last := got[len(got)-1]; last != "outcome Synced Settled" || !strings.HasPrefix(got[len(got)-2], "status Status ") {
 			t.Errorf("it ends with %q", got[len(got)-2:])
 		}
-		if first.Steps != 3 || first.Writes < 3 || first.Verdict != "Settled" || first.Took == nil || first.Trigger != "ApplicationAdded" {
+		if first.Steps != 4 || first.Writes < 4 || first.Verdict != "Settled" || first.Took == nil || first.Trigger != "ApplicationAdded" {
 			t.Errorf("the sync is summed up as %+v", first)
 		}
 

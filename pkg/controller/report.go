@@ -23,7 +23,7 @@ import (
 
 // report computes the status, writes it if it changed, tells the transitions as Events, and
 // turns what happened into the outcome of the sync.
-func (c *Controller) report(ctx context.Context, record *pipeline.SyncRecorder, in status.Input) Outcome {
+func (c *Controller) report(ctx context.Context, stages *pipeline.SyncRecorder, in status.Input) Outcome {
 	c.Metrics.planned(in.Results)
 	outcome := outcomeOf(in)
 	if outcome.Verdict == Stale {
@@ -38,12 +38,12 @@ func (c *Controller) report(ctx context.Context, record *pipeline.SyncRecorder, 
 	wait := c.deferred.wait(key, status.Compare(application.Status, next), at)
 	if wait != now {
 		c.Metrics.status(wait, nil)
-		record.Status(statusResult(wait, nil), nil)
+		stages.Status(statusResult(wait, nil), nil)
 		return outcome.lookAgain(wait)
 	}
-	err := c.writeStatus(record.Context(ctx), application, next)
+	err := c.writeStatus(stages.Context(ctx), application, next)
 	c.Metrics.status(wait, err)
-	record.Status(statusResult(wait, err), err)
+	stages.Status(statusResult(wait, err), err)
 	if err != nil {
 		return failed(err)
 	}

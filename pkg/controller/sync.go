@@ -23,8 +23,8 @@ import (
 // fresh, its class, validate, which revision, render, plan, apply, report. It is level-driven: it acts on what is, not on
 // what happened, so it may be called at any time and as often as anyone likes.
 //
-// record is told of each stage that ends.
-func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, record *pipeline.SyncRecorder) Outcome {
+// stages is told of each stage that ends.
+func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, stages *pipeline.SyncRecorder) Outcome {
 	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
 	// other way round, a cache that catches up in between would vouch for an older snapshot.
 	stale := c.Tracker.Stale(key, c.Informers)
@@ -33,24 +33,24 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, reco
 		return failed(err)
 	}
 	if !found {
-		record.Gone()
+		stages.Gone()
 		c.forget(key)
 		return Outcome{Verdict: Settled}
 	}
-	record.Observed(len(snapshot.Children))
+	stages.Observed(len(snapshot.Children))
 	application := snapshot.Application
 	if len(stale) > 0 {
-		record.Stale(stale[0].GroupResource().String())
+		stages.Stale(stale[0].GroupResource().String())
 		return Outcome{Verdict: Stale, Err: fmt.Errorf("the caches of %v are older than our last write", stale)}
 	}
-	record.Fresh()
+	stages.Fresh()
 	if application.DeletionTimestamp != nil {
-		return c.finalize(record.Context(ctx), snapshot)
+		return c.finalize(stages.Context(ctx), snapshot)
 	}
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
 		return Outcome{Verdict: Settled}
 	}
-	if changed, err := c.keepFinalizer(ctx, record, application); changed || err != nil {
+	if changed, err := c.keepFinalizer(ctx, stages, application); changed || err != nil {
 		return awaitEvent(err)
 	}
 	resolved, err := c.resolve(application)
@@ -59,21 +59,21 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, reco
 	}
 	snapshot.Class = resolved.Applied
 	if invalid, reason := resolved.Validate(c.Validation); len(invalid) > 0 {
-		return c.report(ctx, record, status.Input{Snapshot: snapshot, Invalid: invalid, InvalidReason: reason})
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: invalid, InvalidReason: reason})
 	}
 	taken, err := validation.ValidateRouteOwnership(application, c.Informers.RouteClaimants)
 	if err != nil {
 		return failed(err)
 	}
 	if len(taken) > 0 {
-		return c.report(ctx, record, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
 	}
 	choice, err := c.choose(snapshot, resolved)
 	if err != nil {
 		return failed(err)
 	}
 	if len(choice.Invalid) > 0 {
-		return c.report(ctx, status.Input{Snapshot: snapshot, Invalid: choice.Invalid, InvalidReason: choice.InvalidReason})
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: choice.Invalid, InvalidReason: choice.InvalidReason})
 	}
 	uses, err := c.observeReferences(ctx, snapshot, choice.Application)
 	if err != nil || uses.pending {
@@ -92,7 +92,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, reco
 	if snapshot, err = c.observeUnseen(ctx, snapshot, desired); err != nil {
 		return failed(err)
 	}
-	record.Rendered(len(desired))
+	stages.Rendered(len(desired))
 	held, holdFor := c.contention.Held(application.UID, time.Now())
 	steps, err := plan.Compute(c.Differ, plan.Input{
 		Snapshot: snapshot,
@@ -104,15 +104,15 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, reco
 	if err != nil {
 		return failed(fmt.Errorf("plan: %w", err))
 	}
-	if recordPlan(record, steps) {
-		ctx = record.Context(ctx)
+	if recordPlan(stages, steps) {
+		ctx = stages.Context(ctx)
 	}
 	if going, err := c.isGoing(ctx, application, steps); going || err != nil {
 		return awaitEvent(err)
 	}
 	results := c.write(ctx, application, steps, uses.missingMessage())
-	record.Applied()
-	outcome := c.report(ctx, record, status.Input{
+	stages.Applied()
+	outcome := c.report(ctx, stages, status.Input{
 		Snapshot:   snapshot,
 		Results:    results,
 		Revision:   record.Status,

@@ -93,6 +93,10 @@ func childLister(kind child.Kind) (list func(client kubernetes.Interface, namesp
 		return func(c kubernetes.Interface, namespace, selector string) cache.ListerWatcher {
 			return listerWatcher(c, c.AppsV1().Deployments(namespace), selector)
 		}, &appsv1.Deployment{}
+	case child.ControllerRevision:
+		return func(c kubernetes.Interface, namespace, selector string) cache.ListerWatcher {
+			return listerWatcher(c, c.AppsV1().ControllerRevisions(namespace), selector)
+		}, &appsv1.ControllerRevision{}
 	case child.Service:
 		return func(c kubernetes.Interface, namespace, selector string) cache.ListerWatcher {
 			return listerWatcher(c, c.CoreV1().Services(namespace), selector)

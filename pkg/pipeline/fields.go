@@ -78,7 +78,7 @@ func (d *difference) compare(path string, before, after reflect.Value) {
 	case reflect.Map:
 		d.compareMap(path, before, after)
 	case reflect.Slice:
-		if before.Len() != after.Len() {
+		if before.Len() != after.Len() || before.Type().Elem().Kind() == reflect.Uint8 {
 			d.add(path)
 			return
 		}
