@@ -167,7 +167,7 @@ func TestExport(t *testing.T) {
 	b.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(directory))
 	b.click("#export")
 	var content []byte
-	b.until("the file is there", func() bool {
+	until(t, "the file is there", func() bool {
 		files, err := filepath.Glob(filepath.Join(directory, "fairlead-pipeline-shop-web-*.json"))
 		if err != nil || len(files) != 1 {
 			return false

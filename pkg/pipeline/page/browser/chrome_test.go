@@ -23,12 +23,12 @@ import (
 )
 
 // patience is how long a test waits for what must come. It is no measure of speed.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // chromium is the browser of all tests. It starts when the first test asks for it.
 type chromium struct {
 	once sync.Once
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // chromedp keeps the browser in it.
 	end  func() error
 	err  error
 }
@@ -78,7 +78,7 @@ func (s *chromium) start(ctx context.Context) {
 // tab is the page, in a tab of its own, and what the browser complained about.
 type tab struct {
 	*testing.T
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // chromedp keeps the tab in it.
 
 	mu         sync.Mutex
 	complaints []string

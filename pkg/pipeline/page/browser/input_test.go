@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
@@ -53,16 +54,16 @@ func (b *tab) expect(text string) {
 }
 
 // until waits for something that is not on the page.
-func (b *tab) until(what string, is func() bool) {
-	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for !is() {
 		select {
 		case <-ctx.Done():
-			b.Fatalf("waited until %s: %v", what, ctx.Err())
+			t.Fatalf("waited until %s: %v", what, ctx.Err())
 		case <-ticker.C:
 		}
 	}

@@ -80,7 +80,7 @@ const warnTypes = new Set(["Stale", "Retrying", "WatchEnded"]);
 /** bad, warn, good or nothing. */
 export function tone(event) {
   if (event.error || badResults.has(event.result)) return "bad";
-  if (event.type === "Wrote") return event.result && event.result !== "Success" ? "bad" : "good";
+  if (event.type === "Wrote") return event.result && event.result !== "Success" ? "bad" : event.verb === "get" ? "" : "good";
   if (warnTypes.has(event.type) || event.result === "Stale") return "warn";
   return "";
 }

@@ -16,7 +16,7 @@ export function rate(n) {
 /** A duration in milliseconds with the unit that fits it. */
 export function duration(ms) {
   if (ms === undefined || ms === null) return "–";
-  if (ms < 0.001) return "0 ms";
+  if (ms < 0.001) return ms > 0 ? "<1 µs" : "0 ms";
   if (ms < 1) return `${Math.max(1, Math.round(ms * 1000))} µs`;
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -31,6 +31,7 @@ export function initialState(now) {
     fetched: { of: "", data: null, error: "" }, // what the selected thing contains
     cache: { resource: "", namespace: "", index: "", value: "", object: null },
     asTable: false,
+    onlyWrites: false, // of a followed key only the syncs that wrote or failed
     theme: "system",
   };
 }

@@ -3,17 +3,25 @@
 
 // Orders the events of one key into syncs, each with what led to it.
 
-/** An event that came before a worker took the key is a cause of that sync; what came since waits for the next one. */
+const arranged = new Set(["Delayed", "Retrying"]);
+
+/**
+ * An event that came before a worker took the key is a cause of that sync; what came since waits for the next one. When the
+ * key comes back is what the sync before has arranged.
+ */
 export function bySync({ syncs, events }) {
   const groups = new Map((syncs ?? []).map((sync) => [sync.id, { id: sync.id, sync, causes: [], events: [] }]));
   let waiting = [];
+  let last;
   for (const event of events ?? []) {
-    if (!event.sync) {
+    const id = event.type === "Started" ? event.sequence : event.sync || (arranged.has(event.type) ? last : undefined);
+    if (!id) {
       waiting.push(event);
       continue;
     }
-    if (!groups.has(event.sync)) groups.set(event.sync, { id: event.sync, sync: null, causes: [], events: [] });
-    const group = groups.get(event.sync);
+    last = id;
+    if (!groups.has(id)) groups.set(id, { id, sync: null, causes: [], events: [] });
+    const group = groups.get(id);
     if (event.type === "Started") {
       group.causes = waiting;
       waiting = [];

@@ -12,7 +12,6 @@ import { bySync, spent } from "./syncs.js";
 
 /** Of a burst of events that led to one sync, the first few tell enough. */
 const mostCauses = 12;
-const open = 2;
 
 export function KeyPanel({ state, act, at }) {
   const { selected, fetched } = state;
@@ -20,7 +19,7 @@ export function KeyPanel({ state, act, at }) {
   return html`
     <div class="panel-head"><h2 class="panel-title mono">${nameOf(selected.key)}</h2><button class="plain" onClick=${() => act(select, null)} aria-label="Close ${nameOf(selected.key)}">✕</button></div>
     ${!timeline && html`<p class="muted">${fetched.error || "Asking…"}</p>`}
-    ${timeline && html`<${Standing} key=${"standing"} timeline=${timeline} now=${state.time || timeline.time} /><${Syncs} timeline=${timeline} at=${at} />`}`;
+    ${timeline && html`<${Standing} key=${"standing"} timeline=${timeline} now=${state.time || timeline.time} /><${Syncs} timeline=${timeline} at=${at} only=${state.onlyWrites} act=${act} />`}`;
 }
 
 /** Where the key is now. */
@@ -37,11 +36,19 @@ function Standing({ timeline: { key }, now }) {
     ${key.error && html`<p class="error">${key.error}</p>`}`;
 }
 
-function Syncs({ timeline, at }) {
-  const { groups, waiting } = bySync(timeline);
+const toggle = (state) => { state.onlyWrites = !state.onlyWrites; };
+const matters = ({ sync, events }) => !sync || sync.writes > 0 || verdictTone(sync.verdict) === "bad" || events.some(({ error }) => error);
+
+function Syncs({ timeline, at, only, act }) {
+  const { groups: all, waiting } = bySync(timeline);
+  const groups = only ? all.filter(matters) : all;
+  // Open are the newest sync, and the newest that wrote something: at rest, many have looked since.
+  const wrote = groups.find(({ sync }) => sync?.writes > 0);
   return html`
-    ${waiting.length > 0 && html`<section class="sync" aria-label="Since the last sync"><h3>Since the last sync</h3><${Line} events=${waiting.slice(-mostCauses)} at=${at} /></section>`}
-    ${groups.map((group, i) => html`<${OneSync} key=${group.id} group=${group} open=${i < open || group.events.includes(at)} at=${at} />`)}
+    ${all.length > 1 && html`<p class="which"><button id="only-writes" aria-pressed=${only ? "true" : "false"} onClick=${() => act(toggle)}>Only syncs that wrote or failed</button>
+      <span class="muted small">${count(groups.length)} of ${count(all.length)}</span></p>`}
+    ${!only && waiting.length > 0 && html`<section class="sync" aria-label="Since the last sync"><h3>Since the last sync</h3><${Line} events=${waiting.slice(-mostCauses)} at=${at} /></section>`}
+    ${groups.map((group, i) => html`<${OneSync} key=${group.id} group=${group} open=${i === 0 || group === wrote || group.events.includes(at)} at=${at} />`)}
     ${timeline.truncated && html`<p class="muted small">What happened before is not held any more.</p>`}
     ${groups.length === 0 && waiting.length === 0 && html`<p class="muted">Nothing is held about this key.</p>`}`;
 }
@@ -55,7 +62,7 @@ function OneSync({ group, open: isOpen, at }) {
       <time class="mono">${clock(sync?.started ?? first?.time)}</time>
       <strong>${words(sync?.trigger) || "Sync"}</strong>
       ${sync?.verdict && html`<span class="badge ${verdictTone(sync.verdict)}">${sync.verdict}</span>`}
-      ${sync && html`<span class="muted">${sync.writes > 0 ? `${count(sync.writes)} ${sync.writes === 1 ? "write" : "writes"}` : "no write"}</span>`}
+      ${sync && (sync.writes > 0 ? html`<span class="badge wrote">${count(sync.writes)} ${sync.writes === 1 ? "write" : "writes"}</span>` : html`<span class="muted">no write</span>`)}
       <span class="muted number took">${sync?.tookMilliseconds === undefined ? "running" : duration(sync.tookMilliseconds)}</span>
     </summary>
     ${sync && html`<${Bar} sync=${sync} />`}
@@ -86,4 +93,4 @@ function Line({ events, at }) {
   </li>`)}</ol>`;
 }
 
-const offset = (ms) => (ms < 0.0005 ? "0" : `+${duration(ms)}`);
+const offset = (ms) => (ms < 0.001 ? "0" : `+${duration(ms)}`);
