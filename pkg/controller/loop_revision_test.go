@@ -109,7 +109,8 @@ func TestRollbackThroughCrashes(t *testing.T) {
 						if !r.Writes() || r.Kind == applytest.Pods || r.Kind == applytest.ReplicaSets {
 							return nil
 						}
-						if writes++; writes <= at {
+						writes++
+						if writes <= at {
 							return nil
 						}
 						if err := errors.New("the process is dead"); writes == at+1 && answered {

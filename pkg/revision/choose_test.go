@@ -127,7 +127,8 @@ func TestRollsBackOnce(t *testing.T) {
 	}
 	// What says nothing about pods changes nothing.
 	c.application.Spec.Replicas, c.application.Spec.Rollback = new(int32(5)), nil
-	if c.sync(t); c.runs != "web:1" {
+	c.sync(t)
+	if c.runs != "web:1" {
 		t.Errorf("after it was scaled it runs %s", c.runs)
 	}
 }
@@ -160,7 +161,8 @@ func TestTriedAgain(t *testing.T) {
 	c.run(t, "web:2", broken)
 	c.run(t, "web:3", broken)
 	c.application.Spec.Image = "web:2"
-	if c.sync(t); c.runs != "web:2" {
+	c.sync(t)
+	if c.runs != "web:2" {
 		t.Errorf("it runs %s", c.runs)
 	}
 	c.rollout = broken
