@@ -31,9 +31,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	code := command(ctx)
+	stop()
+	os.Exit(code)
+}
+
+// command does what the arguments say, and returns the exit code.
+func command(ctx context.Context) int {
 	if part := os.Getenv(childVariable); part != "" {
-		os.Exit(runPart(ctx, part))
+		return runPart(ctx, part)
 	}
 	verbose := flag.Bool("v", false, "show on stderr what client-go logs")
 	flag.Usage = func() { fmt.Fprintln(os.Stderr, "Usage: go run ./docs/informers [-v] all | NUMBER...") }
@@ -43,8 +49,9 @@ func main() {
 	}
 	if err := run(ctx, flag.Args(), os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "informers: %v\n", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func run(ctx context.Context, arguments []string, output io.Writer) (err error) {

@@ -38,7 +38,7 @@ func TestBookNamesLines(t *testing.T) {
 				t.Errorf("%s: %v", chapter, err)
 				return link
 			}
-			return fmt.Sprintf("`%s`, [%s:%d](%s#L%d)", parts[1], path.Base(file), line, parts[2], line)
+			return fmt.Sprintf("%#q, [%s:%d](%s#L%d)", parts[1], path.Base(file), line, parts[2], line)
 		})
 		switch {
 		case right == content:

@@ -35,7 +35,7 @@ type Controller struct {
 	synced  cache.DoneChecker
 	queue   workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	// wrote is told of every write.
-	wrote func(what string, copy *corev1.ConfigMap)
+	wrote func(what string, written *corev1.ConfigMap)
 	// broken makes syncs fail.
 	broken func() error
 }
