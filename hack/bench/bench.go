@@ -31,8 +31,9 @@ type bench struct {
 func (b *bench) run(ctx context.Context) error {
 	b.report.Environment = environment(b.options)
 	err := b.measure(ctx)
+	order := append(slices.Clone(goalNames), "Peer")
 	slices.SortStableFunc(b.report.Rows, func(a, b report.Row) int {
-		return slices.Index(goalNames, a.Goal) - slices.Index(goalNames, b.Goal)
+		return slices.Index(order, a.Goal) - slices.Index(order, b.Goal)
 	})
 	if len(b.report.Rows) > 0 {
 		if err := b.print(); err != nil {
@@ -46,6 +47,11 @@ func (b *bench) measure(ctx context.Context) error {
 	if b.options.wants("G1", "G2") {
 		if err := b.measureConvergence(ctx); err != nil {
 			return err
+		}
+	}
+	if b.options.template != "" {
+		if err := b.measurePeer(ctx); err != nil {
+			return fmt.Errorf("peer: %w", err)
 		}
 	}
 	if b.options.wants("G3", "G4", "G5", "G6", "G7", "G9", "G10") {
@@ -102,9 +108,15 @@ func (b *bench) print() error {
 	if err := report.WriteTable(b.out, b.report.Rows); err != nil {
 		return err
 	}
-	if len(b.report.Requests) > 0 {
-		fmt.Fprintf(b.out, "\nRequests of %d new Applications, from the audit log:\n\n", b.options.applications)
-		if err := report.WriteCounts(b.out, b.report.Requests); err != nil {
+	for _, requests := range []struct {
+		of     string
+		counts []report.Count
+	}{{"new Applications", b.report.Requests}, {"new objects of " + b.options.resource, b.report.PeerRequests}} {
+		if len(requests.counts) == 0 {
+			continue
+		}
+		fmt.Fprintf(b.out, "\nRequests of %d %s, from the audit log:\n\n", b.options.applications, requests.of)
+		if err := report.WriteCounts(b.out, requests.counts); err != nil {
 			return err
 		}
 	}

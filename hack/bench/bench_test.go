@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,9 +40,9 @@ func buildController(t *testing.T) string {
 }
 
 // runBench runs the command and returns its rows, by goal and what was measured.
-func runBench(t *testing.T, args ...string) map[string]report.Judged {
+func runBench(t *testing.T, controller string, args ...string) map[string]report.Judged {
 	t.Helper()
-	t.Setenv(controllerEnv, buildController(t))
+	t.Setenv(controllerEnv, controller)
 	file := filepath.Join(t.TempDir(), "report.json")
 	var out, errOut strings.Builder
 	code := run(append(args, "-root="+root, "-json="+file), &out, &errOut)
@@ -67,10 +68,35 @@ func runBench(t *testing.T, args ...string) map[string]report.Judged {
 	return rows
 }
 
+// TestPeer measures the controller as if it were somebody else's.
+func TestPeer(t *testing.T) {
+	template := filepath.Join(t.TempDir(), "application.yaml")
+	manifest := "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: '{{.Name}}', namespace: '{{.Namespace}}'}\n" +
+		"spec: {image: 'registry.example.com/web:1', ports: [{name: http, containerPort: 8080}]}\n"
+	if err := os.WriteFile(template, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const children = 3 // ServiceAccount, Deployment, Service
+	controller := buildController(t)
+	rows := runBench(t, controller, "-n=20", "-goals=G2", "-peer-template="+template, "-peer-resource=apps.fairlead.dev/v1/applications",
+		"-peer-children="+strconv.Itoa(children), "-peer-crds="+filepath.Join(root, "artifacts", "crds"),
+		"-peer-command="+controller+" --kubeconfig=$KUBECONFIG")
+	for name, want := range map[string]float64{
+		"Peer requests of a new object":                children + 1,
+		"Peer writes of a new object":                  children + 1,
+		"Peer writes of a restart":                     0,
+		"Peer reads of a restart outside of informers": 0,
+	} {
+		if row, found := rows[name]; !found || row.Median != want {
+			t.Errorf("%s: measured %t, %g, want %g", name, found, row.Median, want)
+		}
+	}
+}
+
 // TestEveryGoal measures everything once, and guards what does not depend on the machine: what new Applications cost, and
 // that a restart and a resync over them cost nothing. No time is asserted.
 func TestEveryGoal(t *testing.T) {
-	rows := runBench(t, "-n=200", "-repeats=1", "-step=1s", "-outage=1s", "-edits=6")
+	rows := runBench(t, buildController(t), "-n=200", "-repeats=1", "-step=1s", "-outage=1s", "-edits=6")
 	for _, goal := range goalNames {
 		found := false
 		for _, row := range rows {

@@ -39,6 +39,7 @@ type options struct {
 	// controllerArgs are more flags for the controller.
 	controllerArgs []string
 	durations
+	peer
 }
 
 // durations bound what lasts as long as one likes.
@@ -74,6 +75,7 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	flags.DurationVar(&o.outage, "outage", 0, "how long the API server is away in G9; default: 60s from 10,000 Applications on, 10s below")
 	flags.DurationVar(&o.step, "step", 10*time.Second, "how long each rate is held in G7 and G10")
 	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
+	o.peer.addFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (o *options) validate() error {
 			errs = append(errs, fmt.Errorf("-goals has %q, but there are %s", goal, strings.Join(goalNames, ", ")))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.peer.validate())...)
 }
 
 // wants tells whether one of the goals is to be measured.
