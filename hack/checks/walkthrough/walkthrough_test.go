@@ -28,10 +28,12 @@ var elsewhere = map[string]struct{ file, text string }{
 	"make test-unit": {".ci/run", "make test-unit"},
 	"make cluster":   {"Makefile", "test: cluster"},
 	"make e2e":       {".ci/run", "step e2e"},
+	"make bench":     {".ci/run", "make bench"},
 }
 
 // excused are the commands that nothing runs, with the reason.
 var excused = map[string]string{
+	`make bench ARGS="-n=10000 -json=bench-10000.json"`:                "it takes long; .ci/run and a test of hack/bench run it with fewer Applications",
 	"go test ./pkg/render -run TestGolden -update":                     "it would write over what the test beside it compares with",
 	"make image IMAGE=registry.example.com/fairlead-controller:v0.1.0": "it needs a tool that builds images, and a base image from a registry; the end-to-end test has both",
 }
