@@ -104,7 +104,7 @@ func (b *bench) add(rows ...report.Row) { b.report.Rows = append(b.report.Rows, 
 
 // print writes the table, and the JSON beside it.
 func (b *bench) print() error {
-	fmt.Fprintf(b.out, "\n%d Applications with %d children each, %s\n\n", b.options.applications, children, b.report.Environment["machine"])
+	fmt.Fprintf(b.out, "\n%d Applications with %d children each, their revision counted, %s\n\n", b.options.applications, children, b.report.Environment["machine"])
 	if err := report.WriteTable(b.out, b.report.Rows); err != nil {
 		return err
 	}

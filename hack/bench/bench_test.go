@@ -76,7 +76,7 @@ func TestPeer(t *testing.T) {
 	if err := os.WriteFile(template, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const children = 3 // ServiceAccount, Deployment, Service
+	const children = 4 // ServiceAccount, ControllerRevision, Deployment, Service
 	controller := buildController(t)
 	rows := runBench(t, controller, "-n=20", "-goals=G2", "-peer-template="+template, "-peer-resource=apps.fairlead.dev/v1/applications",
 		"-peer-children="+strconv.Itoa(children), "-peer-crds="+filepath.Join(root, "artifacts", "crds"),

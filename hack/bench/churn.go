@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // G7: how many changes of Applications a second the controller follows without falling behind.
@@ -177,13 +178,18 @@ func (l *lab) changeAndFollow(ctx context.Context, c *clients, s *sample, i int)
 	return bundles[0].follow(ctx, c)
 }
 
-// follow writes what a change of the image changes: the Deployment and the status.
+// follow writes what a change of the image changes: a new revision, the Deployment and the status.
 func (b *bundle) follow(ctx context.Context, c *clients) error {
 	for _, o := range b.children {
-		if o.ref.Kind.Resource != "deployments" {
+		how := serverSideApply
+		switch o.ref.Kind {
+		case child.ControllerRevision:
+			how = post
+		case child.Deployment:
+		default:
 			continue
 		}
-		if err := serverSideApply(ctx, c.children, o); err != nil {
+		if err := how(ctx, c.children, o); err != nil {
 			return fmt.Errorf("write %s: %w", o.ref, err)
 		}
 	}

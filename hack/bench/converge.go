@@ -231,6 +231,9 @@ func (l *lab) newSample(ctx context.Context) (s *sample, err error) {
 }
 
 func (l *lab) sampleOf(ctx context.Context, c *controller, application *v1.Application) (*sample, error) {
+	const patience = 2 * time.Minute
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the controller has not brought an Application to rest with %d children within %s", children, patience))
+	defer cancel()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {

@@ -11,12 +11,30 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/revision"
 )
+
+// rendered are the children of an Application as the controller renders them: with a new revision, since all that the raw
+// client writes is new or changed.
+func rendered(application *v1.Application) ([]child.Desired, error) {
+	choice, err := revision.Choose(revision.Input{Application: application})
+	if err != nil {
+		return nil, err
+	}
+	record, err := choice.Record("", "")
+	if err != nil {
+		return nil, err
+	}
+	return render.Children(choice.Application, render.Facts{Revision: render.Revision{Name: record.Name, Number: record.Number, Data: record.Data}})
+}
 
 // checkIdentical compares what the controller wrote for an Application with what the raw client would write, so that both
 // do the same work: the hash of all rendered fields that each child carries must be that of the raw client's.
 func (l *lab) checkIdentical(ctx context.Context, application *v1.Application) error {
-	desired, err := render.Children(application, render.Facts{})
+	// What was written first did not know the revision that the status has now.
+	fresh := application.DeepCopy()
+	fresh.Status = v1.ApplicationStatus{}
+	desired, err := rendered(fresh)
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// children is how many children each Application has.
-	children = 6
+	// children is how many children each Application has: six, and the record of its revision.
+	children = 7
 	// namespaces is how many namespaces the Applications are spread over.
 	namespaces = 10
 )
 
 // newApplication is the i-th Application: ServiceAccount, ConfigMap, NetworkPolicy, Deployment, Service and
-// PodDisruptionBudget.
+// PodDisruptionBudget, and the ControllerRevision that every Application has.
 func newApplication(i int) *v1.Application {
 	return &v1.Application{
 		ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("%s%d", namespacePrefix, i%namespaces), Name: fmt.Sprintf("app-%05d", i)},

@@ -15,7 +15,6 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/render"
 )
 
 // raw is the floor: a client that does nothing but write what the controller writes, by the same requests, over as many
@@ -72,7 +71,7 @@ func (s *sample) bundles(applications []*v1.Application) ([]bundle, error) {
 	all := make([]bundle, 0, len(applications))
 	for _, application := range applications {
 		b := bundle{owner: application}
-		desired, err := render.Children(application, render.Facts{})
+		desired, err := rendered(application)
 		if err != nil {
 			return nil, err
 		}
