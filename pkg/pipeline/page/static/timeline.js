@@ -45,12 +45,13 @@ function Syncs({ timeline, at, only, act }) {
   // Open are the newest sync, and the newest that wrote something: at rest, many have looked since.
   const wrote = groups.find(({ sync }) => sync?.writes > 0);
   return html`
-    ${all.length > 1 && html`<p class="which"><button id="only-writes" aria-pressed=${only ? "true" : "false"} onClick=${() => act(toggle)}>Only syncs that wrote or failed</button>
+    ${(only || all.length > 1) && html`<p class="which"><button id="only-writes" aria-pressed=${only ? "true" : "false"} onClick=${() => act(toggle)}>Only syncs that wrote or failed</button>
       <span class="muted small">${count(groups.length)} of ${count(all.length)}</span></p>`}
     ${!only && waiting.length > 0 && html`<section class="sync" aria-label="Since the last sync"><h3>Since the last sync</h3><${Line} events=${waiting.slice(-mostCauses)} at=${at} /></section>`}
     ${groups.map((group, i) => html`<${OneSync} key=${group.id} group=${group} open=${i === 0 || group === wrote || group.events.includes(at)} at=${at} />`)}
     ${timeline.truncated && html`<p class="muted small">What happened before is not held any more.</p>`}
-    ${groups.length === 0 && waiting.length === 0 && html`<p class="muted">Nothing is held about this key.</p>`}`;
+    ${only && groups.length === 0 && html`<p class="muted">None of the syncs that are held wrote or failed.</p>`}
+    ${!only && groups.length === 0 && waiting.length === 0 && html`<p class="muted">Nothing is held about this key.</p>`}`;
 }
 
 function OneSync({ group, open: isOpen, at }) {
