@@ -101,8 +101,8 @@ func (l *lab) changeImage(ctx context.Context, c *clients, i int, tag string) (*
 	return changed, nil
 }
 
-// tag is a new one each time.
-func (l *lab) tag() string { return strconv.FormatInt(l.changes.Add(1), 10) }
+// tag is a new one each time, and none that an Application began with.
+func (l *lab) tag() string { return "2." + strconv.FormatInt(l.changes.Add(1), 10) }
 
 // churn changes Applications at a rate, and returns the rate that came about and the p99 of the milliseconds until the
 // Deployment had the change.
