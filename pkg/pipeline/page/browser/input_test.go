@@ -6,6 +6,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,15 +40,15 @@ func (b *tab) choose(selector, value string) {
 
 func back() chromedp.Action { return chromedp.NavigateBack() }
 
-// expect takes complaints of the browser that the test has caused itself; each must contain the text.
-func (b *tab) expect(text string) {
+// expect takes complaints of the browser that the test has caused itself; each must contain one of the texts.
+func (b *tab) expect(texts ...string) {
 	b.Helper()
 	heard := b.heard()
 	if len(heard) == 0 {
-		b.Errorf("the browser has not complained about %s", text)
+		b.Errorf("the browser has not complained about %q", texts)
 	}
 	for _, complaint := range heard {
-		if !strings.Contains(complaint, text) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(complaint, text) }) {
 			b.Errorf("the browser complains: %s", complaint)
 		}
 	}

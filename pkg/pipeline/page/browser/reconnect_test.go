@@ -19,7 +19,7 @@ func TestReconnect(t *testing.T) {
 	b.eventually("it is live", `document.querySelector(".connection.live") && !document.querySelector(".notice.warn")`)
 	b.listed("shop/meanwhile")
 	b.eventually("nothing was lost", `document.querySelectorAll(".event").length === 16 && !document.querySelector("footer").innerText.includes("dropped")`)
-	b.expect("503")
+	b.expect("503", "ERR_") // Refused, or cut off.
 }
 
 // TestRestart finds another controller: what was recorded is gone, and the page says so.
@@ -36,5 +36,5 @@ func TestRestart(t *testing.T) {
 	b.eventually("what was before is gone", `document.querySelectorAll(".event").length === 0`)
 	f.publish(queued("shop", "after"))
 	b.listed("shop/after")
-	b.expect("503")
+	b.expect("503", "ERR_") // Refused, or cut off.
 }
