@@ -16,13 +16,15 @@ import (
 
 // Unseen reads the children that status lists and the informers do not show, because somebody took
 // the label off by which they select. Those that are gone, or not the Application's, are left out,
-// and those that are rendered: they are met when they are created. It is for the end of a child, or
+// those whose API is not served, and those that are rendered: they are met when they are created. It is for the end of a child, or
 // of the Application, after which nobody looks for it any more.
 func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered []child.Desired) (map[child.Ref]child.Object, error) {
 	unseen := map[child.Ref]child.Object{}
 	for _, resource := range snapshot.Application.Status.Resources {
 		ref, known := refOf(snapshot.Application, resource)
-		if _, seen := snapshot.Children[ref]; seen || !known {
+		_, seen := snapshot.Children[ref]
+		_, unserved := snapshot.Unserved[ref.Kind]
+		if seen || unserved || !known {
 			continue
 		}
 		if slices.ContainsFunc(rendered, func(d child.Desired) bool { return d.Ref == ref }) {
@@ -45,7 +47,7 @@ func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered [
 // refOf finds the kind again of which status has no version. It is not known if an older or newer
 // Fairlead wrote the status.
 func refOf(application *v1.Application, resource v1.ResourceStatus) (ref child.Ref, known bool) {
-	for _, kind := range child.Kinds() {
+	for _, kind := range child.AllKinds() {
 		if kind.Group == resource.Group && kind.Kind == resource.Kind {
 			return child.Ref{Kind: kind, Namespace: application.Namespace, Name: resource.Name}, true
 		}

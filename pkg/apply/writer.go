@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,6 +54,9 @@ func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []pl
 	results := make([]plan.Result, 0, len(steps))
 	var notHandedOver error
 	for _, step := range steps {
+		if step.After != nil && !there(results, *step.After) {
+			step.Action, step.Reason = plan.Await, step.After.String()+", which takes its place, is not there yet"
+		}
 		if notHandedOver != nil && step.Action == plan.Create && step.Ref.Kind == child.HorizontalPodAutoscaler {
 			results = append(results, plan.Result{Step: step, Err: fmt.Errorf("create %s after its Deployment: %w", step.Ref, notHandedOver)})
 			continue
@@ -67,6 +71,21 @@ func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []pl
 		results = append(results, result)
 	}
 	return results
+}
+
+// there tells whether the child is as it should be by now.
+func there(results []plan.Result, ref child.Ref) bool {
+	return slices.ContainsFunc(results, func(result plan.Result) bool {
+		if result.Ref != ref || result.Err != nil {
+			return false
+		}
+		switch result.Action {
+		case plan.Keep, plan.Create, plan.Apply:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 func (w *Writer) step(ctx context.Context, application *v1.Application, step plan.Step) plan.Result {
@@ -280,32 +299,3 @@ var (
 	errReplaced = errors.New("the object was deleted and another one of its name created")
 	errUnseen   = errors.New("the object exists, and the caches do not show it yet")
 )
-
-// ErrNotOwned is returned where a write was asked for on an object of somebody else.
-var ErrNotOwned = errors.New("the object is not owned by the Application")
-
-// Release takes the Application's ownerReference off a child, for deletionPolicy Orphan. The
-// child stays as it is otherwise, labels included: its selector needs them.
-func (w *Writer) Release(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object) error {
-	if !child.OwnedBy(live, application) {
-		return fmt.Errorf("release %s: %w", ref, ErrNotOwned)
-	}
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{
-			"uid":             live.GetUID(),
-			"ownerReferences": []any{map[string]any{"$patch": "delete", "uid": application.UID}},
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("encode release of %s: %w", ref, err)
-	}
-	released, err := w.patch(ctx, ref, types.StrategicMergePatchType, body, FieldManager)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("release %s: %w", ref, err)
-	}
-	w.tracker.Wrote(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), released.GetResourceVersion())
-	return nil
-}

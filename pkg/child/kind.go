@@ -28,10 +28,13 @@ var (
 	HorizontalPodAutoscaler = Kind{"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"}
 	PodDisruptionBudget     = Kind{"policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"}
 	Ingress                 = Kind{"networking.k8s.io", "v1", "Ingress", "ingresses"}
+	HTTPRoute               = Kind{"gateway.networking.k8s.io", "v1", "HTTPRoute", "httproutes"}
+	ServiceMonitor          = Kind{"monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"}
 )
 
-// Kinds returns all kinds in the order in which children are written: what the pods refer to
-// and what protects them comes before the Deployment, what sends requests to them after it.
+// Kinds returns the kinds that every Kubernetes serves, in the order in which children are written:
+// what the pods refer to and what protects them comes before the Deployment, what sends requests to
+// them after it.
 func Kinds() []Kind {
 	return []Kind{
 		ServiceAccount, ConfigMap, NetworkPolicy, ControllerRevision,
@@ -39,6 +42,19 @@ func Kinds() []Kind {
 		Service, HorizontalPodAutoscaler, PodDisruptionBudget, Ingress,
 	}
 }
+
+// OptionalKinds returns the kinds that are no part of Kubernetes: their APIs come with a
+// CustomResourceDefinition, may be missing, and come and go while the controller runs.
+func OptionalKinds() []Kind { return []Kind{HTTPRoute, ServiceMonitor} }
+
+// AllKinds returns Kinds and then OptionalKinds.
+func AllKinds() []Kind { return append(Kinds(), OptionalKinds()...) }
+
+// Optional tells whether the kind is one of OptionalKinds.
+func (k Kind) Optional() bool { return k == HTTPRoute || k == ServiceMonitor }
+
+// CarriesRoutes tells whether objects of the kind lead requests to the application.
+func (k Kind) CarriesRoutes() bool { return k == Ingress || k == HTTPRoute }
 
 // GroupVersionKind is the kind as the scheme knows it.
 func (k Kind) GroupVersionKind() schema.GroupVersionKind {

@@ -25,6 +25,9 @@ type Snapshot struct {
 	Class *v1.AppliedClass
 	// Children are the live objects that carry the Application's label or ownerReference.
 	Children map[Ref]Object
+	// Unserved are the optional kinds that could not be looked at, each with the reason, as a person
+	// reads it. Nothing is known of their objects, and none can be written.
+	Unserved map[Kind]string
 	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are
 	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. They belong to the cache: never change
 	// them.

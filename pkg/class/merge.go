@@ -37,6 +37,7 @@ func Merge(application *v1.Application, defaults *v1.ApplicationDefaults) (*v1.A
 		mergeImagePullSecrets,
 		mergePodMetadata,
 		mergeNetworkPolicy,
+		mergeMonitoring,
 		mergeGracePeriod,
 		mergeRoutes(merged.Name),
 	} {

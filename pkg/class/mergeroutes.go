@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -24,26 +26,59 @@ func mergeRoutes(application string) merger {
 		for i := range spec.Routes {
 			mergeRoute(application, &spec.Routes[i], defaults.Routes, &from)
 		}
-		if from.IngressClassName != nil || from.TLS != nil || len(from.Annotations) > 0 {
+		if !equality.Semantic.DeepEqual(from, v1.RouteDefaults{}) {
 			taken.Routes = &from
 		}
 	}
 }
 
 func mergeRoute(application string, route *v1.Route, defaults, taken *v1.RouteDefaults) {
+	mergeRouteType(route, defaults, taken)
 	_, named := route.Annotations[annotationIngressClass]
 	if route.IngressClassName == nil && !named && defaults.IngressClassName != nil {
 		route.IngressClassName, taken.IngressClassName = defaults.IngressClassName, defaults.IngressClassName
 	}
-	if route.TLS == nil && defaults.TLS != nil {
-		// A name of its own does not depend on the order of the routes, as that of the Ingress does.
-		own := application + "-" + route.Name + "-tls"
-		route.TLS, taken.TLS = &v1.RouteTLS{SecretName: cmp.Or(defaults.TLS.SecretName, own)}, defaults.TLS
-	}
+	mergeRouteTLS(application, route, defaults.TLS, taken)
 	merged, added := mergeKeys(route.Annotations, defaults.Annotations)
 	route.Annotations = merged
 	for key, value := range added {
 		taken.Annotations = with(taken.Annotations, key, value)
+	}
+}
+
+// mergeRouteType takes the type and the parents, unless the route asks for what only the other API has.
+func mergeRouteType(route *v1.Route, defaults, taken *v1.RouteDefaults) {
+	open := route.Type == "" || route.Type == v1.RouteAuto
+	switch {
+	case open && defaults.Type == v1.RouteIngress && len(route.ParentRefs) == 0 && !route.NeedsHTTPRoute(),
+		open && defaults.Type == v1.RouteHTTPRoute && !route.NeedsIngress():
+		route.Type, taken.Type = defaults.Type, defaults.Type
+	}
+	ingress := route.Type == v1.RouteIngress || route.Type != v1.RouteHTTPRoute && route.NeedsIngress()
+	if len(route.ParentRefs) == 0 && len(defaults.ParentRefs) > 0 && !ingress {
+		route.ParentRefs, taken.ParentRefs = defaults.ParentRefs, defaults.ParentRefs
+	}
+}
+
+// mergeRouteTLS serves the route by HTTPS, if the class wants that. The redirect is taken only where
+// there can be one: in an HTTPRoute that is not on the listener for HTTP itself.
+func mergeRouteTLS(application string, route *v1.Route, defaults *v1.RouteTLSDefaults, taken *v1.RouteDefaults) {
+	if defaults == nil {
+		return
+	}
+	merged, from := v1.RouteTLS{}, v1.RouteTLSDefaults{}
+	if route.TLS != nil {
+		merged = *route.TLS
+	} else {
+		// A name of its own does not depend on the order of the routes, as that of the Ingress does.
+		own := application + "-" + route.Name + "-tls"
+		merged.SecretName, from.SecretName = cmp.Or(defaults.SecretName, own), defaults.SecretName
+	}
+	if merged.Redirect == nil && defaults.Redirect != nil && route.MayBeHTTPRoute() && !route.OnHTTP() {
+		merged.Redirect, from.Redirect = defaults.Redirect, defaults.Redirect
+	}
+	if route.TLS == nil || from.Redirect != nil {
+		route.TLS, taken.TLS = &merged, &from
 	}
 }
 

@@ -98,6 +98,7 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Informers.HandleServed(h.Served)
 	pods, err := config.Informers.HandlePods(h)
 	if err != nil {
 		return nil, err

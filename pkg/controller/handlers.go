@@ -74,6 +74,13 @@ func (h *handlers) ChildDeleted(kind child.Kind, object *child.Packed) {
 	h.owners(object, Trigger{kind.Kind, Deleted})
 }
 
+// Served queues the Applications that have, or may want, children of a kind that came or went.
+func (h *handlers) Served(kind child.Kind, applications []cache.ObjectName) {
+	for _, application := range applications {
+		h.enqueue(application, Trigger{kind.Kind, Spread})
+	}
+}
+
 // PodChanged queues the Application of a pod that got into trouble, out of it, or into another one. Pods
 // that start and serve wake nobody: what matters of them is counted by the Deployment.
 func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {

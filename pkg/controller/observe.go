@@ -23,15 +23,18 @@ func (c *Controller) observe(key cache.ObjectName) (snapshot child.Snapshot, fou
 	if !found {
 		return child.Snapshot{}, false, nil
 	}
+	unserved := c.Informers.Unserved()
 	children, err := c.Informers.Children(key)
 	if err != nil {
 		return child.Snapshot{}, false, fmt.Errorf("observe children: %w", err)
 	}
+	// What has appeared in between is for the next sync, as a whole.
+	maps.DeleteFunc(children, func(ref child.Ref, _ child.Object) bool { _, is := unserved[ref.Kind]; return is })
 	replicaSets, pods, err := c.Informers.Pods(key)
 	if err != nil {
 		return child.Snapshot{}, false, fmt.Errorf("observe pods: %w", err)
 	}
-	return child.Snapshot{Application: application, Children: children, ReplicaSets: replicaSets, Pods: pods}, true, nil
+	return child.Snapshot{Application: application, Children: children, Unserved: unserved, ReplicaSets: replicaSets, Pods: pods}, true, nil
 }
 
 // observeUnseen adds children that are not rendered any more and that the caches do not show,

@@ -85,6 +85,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, stag
 	}
 	facts := c.Facts
 	facts.References, facts.Revision = uses.hashes, rendered(record)
+	_, facts.WithoutHTTPRoutes = snapshot.Unserved[child.HTTPRoute]
 	desired, err := render.Children(choice.Application, facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))

@@ -6,12 +6,12 @@ package informer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -50,7 +50,12 @@ type Options struct {
 	WithoutClasses bool
 	// Pipeline records what the informers do. Nil: nobody wants to know.
 	Pipeline *pipeline.Recorder
+	// Optional has the clients of kinds whose APIs come and go. The zero value: none is ever served.
+	Optional OptionalAPIs
 }
+
+// managedSelector restricts the caches of children to those that Fairlead made.
+const managedSelector = v1.LabelManagedBy + "=" + v1.ManagedBy
 
 // Informers are the caches of the Applications and their children.
 type Informers struct {
@@ -58,12 +63,15 @@ type Informers struct {
 	scopes map[string]*scope
 	// classes are the ApplicationClasses, which are in no namespace.
 	classes *classes
-	// waiting are the goroutines of references, which wait until they are wanted.
+	// optional are the caches of kinds whose APIs come and go.
+	optional []*optional
+	// waiting are the goroutines of references, which wait until they are wanted, and of optional.
 	waiting sync.WaitGroup
 }
 
 // scope is one set of informers: those of one namespace, or of all.
 type scope struct {
+	namespace    string
 	fairlead     externalversions.SharedInformerFactory
 	kube         informers.SharedInformerFactory
 	applications cache.TypedSharedIndexInformer[*v1.Application]
@@ -87,6 +95,9 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 		}
 		i.scopes[namespace] = s
 	}
+	if err := i.newOptionals(namespaces, options); err != nil {
+		return nil, err
+	}
 	if options.WithoutClasses {
 		return i, nil
 	}
@@ -102,9 +113,9 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 	if err != nil {
 		return nil, err
 	}
-	managed := labels.Set{v1.LabelManagedBy: v1.ManagedBy}.String()
 	s := &scope{
 		recording: recording,
+		namespace: namespace,
 		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, options.Resync,
 			externalversions.WithNamespace(namespace),
 			externalversions.WithTransform(trimApplication)),
@@ -112,12 +123,12 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0,
 			informers.WithNamespace(namespace),
 			informers.WithTransform(packChild),
-			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managed })),
+			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managedSelector })),
 	}
 	recordApplications(recording, s.fairlead)
-	recordChildren(recording, s.kube, managed)
+	recordChildren(recording, s.kube, managedSelector)
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
-	for _, indexers := range []cache.Indexers{routeIndexers(), classIndexers()} {
+	for _, indexers := range []cache.Indexers{routeIndexers(), classIndexers(), optionalKindIndexers()} {
 		if err := s.applications.AddIndexers(indexers); err != nil {
 			return nil, fmt.Errorf("index Applications: %w", err)
 		}
@@ -155,6 +166,10 @@ func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHa
 			synced = append(synced, registration.HasSyncedChecker())
 		}
 	}
+	for _, o := range i.optional {
+		o.children = childHandler
+		synced = append(synced, o)
+	}
 	return synced, nil
 }
 
@@ -168,6 +183,9 @@ func (i *Informers) Start(ctx context.Context) {
 		for _, r := range s.references {
 			i.waiting.Go(func() { r.run(ctx) })
 		}
+	}
+	for _, o := range i.optional {
+		i.waiting.Go(func() { o.run(ctx) })
 	}
 }
 
@@ -210,7 +228,7 @@ func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.
 		return nil, nil
 	}
 	all := map[child.Ref]child.Object{}
-	for _, c := range s.children {
+	for _, c := range i.childrenIn(s) {
 		objects, err := c.of(application)
 		if err != nil {
 			return nil, err
@@ -247,12 +265,23 @@ func (i *Informers) informer(resource schema.GroupVersionResource, namespace str
 	if resource == applicationsGVR {
 		return s.applications, true
 	}
-	for _, c := range s.children {
+	for _, c := range i.childrenIn(s) {
 		if c.kind.GroupVersionResource() == resource {
 			return c.informer, true
 		}
 	}
 	return nil, false
+}
+
+// childrenIn are the caches of a scope that there are now.
+func (i *Informers) childrenIn(s *scope) []*children {
+	all := slices.Clip(s.children)
+	for _, o := range i.optional {
+		if c, _ := o.in(s.namespace); c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 func (i *Informers) scope(namespace string) (*scope, bool) {

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
@@ -177,15 +176,7 @@ func (r *references) run(ctx context.Context) {
 // answer. Without asking, a watch would be refused again and again.
 func (r *references) mayWatch(ctx context.Context) bool {
 	logger := klog.FromContext(ctx).WithValues("resource", r.resource.Resource, "namespace", r.namespace)
-	permitted := false
-	_ = wait.PollUntilContextCancel(ctx, accessRetry, true, func(ctx context.Context) (bool, error) {
-		var err error
-		if permitted, err = r.permitted(ctx, r.resource.GroupResource(), r.namespace); err != nil {
-			logger.Error(err, "Cannot find out whether the resource may be watched; asking again")
-			return false, nil
-		}
-		return true, nil
-	})
+	permitted := untilKnown(ctx, r.permitted, r.resource.GroupResource(), r.namespace)
 	if !permitted && ctx.Err() == nil {
 		logger.Info("No permission to get, list and watch the resource: its changes do not roll pods; grant them and restart")
 	}

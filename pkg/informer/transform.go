@@ -32,6 +32,7 @@ func packChild(object any) (any, error) {
 	live.SetManagedFields(apply.PostEntry(live.GetManagedFields()))
 	if annotations := live.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
 		delete(annotations, corev1.LastAppliedConfigAnnotation)
+		live.SetAnnotations(annotations) // Of unstructured data they are a copy.
 	}
 	return child.Pack(live)
 }

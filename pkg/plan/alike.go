@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"fairlead.dev/fairlead/pkg/child"
@@ -26,8 +27,11 @@ type kindSchema struct {
 }
 
 // schemasOf asks the converter for the schema of each kind that it knows; it gives one with any object.
-func schemasOf(converter managedfields.TypeConverter) schemas {
+func schemasOf(converter managedfields.TypeConverter, custom typed.ParseableType) schemas {
 	all := schemas{}
+	for _, kind := range child.OptionalKinds() {
+		all[kind] = kindSchema{schema: custom.Schema, root: custom.TypeRef}
+	}
 	for _, kind := range child.Kinds() {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind.GroupVersionKind())
@@ -43,6 +47,9 @@ func (s schemas) alike(desired child.Desired, live child.Object) bool {
 	kind, found := s[desired.Ref.Kind]
 	if !found {
 		return false
+	}
+	if object, ok := live.(*unstructured.Unstructured); ok {
+		return kind.alike(kind.root, desired.Object.Object, value.NewValueInterface(object.Object))
 	}
 	have, err := value.NewValueReflect(live)
 	return err == nil && kind.alike(kind.root, desired.Object.Object, have)

@@ -19,13 +19,15 @@ import (
 // API server's defaults, by autoscalers, by people) make no difference.
 type Differ struct {
 	converter managedfields.TypeConverter
+	custom    typed.ParseableType
 	schemas   schemas
 }
 
-// NewDiffer makes a Differ for the built-in types of the scheme.
+// NewDiffer makes a Differ for the built-in types of the scheme, and for the optional kinds.
 func NewDiffer(scheme *runtime.Scheme) Differ {
 	converter := applyconfigurations.NewTypeConverter(scheme)
-	return Differ{converter: converter, schemas: schemasOf(converter)}
+	custom := newCustomType()
+	return Differ{converter: converter, custom: custom, schemas: schemasOf(converter, custom)}
 }
 
 // Difference is how a live child differs from the rendered one.
@@ -49,15 +51,12 @@ func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, e
 
 // merge finds the difference by structured merge.
 func (d Differ) merge(desired child.Desired, live child.Object) (Difference, error) {
-	want, err := d.converter.ObjectToTyped(desired.Object)
-	if err != nil {
-		return Difference{}, fmt.Errorf("read rendered %s: %w", desired.Ref, err)
+	want, have, wantErr, haveErr := d.typedPair(desired, live)
+	if wantErr != nil {
+		return Difference{}, fmt.Errorf("read rendered %s: %w", desired.Ref, wantErr)
 	}
-	// The API server has already checked the live object, and an older server may allow what the
-	// schema compiled in here does not.
-	have, err := d.converter.ObjectToTyped(live, typed.AllowDuplicates)
-	if err != nil {
-		return Difference{}, fmt.Errorf("read live %s: %w", desired.Ref, err)
+	if haveErr != nil {
+		return Difference{}, fmt.Errorf("read live %s: %w", desired.Ref, haveErr)
 	}
 	comparison, err := want.Compare(have)
 	if err != nil {

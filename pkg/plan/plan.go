@@ -78,15 +78,37 @@ func obsolete(in Input) []Step {
 		if ref.Kind == child.ControllerRevision {
 			reason = "it is older than what revisionHistoryLimit keeps"
 		}
-		steps = append(steps, Step{Action: Delete, Ref: ref, Live: live, Reason: reason})
+		steps = append(steps, Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason})
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
 	return steps
 }
 
+// successor is the rendered child that carries the route from now on which an obsolete one has
+// carried: it has the same name, and is of the other kind.
+func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
+	other := child.HTTPRoute
+	switch ref.Kind {
+	case child.Ingress:
+	case child.HTTPRoute:
+		other = child.Ingress
+	default:
+		return nil
+	}
+	next := child.Ref{Kind: other, Namespace: ref.Namespace, Name: ref.Name}
+	if !rendered[next] {
+		return nil
+	}
+	return &next
+}
+
 // decide makes the step for one rendered child.
 func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step := Step{Ref: desired.Ref, Desired: &desired}
+	if why, unserved := in.Snapshot.Unserved[desired.Kind]; unserved {
+		step.Action, step.Reason = Absent, why
+		return step, nil
+	}
 	live, found := in.Snapshot.Children[desired.Ref]
 	if !found {
 		step.Action = Create
@@ -109,6 +131,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 		step.Reason = "it is being deleted"
 		return step, nil
 	}
+	keepWeights(&desired, live)
 	difference, err := differ.Compare(desired, live)
 	if err != nil {
 		return Step{}, err

@@ -27,6 +27,8 @@ const (
 	Refuse Action = "Refuse"
 	// Await does nothing, because something that the pods need is missing; see Withhold.
 	Await Action = "Await"
+	// Absent does nothing, because the cluster does not serve the API of the child.
+	Absent Action = "Absent"
 	// Hold does nothing for now, because somebody else keeps undoing what is applied.
 	Hold Action = "Hold"
 )
@@ -49,6 +51,9 @@ type Step struct {
 	// keys others changed, and fields that exclude ours. Without Drift the apply may do by itself,
 	// and only if it is refused this is needed. Usually nil.
 	Rekey map[string]any
+	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil: the
+	// old one goes only once the new one is there.
+	After *child.Ref
 	// HandOver is, for a Deployment that is rendered without replicas, the number that the
 	// autoscaler or people start from; see replicas.go. Usually nil.
 	HandOver *int32

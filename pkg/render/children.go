@@ -15,6 +15,10 @@ type Facts struct {
 	// RouteControllerNamespaces are the namespaces from which routed ports are opened when a
 	// NetworkPolicy is rendered. Order and repetition do not matter.
 	RouteControllerNamespaces []string
+	// MonitoringNamespaces are the namespaces from which the port with the metrics is opened.
+	MonitoringNamespaces []string
+	// WithoutHTTPRoutes tells that the cluster does not serve HTTPRoutes.
+	WithoutHTTPRoutes bool
 	// References are the hashes of what the pods of this Application use.
 	References ReferenceHashes
 	// Revision is what the pods are recorded as. Without a name they are not recorded.
@@ -45,12 +49,16 @@ func rendererOf(kind child.Kind) renderer {
 		return disruptionBudgets
 	case child.Ingress:
 		return ingresses
+	case child.HTTPRoute:
+		return httpRoutes
+	case child.ServiceMonitor:
+		return serviceMonitors
 	default:
 		return nil
 	}
 }
 
-// Children renders every child that the Application needs, in the order of child.Kinds(), and
+// Children renders every child that the Application needs, in the order of child.AllKinds(), and
 // within a kind in the order of the spec. It is deterministic and never changes the
 // Application.
 //
@@ -58,7 +66,7 @@ func rendererOf(kind child.Kind) renderer {
 // refuse. Errors are those of JSON encoding, which a spec that came from the API cannot cause.
 func Children(app *v1.Application, facts Facts) ([]child.Desired, error) {
 	var children []child.Desired
-	for _, kind := range child.Kinds() {
+	for _, kind := range child.AllKinds() {
 		render := rendererOf(kind)
 		if render == nil {
 			return nil, fmt.Errorf("render %s: no renderer for this kind", kind)

@@ -53,6 +53,8 @@ func RoutePaths(app *v1.Application, route v1.Route) []v1.RoutePath {
 			Path:     cmp.Or(path.Path, "/"),
 			PathType: cmp.Or(path.PathType, networkingv1.PathTypePrefix),
 			Port:     cmp.Or(path.Port, primary),
+
+			RewritePrefix: path.RewritePrefix,
 		})
 	}
 	return effective

@@ -7,18 +7,19 @@ import (
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
-// ingresses renders an Ingress for each route: every path under every host name. Without ports
+// ingresses renders an Ingress for each route that is none of the Gateway API: every path under every host name. Without ports
 // there is no Service to lead to, and so no Ingress. A route without a host name is left out,
 // since a rule without a host takes every host of the cluster.
-func ingresses(app *v1.Application, _ Facts) ([]any, error) {
+func ingresses(app *v1.Application, facts Facts) ([]any, error) {
 	if len(app.Spec.Ports) == 0 {
 		return nil, nil
 	}
 	var rendered []any
 	for i, route := range app.Spec.Routes {
-		if len(route.Hostnames) == 0 {
+		if len(route.Hostnames) == 0 || RouteKind(route, facts) != child.Ingress {
 			continue
 		}
 		spec := networkingv1ac.IngressSpec()
@@ -31,9 +32,11 @@ func ingresses(app *v1.Application, _ Facts) ([]any, error) {
 				WithHTTP(ingressPaths(app, route)))
 		}
 		if route.TLS != nil {
-			spec.WithTLS(networkingv1ac.IngressTLS().
-				WithHosts(route.Hostnames...).
-				WithSecretName(route.TLS.SecretName))
+			tls := networkingv1ac.IngressTLS().WithHosts(route.Hostnames...)
+			if route.TLS.SecretName != "" { // Without one, it is the controller's own certificate.
+				tls.WithSecretName(route.TLS.SecretName)
+			}
+			spec.WithTLS(tls)
 		}
 		name := RouteName(app, i)
 		ingress := networkingv1ac.Ingress(name, app.Namespace).WithSpec(spec)

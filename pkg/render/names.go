@@ -25,13 +25,22 @@ func ConfigMapName(app *v1.Application) string {
 	return nameWithSuffix(app.Name, "config")
 }
 
-// RouteName is the name of the Ingress for spec.routes[i]: the first route takes the bare name
+// RouteName is the name of the Ingress or HTTPRoute for spec.routes[i]: the first route takes the bare name
 // of the Application, so that the usual single route needs no second name.
 func RouteName(app *v1.Application, i int) string {
 	if i == 0 {
 		return app.Name
 	}
 	return nameWithSuffix(app.Name, app.Spec.Routes[i].Name)
+}
+
+// RedirectName is the name of the HTTPRoute that redirects to the one of spec.routes[i]. The validation
+// sees to it that no other route has it.
+func RedirectName(app *v1.Application, i int) string {
+	if i == 0 {
+		return nameWithSuffix(app.Name, "redirect")
+	}
+	return nameWithSuffix(app.Name, app.Spec.Routes[i].Name+"-redirect")
 }
 
 // ServiceAccountName is the name of the pods' ServiceAccount: the chosen one, or that of the

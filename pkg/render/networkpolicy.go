@@ -4,6 +4,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // In a NetworkPolicy an empty list of peers or ports means all of them. So a rule whose peers,
@@ -39,7 +41,10 @@ func networkPolicies(app *v1.Application, facts Facts) ([]any, error) {
 			spec.WithIngress(rendered)
 		}
 	}
-	if rule := ingressRule(routePeers(facts), routedPorts(app)); rule != nil {
+	if rule := ingressRule(routePeers(app, facts), routedPorts(app)); rule != nil {
+		spec.WithIngress(rule)
+	}
+	if rule := ingressRule(namespacePeers(facts.MonitoringNamespaces), monitoredPorts(app)); rule != nil {
 		spec.WithIngress(rule)
 	}
 	spec.WithEgress(dnsRule())
@@ -125,11 +130,24 @@ func routedPorts(app *v1.Application) []v1.ApplicationPort {
 	return declaredPorts(app, names)
 }
 
-// routePeers are the namespaces of the controllers that carry out the routes.
-func routePeers(facts Facts) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
-	namespaces := slices.Compact(slices.Sorted(slices.Values(facts.RouteControllerNamespaces)))
+// routePeers are the namespaces of what carries out the routes: of the controllers, and those of the
+// Gateways, beside which most implementations run their proxies.
+func routePeers(app *v1.Application, facts Facts) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+	namespaces := slices.Clone(facts.RouteControllerNamespaces)
+	for _, route := range app.Spec.Routes {
+		if RouteKind(route, facts) == child.HTTPRoute {
+			for _, parent := range route.ParentRefs {
+				namespaces = append(namespaces, cmp.Or(parent.Namespace, app.Namespace))
+			}
+		}
+	}
+	return namespacePeers(namespaces)
+}
+
+// namespacePeers are all pods of the namespaces.
+func namespacePeers(namespaces []string) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	var peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
-	for _, namespace := range namespaces {
+	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
 		if namespace != "" {
 			peers = append(peers, networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(namespaceNamed(namespace)))
 		}

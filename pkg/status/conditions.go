@@ -6,13 +6,10 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,6 +39,9 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 	add(v1.ConditionProgressing, p.progressing())
 	if routes, ok := routesReady(in, children); ok {
 		add(v1.ConditionRoutesReady, routes)
+	}
+	if monitoring, ok := monitoringReady(in, children); ok {
+		add(v1.ConditionMonitoringReady, monitoring)
 	}
 	if autoscaling, ok := autoscalingActive(in); ok {
 		add(v1.ConditionAutoscalingActive, autoscaling)
@@ -87,57 +87,6 @@ func previous(in Input, kind string) (metav1.Condition, bool) {
 		return metav1.Condition{Status: old.Status, Reason: old.Reason, Message: old.Message}, true
 	}
 	return metav1.Condition{}, false
-}
-
-func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
-	if !in.planned() {
-		return previous(in, v1.ConditionRoutesReady)
-	}
-	routes := in.Snapshot.Application.Spec.Routes
-	if len(routes) == 0 {
-		return metav1.Condition{}, false
-	}
-	refused := metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied}
-	applied, addresses := 0, 0
-	for _, a := range children {
-		if a.Ref.Kind != child.Ingress || a.Action == plan.Delete {
-			continue
-		}
-		if a.state != v1.ResourceSynced {
-			refused.Message = fmt.Sprintf("Ingress %s: %s", a.Ref.Name, a.message)
-			return refused, true
-		}
-		applied++
-		if live, ok := a.Live.(*networkingv1.Ingress); ok && len(live.Status.LoadBalancer.Ingress) > 0 {
-			addresses++
-		}
-	}
-	if applied == 0 {
-		refused.Message = "No Ingress was made for the routes."
-		return refused, true
-	}
-	message := fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.", hosts(routes))
-	if addresses < applied {
-		message = fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet.", hosts(routes), applied-addresses, applied)
-	}
-	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: message}, true
-}
-
-// hosts names some of the hosts of the routes.
-func hosts(routes []v1.Route) string {
-	const most = 5
-	var all []string
-	for _, route := range routes {
-		for _, host := range route.Hostnames {
-			if !slices.Contains(all, host) {
-				all = append(all, host)
-			}
-		}
-	}
-	if len(all) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
-	}
-	return strings.Join(all, ", ")
 }
 
 // autoscalingActive mirrors the autoscaler's conditions: whether it may scale, then whether it

@@ -61,7 +61,7 @@ func resources(in Input, children []assessment) []v1.ResourceStatus {
 // is remembered until there is another: the plan tells by it that a missing child is not new.
 func uid(in Input, result plan.Result) types.UID {
 	switch {
-	case result.Action == plan.Refuse:
+	case result.Action == plan.Refuse, result.Action == plan.Absent: // An object went with its API.
 		return ""
 	case result.UID != "":
 		return result.UID
@@ -91,7 +91,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 			return v1.ResourcePending, "", "It is being deleted by others."
 		}
 		return v1.ResourcePending, v1.ReasonApplying, "It is being deleted by others, and made again afterwards."
-	case plan.Await:
+	case plan.Await, plan.Absent:
 		return v1.ResourcePending, "", capitalized(sentence(result.Reason))
 	case plan.Keep:
 		return v1.ResourceSynced, "", ""

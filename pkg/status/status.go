@@ -102,6 +102,9 @@ func summarize(in Input, children []assessment, p pods) summary {
 		return summarizeMissing(in)
 	}
 	if !troubled {
+		if routes, off := summarizeRoutes(in, children); off && workload.ready {
+			return routes
+		}
 		return workload
 	}
 	// While a write is retried, pods that wait for a person come first; but not if the

@@ -104,6 +104,13 @@ func cause(status v1.ApplicationStatus, reason string) *child.Ref {
 	if reason == v1.ReasonInvalid || reason == v1.ReasonRouteConflict {
 		return nil
 	}
+	if reason == v1.ReasonAPINotServed || reason == v1.ReasonRoutesNotAccepted {
+		for _, resource := range status.Resources {
+			if resource.Group == child.HTTPRoute.Group && resource.Kind == child.HTTPRoute.Kind {
+				return related(resource)
+			}
+		}
+	}
 	if stalls(reason) {
 		for _, resource := range status.Resources {
 			if resource.State == v1.ResourceFailed || resource.State == v1.ResourceConflict {
@@ -121,7 +128,7 @@ func cause(status v1.ApplicationStatus, reason string) *child.Ref {
 
 func related(resource v1.ResourceStatus) *child.Ref {
 	kind := child.Kind{Group: resource.Group, Kind: resource.Kind}
-	kinds := child.Kinds()
+	kinds := child.AllKinds()
 	if i := slices.IndexFunc(kinds, func(k child.Kind) bool { return k.Group == resource.Group && k.Kind == resource.Kind }); i >= 0 {
 		kind = kinds[i]
 	}

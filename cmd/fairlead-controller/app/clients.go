@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"net/http"
 
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	gateway "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
@@ -23,6 +26,9 @@ type clients struct {
 	kube     kubernetes.Interface
 	fairlead versioned.Interface
 	metadata metadata.Interface
+	gateway  gateway.Interface
+	dynamic  dynamic.Interface
+	crds     apiextensions.Interface
 	children apply.Client
 	http     *http.Client
 }
@@ -50,6 +56,15 @@ func newClients(config *rest.Config, recorder *pipeline.Recorder) (*clients, err
 	}
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient); err != nil {
 		return nil, fmt.Errorf("make metadata client: %w", err)
+	}
+	if c.gateway, err = gateway.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, fmt.Errorf("make Gateway API client: %w", err)
+	}
+	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
+		return nil, fmt.Errorf("make dynamic client: %w", err)
+	}
+	if c.crds, err = apiextensions.NewForConfigAndClient(protobuf, httpClient); err != nil {
+		return nil, fmt.Errorf("make client for CustomResourceDefinitions: %w", err)
 	}
 	if c.children, err = apply.NewClient(config, httpClient); err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (o *Options) Config() (*Config, error) {
 		Namespaces:   o.Namespaces,
 		Workers:      o.Workers,
 		ResyncPeriod: o.ResyncPeriod,
-		Facts:        render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces},
+		Facts:        render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces, MonitoringNamespaces: o.MonitoringNamespaces},
 		Validation:   validation.Options{SecurityProfile: podsecurity.Level(o.SecurityProfile)},
 		Serving:      o.Serving,
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	ResyncPeriod              time.Duration
 	SecurityProfile           string
 	RouteControllerNamespaces []string
+	MonitoringNamespaces      []string
 	// ConfigHashKeySecret is namespace/name of the Secret that keeps the key for hashes of Secrets.
 	ConfigHashKeySecret string
 	// OperatorNamespace is where the controller's own Lease and Secret are.
@@ -40,6 +41,7 @@ func NewOptions() *Options {
 		Workers:                   16,
 		SecurityProfile:           string(podsecurity.LevelRestricted),
 		RouteControllerNamespaces: []string{"ingress-nginx", "traefik"},
+		MonitoringNamespaces:      []string{"monitoring"},
 		LeaderElection:            newLeaderElectionOptions(),
 		Serving:                   newServingOptions(),
 		Logging:                   logs.NewOptions(),
@@ -62,7 +64,8 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 
 	platform := sections.FlagSet("platform")
 	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
-	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports.")
+	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports. Those of the Gateways that a route names are opened anyway.")
+	platform.StringSliceVar(&o.MonitoringNamespaces, "monitoring-namespaces", o.MonitoringNamespaces, "Namespaces from which the NetworkPolicy of an Application with monitoring opens the port of the metrics.")
 
 	o.LeaderElection.addFlags(sections.FlagSet("leader election"))
 	serving := sections.FlagSet("serving")
@@ -86,6 +89,7 @@ func (o *Options) Validate() error {
 	}
 	errs = append(errs, validateNamespaces("--namespace", o.Namespaces)...)
 	errs = append(errs, validateNamespaces("--route-controller-namespaces", o.RouteControllerNamespaces)...)
+	errs = append(errs, validateNamespaces("--monitoring-namespaces", o.MonitoringNamespaces)...)
 	if o.OperatorNamespace != "" {
 		errs = append(errs, validateNamespaces("--operator-namespace", []string{o.OperatorNamespace})...)
 	}

@@ -73,6 +73,10 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	if err != nil {
 		return err
 	}
+	optional, err := optionalAPIs(ctx, asking)
+	if err != nil {
+		return err
+	}
 	informers, err := informer.New(asking.kube, asking.fairlead, informer.Options{
 		Namespaces:     config.Namespaces,
 		Resync:         config.ResyncPeriod,
@@ -80,6 +84,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Access:         access,
 		WithoutClasses: !classes,
 		Pipeline:       recorder,
+		Optional:       optional,
 	})
 	if err != nil {
 		return fmt.Errorf("make informers: %w", err)

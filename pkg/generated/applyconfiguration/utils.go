@@ -51,6 +51,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.GRPCActionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("HTTPGetAction"):
 		return &appsv1.HTTPGetActionApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Monitoring"):
+		return &appsv1.MonitoringApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Mount"):
 		return &appsv1.MountApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NetworkPolicy"):
@@ -63,6 +65,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.NetworkPolicyPeerApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NetworkPolicyPort"):
 		return &appsv1.NetworkPolicyPortApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ParentReference"):
+		return &appsv1.ParentReferenceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PodMetadata"):
 		return &appsv1.PodMetadataApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Probe"):

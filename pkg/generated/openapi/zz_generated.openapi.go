@@ -43,12 +43,14 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.DisruptionBudget{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_DisruptionBudget(ref),
 		v1.GRPCAction{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_GRPCAction(ref),
 		v1.HTTPGetAction{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_HTTPGetAction(ref),
+		v1.Monitoring{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_Monitoring(ref),
 		v1.Mount{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Mount(ref),
 		v1.NetworkPolicy{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_NetworkPolicy(ref),
 		v1.NetworkPolicyEgressRule{}.OpenAPIModelName():                             schema_pkg_apis_apps_v1_NetworkPolicyEgressRule(ref),
 		v1.NetworkPolicyIngressRule{}.OpenAPIModelName():                            schema_pkg_apis_apps_v1_NetworkPolicyIngressRule(ref),
 		v1.NetworkPolicyPeer{}.OpenAPIModelName():                                   schema_pkg_apis_apps_v1_NetworkPolicyPeer(ref),
 		v1.NetworkPolicyPort{}.OpenAPIModelName():                                   schema_pkg_apis_apps_v1_NetworkPolicyPort(ref),
+		v1.ParentReference{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_ParentReference(ref),
 		v1.PodMetadata{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_PodMetadata(ref),
 		v1.Probe{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Probe(ref),
 		v1.Problem{}.OpenAPIModelName():                                             schema_pkg_apis_apps_v1_Problem(ref),
@@ -462,7 +464,7 @@ func schema_pkg_apis_apps_v1_Application(ref common.ReferenceCallback) common.Op
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Application is one workload and everything it needs around it: from it Fairlead keeps a Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy and Ingresses, and reports in status whether the application works and, if not, why not.",
+				Description: "Application is one workload and everything it needs around it: from it Fairlead keeps a Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy, Ingresses, HTTPRoutes and a ServiceMonitor, and reports in status whether the application works and, if not, why not.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -833,6 +835,12 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
 						},
 					},
+					"monitoring": {
+						SchemaProps: spec.SchemaProps{
+							Description: "How the metrics are scraped. Merged: an Application takes the fields that it leaves out. One without ports, or without the port that is named here, takes nothing.",
+							Ref:         ref(v1.Monitoring{}.OpenAPIModelName()),
+						},
+					},
 					"terminationGracePeriodSeconds": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Seconds between SIGTERM (or preStop) and SIGKILL.",
@@ -850,7 +858,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 			},
 		},
 		Dependencies: []string{
-			v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+			v1.Monitoring{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
 	}
 }
 
@@ -1561,6 +1569,12 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							Format:      "",
 						},
 					},
+					"monitoring": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Has the application's metrics scraped, by a ServiceMonitor of the Prometheus Operator. Where the cluster does not serve that API, the condition MonitoringReady says so, and all else works.",
+							Ref:         ref(v1.Monitoring{}.OpenAPIModelName()),
+						},
+					},
 					"podMetadata": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Further labels and annotations of the pods.",
@@ -1579,7 +1593,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.ApplicationPort{}.OpenAPIModelName(), v1.Autoscaling{}.OpenAPIModelName(), v1.Config{}.OpenAPIModelName(), v1.DisruptionBudget{}.OpenAPIModelName(), v1.Mount{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Probe{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.Route{}.OpenAPIModelName(), v1.Service{}.OpenAPIModelName(), v1.ServiceAccount{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.Affinity{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.Lifecycle{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodSecurityContext{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.SecurityContext{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+			v1.ApplicationPort{}.OpenAPIModelName(), v1.Autoscaling{}.OpenAPIModelName(), v1.Config{}.OpenAPIModelName(), v1.DisruptionBudget{}.OpenAPIModelName(), v1.Monitoring{}.OpenAPIModelName(), v1.Mount{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Probe{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.Route{}.OpenAPIModelName(), v1.Service{}.OpenAPIModelName(), v1.ServiceAccount{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.Affinity{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.Lifecycle{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodSecurityContext{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.SecurityContext{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
 	}
 }
 
@@ -2019,6 +2033,40 @@ func schema_pkg_apis_apps_v1_HTTPGetAction(ref common.ReferenceCallback) common.
 	}
 }
 
+func schema_pkg_apis_apps_v1_Monitoring(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Monitoring is how Prometheus scrapes the application.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the port, from ports. Default: the primary port.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Path of the metrics. Default: /metrics.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"interval": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Time between two scrapes, as Prometheus writes durations: 30s, 1m. Default: Prometheus' own.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_apps_v1_Mount(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2317,6 +2365,63 @@ func schema_pkg_apis_apps_v1_NetworkPolicyPort(ref common.ReferenceCallback) com
 		},
 		Dependencies: []string{
 			intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_ParentReference(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ParentReference names what an HTTPRoute attaches to, as the Gateway API's type of this name does. Whether it may attach there is decided by the listener, whatever the namespace.\n\nIt is a type of its own, so that this API does not change with a release of the other one.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"group": {
+						SchemaProps: spec.SchemaProps{
+							Description: "API group of the parent. Default: gateway.networking.k8s.io.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind of the parent. Default: Gateway.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace of the parent. Default: this one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the parent.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"sectionName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the listener. Default: all listeners that allow the route; with tls.redirect, the one that is called https.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Port of the listeners, where several share a name's meaning. Not every Gateway controller supports it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
 	}
 }
 
@@ -2628,8 +2733,8 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The API that carries the route.",
-							Default:     "Ingress",
+							Description: "The API that carries the route: Ingress or HTTPRoute. Auto: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there before the old one goes.",
+							Default:     "Auto",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2641,7 +2746,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least one, because a route without a host would take every host of the cluster.",
+							Description: "Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least one, because a route without a host would take every host of the cluster. An HTTPRoute has at most 16.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2683,9 +2788,27 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 					},
 					"ingressClassName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "IngressClass of the route. Default: the cluster's default class.",
+							Description: "IngressClass of an Ingress. Default: the cluster's default class.",
 							Type:        []string{"string"},
 							Format:      "",
+						},
+					},
+					"parentRefs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The Gateways of an HTTPRoute, or listeners of them. An HTTPRoute needs at least one, of its own or from the class; an Ingress has none. Atomic, because no field of a reference is always there to be its key.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ParentReference{}.OpenAPIModelName()),
+									},
+								},
+							},
 						},
 					},
 					"annotations": {
@@ -2695,7 +2818,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Annotations of the Ingress, for what its controller offers beyond the API.",
+							Description: "Annotations of the Ingress or HTTPRoute, for what its controller offers beyond the API.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -2713,7 +2836,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 			},
 		},
 		Dependencies: []string{
-			v1.RoutePath{}.OpenAPIModelName(), v1.RouteTLS{}.OpenAPIModelName()},
+			v1.ParentReference{}.OpenAPIModelName(), v1.RoutePath{}.OpenAPIModelName(), v1.RouteTLS{}.OpenAPIModelName()},
 	}
 }
 
@@ -2724,6 +2847,31 @@ func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.
 				Description: "RouteDefaults are the fields of a route that a class can decide on.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The API of routes of type Auto.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"parentRefs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes none. A namespace that is left out is the Application's. Atomic, because no field of a reference is always there to be its key.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ParentReference{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"ingressClassName": {
 						SchemaProps: spec.SchemaProps{
 							Description: "IngressClass of the route.",
@@ -2744,7 +2892,7 @@ func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Annotations of the Ingress. Merged by the annotation. allowedRouteAnnotations does not limit them.",
+							Description: "Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedRouteAnnotations does not limit them.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -2761,7 +2909,7 @@ func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.RouteTLSDefaults{}.OpenAPIModelName()},
+			v1.ParentReference{}.OpenAPIModelName(), v1.RouteTLSDefaults{}.OpenAPIModelName()},
 	}
 }
 
@@ -2810,7 +2958,7 @@ func schema_pkg_apis_apps_v1_RoutePath(ref common.ReferenceCallback) common.Open
 					},
 					"pathType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How the path is compared: Prefix element by element, Exact as a whole, or as the IngressClass says.\n\nPossible enum values:\n - `\"Exact\"` matches the URL path exactly and with case sensitivity.\n - `\"ImplementationSpecific\"` matching is up to the IngressClass. Implementations can treat this as a separate PathType or treat it identically to Prefix or Exact path types.\n - `\"Prefix\"` matches based on a URL path prefix split by '/'. Matching is case sensitive and done on a path element by element basis. A path element refers to the list of labels in the path split by the '/' separator. A request is a match for path p if every p is an element-wise prefix of p of the request path. Note that if the last element of the path is a substring of the last element in request path, it is not a match (e.g. /foo/bar matches /foo/bar/baz, but does not match /foo/barbaz). If multiple matching paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to /foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority.",
+							Description: "How the path is compared: Prefix element by element, Exact as a whole, or as the IngressClass says (ImplementationSpecific), which an HTTPRoute cannot have.\n\nPossible enum values:\n - `\"Exact\"` matches the URL path exactly and with case sensitivity.\n - `\"ImplementationSpecific\"` matching is up to the IngressClass. Implementations can treat this as a separate PathType or treat it identically to Prefix or Exact path types.\n - `\"Prefix\"` matches based on a URL path prefix split by '/'. Matching is case sensitive and done on a path element by element basis. A path element refers to the list of labels in the path split by the '/' separator. A request is a match for path p if every p is an element-wise prefix of p of the request path. Note that if the last element of the path is a substring of the last element in request path, it is not a match (e.g. /foo/bar matches /foo/bar/baz, but does not match /foo/barbaz). If multiple matching paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to /foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority.",
 							Default:     "Prefix",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2820,6 +2968,13 @@ func schema_pkg_apis_apps_v1_RoutePath(ref common.ReferenceCallback) common.Open
 					"port": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Name of the port, from ports. Default: the primary port.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"rewritePrefix": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What the application sees in place of the prefix: with path /shop and rewritePrefix /, a request for /shop/cart arrives as /cart. Only for pathType Prefix, and only in an HTTPRoute, since an Ingress has no portable way to say it.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2839,14 +2994,19 @@ func schema_pkg_apis_apps_v1_RouteTLS(ref common.ReferenceCallback) common.OpenA
 				Properties: map[string]spec.Schema{
 					"secretName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Secret of this namespace with the certificate.",
-							Default:     "",
+							Description: "Secret of this namespace with the certificate. An Ingress needs it; an HTTPRoute ignores it, because there the listener has the certificate.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
+					"redirect": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Answers requests by HTTP with a redirect to HTTPS. It is an HTTPRoute of its own, named as the route's with -redirect at its end, on the listener that is called http; or, if the parentRef names a port, on port 80. Only in an HTTPRoute: an Ingress has no portable way to say it.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 				},
-				Required: []string{"secretName"},
 			},
 		},
 	}
@@ -2861,8 +3021,15 @@ func schema_pkg_apis_apps_v1_RouteTLSDefaults(ref common.ReferenceCallback) comm
 				Properties: map[string]spec.Schema{
 					"secretName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Secret of the Application's namespace with the certificate. Empty: one for each route, <application>-<route>-tls, which something else fills, such as cert-manager.",
+							Description: "Secret of the Application's namespace with the certificate. Empty: one for each route, <application>-<route>-tls, which something else fills, such as cert-manager. An HTTPRoute ignores it.",
 							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"redirect": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Answers requests by HTTP with a redirect to HTTPS. Routes that are no HTTPRoute do not take it.",
+							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},

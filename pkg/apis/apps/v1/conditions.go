@@ -20,6 +20,8 @@ const (
 	ConditionRoutesReady = "RoutesReady"
 	// ConditionAutoscalingActive is there while there is an autoscaler.
 	ConditionAutoscalingActive = "AutoscalingActive"
+	// ConditionMonitoringReady is there while monitoring is asked for.
+	ConditionMonitoringReady = "MonitoringReady"
 	// ConditionPaused is there, and True, while spec.paused stops rollouts.
 	ConditionPaused = "Paused"
 	// ConditionConfigFollowed is there, and False, while ConfigMaps or Secrets that the pods use can
@@ -84,6 +86,16 @@ const (
 	ReasonApplied = "Applied"
 	// ReasonRoutesNotApplied: a route could not be written.
 	ReasonRoutesNotApplied = "RoutesNotApplied"
+	// ReasonAccepted: the Gateways have accepted the routes and found what they refer to.
+	ReasonAccepted = "Accepted"
+	// ReasonRoutesNotAccepted: a Gateway refuses a route, or does not find what it refers to.
+	ReasonRoutesNotAccepted = "RoutesNotAccepted"
+	// ReasonRoutesPending: a Gateway has not answered for a route, or not for its present spec.
+	ReasonRoutesPending = "RoutesPending"
+	// ReasonMonitoringNotApplied: the ServiceMonitor could not be written.
+	ReasonMonitoringNotApplied = "MonitoringNotApplied"
+	// ReasonAPINotServed: the cluster does not serve the API of a child, or the controller may not use it.
+	ReasonAPINotServed = "APINotServed"
 	// ReasonDeploymentNotFound: there is no Deployment yet.
 	ReasonDeploymentNotFound = "DeploymentNotFound"
 	// ReasonAutoscalerNotFound: there is no HorizontalPodAutoscaler yet.

@@ -160,6 +160,11 @@ type ApplicationDefaults struct {
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
+	// How the metrics are scraped. Merged: an Application takes the fields that it leaves out. One
+	// without ports, or without the port that is named here, takes nothing.
+	// +optional
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
+
 	// Seconds between SIGTERM (or preStop) and SIGKILL.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
@@ -173,6 +178,19 @@ type ApplicationDefaults struct {
 
 // RouteDefaults are the fields of a route that a class can decide on.
 type RouteDefaults struct {
+	// The API of routes of type Auto.
+	// +optional
+	Type RouteType `json:"type,omitempty"`
+
+	// The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes
+	// none. A namespace that is left out is the Application's.
+	// Atomic, because no field of a reference is always there to be its key.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +optional
+	ParentRefs []ParentReference `json:"parentRefs,omitempty"`
+
 	// IngressClass of the route.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -183,8 +201,8 @@ type RouteDefaults struct {
 	// +optional
 	TLS *RouteTLSDefaults `json:"tls,omitempty"`
 
-	// Annotations of the Ingress. Merged by the annotation. allowedRouteAnnotations does not limit
-	// them.
+	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedRouteAnnotations does
+	// not limit them.
 	// +mapType=granular
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
@@ -194,8 +212,13 @@ type RouteDefaults struct {
 // RouteTLSDefaults serve routes by HTTPS.
 type RouteTLSDefaults struct {
 	// Secret of the Application's namespace with the certificate. Empty: one for each route,
-	// <application>-<route>-tls, which something else fills, such as cert-manager.
+	// <application>-<route>-tls, which something else fills, such as cert-manager. An HTTPRoute
+	// ignores it.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
+
+	// Answers requests by HTTP with a redirect to HTTPS. Routes that are no HTTPRoute do not take it.
+	// +optional
+	Redirect *bool `json:"redirect,omitempty"`
 }

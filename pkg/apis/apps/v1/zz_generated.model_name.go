@@ -99,6 +99,11 @@ func (in HTTPGetAction) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Monitoring) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Monitoring"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Mount) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Mount"
 }
@@ -126,6 +131,11 @@ func (in NetworkPolicyPeer) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in NetworkPolicyPort) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.NetworkPolicyPort"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ParentReference) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.ParentReference"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -114,6 +114,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: monitoring
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Monitoring
     - name: networkPolicy
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.NetworkPolicy
@@ -314,6 +317,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: minReadySeconds
       type:
         scalar: numeric
+    - name: monitoring
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Monitoring
     - name: mounts
       type:
         list:
@@ -582,6 +588,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: scheme
       type:
         scalar: string
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.Monitoring
+  map:
+    fields:
+    - name: interval
+      type:
+        scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.Mount
   map:
     fields:
@@ -683,6 +701,28 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: TCP
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.ParentReference
+  map:
+    fields:
+    - name: group
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: namespace
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: numeric
+    - name: sectionName
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.PodMetadata
   map:
     fields:
@@ -812,6 +852,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: parentRefs
+      type:
+        list:
+          elementType:
+            namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ParentReference
+          elementRelationship: atomic
     - name: paths
       type:
         list:
@@ -827,7 +873,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: type
       type:
         scalar: string
-      default: Ingress
+      default: Auto
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults
   map:
     fields:
@@ -840,9 +886,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: ingressClassName
       type:
         scalar: string
+    - name: parentRefs
+      type:
+        list:
+          elementType:
+            namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ParentReference
+          elementRelationship: atomic
     - name: tls
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLSDefaults
+    - name: type
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.RoutePath
   map:
     fields:
@@ -857,16 +912,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: port
       type:
         scalar: string
+    - name: rewritePrefix
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLS
   map:
     fields:
+    - name: redirect
+      type:
+        scalar: boolean
     - name: secretName
       type:
         scalar: string
-      default: ""
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLSDefaults
   map:
     fields:
+    - name: redirect
+      type:
+        scalar: boolean
     - name: secretName
       type:
         scalar: string

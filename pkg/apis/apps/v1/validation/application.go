@@ -87,6 +87,7 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 		// How it is reached, and what it reaches.
 		validateService,
 		validateRoutes,
+		validateMonitoring,
 		validateNetworkPolicy,
 		// Who it is to others, and where it runs.
 		validateServiceAccount,

@@ -60,6 +60,7 @@ func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.
 	} {
 		errs = append(errs, rule(in)...)
 	}
+	errs = append(errs, validateMonitoringDefaults(path.Child("monitoring"), defaults.Monitoring)...)
 	return append(errs, validateRouteDefaults(path.Child("routes"), defaults.Routes)...)
 }
 
@@ -82,7 +83,8 @@ func validateRouteDefaults(path *field.Path, routes *v1.RouteDefaults) field.Err
 	if routes == nil {
 		return nil
 	}
-	var errs field.ErrorList
+	errs := enum(path.Child("type"), routes.Type, v1.RouteAuto, v1.RouteIngress, v1.RouteHTTPRoute)
+	errs = append(errs, validateParentRefs(path.Child("parentRefs"), routes.ParentRefs)...)
 	if routes.IngressClassName != nil {
 		errs = append(errs, subdomain(path.Child("ingressClassName"), *routes.IngressClassName)...)
 	}

@@ -32,11 +32,11 @@ func validateRoutes(in input) field.ErrorList {
 		route, path := &in.spec.Routes[i], path.Index(i)
 		errs = append(errs, label(path.Child("name"), route.Name)...)
 		errs = append(errs, routeNames.add(path.Child("name"), route.Name)...)
-		errs = append(errs, enum(path.Child("type"), route.Type, v1.RouteIngress)...)
+		errs = append(errs, validateRouteType(path, route)...)
 		errs = append(errs, validateHostnames(path.Child("hostnames"), route.Hostnames)...)
 		errs = append(errs, validateRoutePaths(path.Child("paths"), route.Paths, target)...)
 		errs = append(errs, validateServedOnce(path, route, served)...)
-		if route.TLS != nil {
+		if route.TLS != nil && route.TLS.SecretName != "" {
 			errs = append(errs, subdomain(path.Child("tls", "secretName"), route.TLS.SecretName)...)
 		}
 		if route.IngressClassName != nil {
@@ -44,7 +44,7 @@ func validateRoutes(in input) field.ErrorList {
 		}
 		errs = append(errs, validateRouteAnnotations(in, path, route)...)
 	}
-	return errs
+	return append(errs, validateRedirectNames(path, in.spec.Routes)...)
 }
 
 func validateHostnames(path *field.Path, hostnames []string) field.ErrorList {

@@ -19,8 +19,8 @@ import (
 //
 // Application is one workload and everything it needs around it: from it Fairlead keeps a
 // Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler,
-// PodDisruptionBudget, NetworkPolicy and Ingresses, and reports in status whether the
-// application works and, if not, why not.
+// PodDisruptionBudget, NetworkPolicy, Ingresses, HTTPRoutes and a ServiceMonitor, and reports in
+// status whether the application works and, if not, why not.
 type ApplicationApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata. The name becomes the name of the children and must be an RFC

@@ -49,6 +49,9 @@ type ApplicationDefaultsApplyConfiguration struct {
 	// networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application
 	// does not have are left out, and so is a rule that has none of its ports.
 	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
+	// How the metrics are scraped. Merged: an Application takes the fields that it leaves out. One
+	// without ports, or without the port that is named here, takes nothing.
+	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// Seconds between SIGTERM (or preStop) and SIGKILL.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 	// What applies to each route of an Application.
@@ -158,6 +161,14 @@ func (b *ApplicationDefaultsApplyConfiguration) WithPodMetadata(value *PodMetada
 // If called multiple times, the NetworkPolicy field is set to the value of the last call.
 func (b *ApplicationDefaultsApplyConfiguration) WithNetworkPolicy(value *NetworkPolicyApplyConfiguration) *ApplicationDefaultsApplyConfiguration {
 	b.NetworkPolicy = value
+	return b
+}
+
+// WithMonitoring sets the Monitoring field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Monitoring field is set to the value of the last call.
+func (b *ApplicationDefaultsApplyConfiguration) WithMonitoring(value *MonitoringApplyConfiguration) *ApplicationDefaultsApplyConfiguration {
+	b.Monitoring = value
 	return b
 }
 

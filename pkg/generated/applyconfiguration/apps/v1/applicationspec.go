@@ -125,6 +125,9 @@ type ApplicationSpecApplyConfiguration struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 	// PriorityClass of the pods.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
+	// Has the application's metrics scraped, by a ServiceMonitor of the Prometheus Operator. Where the
+	// cluster does not serve that API, the condition MonitoringReady says so, and all else works.
+	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// Further labels and annotations of the pods.
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
 	// What becomes of the children when the Application is deleted: they go too (Delete), or stay
@@ -510,6 +513,14 @@ func (b *ApplicationSpecApplyConfiguration) WithTopologySpreadConstraints(values
 // If called multiple times, the PriorityClassName field is set to the value of the last call.
 func (b *ApplicationSpecApplyConfiguration) WithPriorityClassName(value string) *ApplicationSpecApplyConfiguration {
 	b.PriorityClassName = &value
+	return b
+}
+
+// WithMonitoring sets the Monitoring field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Monitoring field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithMonitoring(value *MonitoringApplyConfiguration) *ApplicationSpecApplyConfiguration {
+	b.Monitoring = value
 	return b
 }
 

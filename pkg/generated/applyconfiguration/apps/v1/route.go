@@ -16,18 +16,26 @@ import (
 type RouteApplyConfiguration struct {
 	// Name of the route, unique in the Application.
 	Name *string `json:"name,omitempty"`
-	// The API that carries the route.
+	// The API that carries the route: Ingress or HTTPRoute. Auto: the one that the class names; else
+	// HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix
+	// or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is
+	// there before the old one goes.
 	Type *appsv1.RouteType `json:"type,omitempty"`
 	// Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least
-	// one, because a route without a host would take every host of the cluster.
+	// one, because a route without a host would take every host of the cluster. An HTTPRoute has at
+	// most 16.
 	Hostnames []string `json:"hostnames,omitempty"`
 	// Paths under each host name. Default: one, the prefix / to the primary port.
 	Paths []RoutePathApplyConfiguration `json:"paths,omitempty"`
 	// Serves the host names by HTTPS.
 	TLS *RouteTLSApplyConfiguration `json:"tls,omitempty"`
-	// IngressClass of the route. Default: the cluster's default class.
+	// IngressClass of an Ingress. Default: the cluster's default class.
 	IngressClassName *string `json:"ingressClassName,omitempty"`
-	// Annotations of the Ingress, for what its controller offers beyond the API.
+	// The Gateways of an HTTPRoute, or listeners of them. An HTTPRoute needs at least one, of its own
+	// or from the class; an Ingress has none.
+	// Atomic, because no field of a reference is always there to be its key.
+	ParentRefs []ParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
+	// Annotations of the Ingress or HTTPRoute, for what its controller offers beyond the API.
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
@@ -89,6 +97,19 @@ func (b *RouteApplyConfiguration) WithTLS(value *RouteTLSApplyConfiguration) *Ro
 // If called multiple times, the IngressClassName field is set to the value of the last call.
 func (b *RouteApplyConfiguration) WithIngressClassName(value string) *RouteApplyConfiguration {
 	b.IngressClassName = &value
+	return b
+}
+
+// WithParentRefs adds the given value to the ParentRefs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ParentRefs field.
+func (b *RouteApplyConfiguration) WithParentRefs(values ...*ParentReferenceApplyConfiguration) *RouteApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithParentRefs")
+		}
+		b.ParentRefs = append(b.ParentRefs, *values[i])
+	}
 	return b
 }
 

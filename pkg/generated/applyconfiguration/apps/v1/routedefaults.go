@@ -5,17 +5,27 @@
 
 package v1
 
+import (
+	appsv1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
 // RouteDefaultsApplyConfiguration represents a declarative configuration of the RouteDefaults type for use
 // with apply.
 //
 // RouteDefaults are the fields of a route that a class can decide on.
 type RouteDefaultsApplyConfiguration struct {
+	// The API of routes of type Auto.
+	Type *appsv1.RouteType `json:"type,omitempty"`
+	// The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes
+	// none. A namespace that is left out is the Application's.
+	// Atomic, because no field of a reference is always there to be its key.
+	ParentRefs []ParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
 	// IngressClass of the route.
 	IngressClassName *string `json:"ingressClassName,omitempty"`
 	// Serves routes by HTTPS that have no tls of their own.
 	TLS *RouteTLSDefaultsApplyConfiguration `json:"tls,omitempty"`
-	// Annotations of the Ingress. Merged by the annotation. allowedRouteAnnotations does not limit
-	// them.
+	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedRouteAnnotations does
+	// not limit them.
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
@@ -23,6 +33,27 @@ type RouteDefaultsApplyConfiguration struct {
 // apply.
 func RouteDefaults() *RouteDefaultsApplyConfiguration {
 	return &RouteDefaultsApplyConfiguration{}
+}
+
+// WithType sets the Type field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Type field is set to the value of the last call.
+func (b *RouteDefaultsApplyConfiguration) WithType(value appsv1.RouteType) *RouteDefaultsApplyConfiguration {
+	b.Type = &value
+	return b
+}
+
+// WithParentRefs adds the given value to the ParentRefs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ParentRefs field.
+func (b *RouteDefaultsApplyConfiguration) WithParentRefs(values ...*ParentReferenceApplyConfiguration) *RouteDefaultsApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithParentRefs")
+		}
+		b.ParentRefs = append(b.ParentRefs, *values[i])
+	}
+	return b
 }
 
 // WithIngressClassName sets the IngressClassName field in the declarative configuration to the given value

@@ -17,10 +17,14 @@ type RoutePathApplyConfiguration struct {
 	// The path; it starts with a slash.
 	Path *string `json:"path,omitempty"`
 	// How the path is compared: Prefix element by element, Exact as a whole, or as the
-	// IngressClass says.
+	// IngressClass says (ImplementationSpecific), which an HTTPRoute cannot have.
 	PathType *networkingv1.PathType `json:"pathType,omitempty"`
 	// Name of the port, from ports. Default: the primary port.
 	Port *string `json:"port,omitempty"`
+	// What the application sees in place of the prefix: with path /shop and rewritePrefix /, a
+	// request for /shop/cart arrives as /cart. Only for pathType Prefix, and only in an HTTPRoute,
+	// since an Ingress has no portable way to say it.
+	RewritePrefix *string `json:"rewritePrefix,omitempty"`
 }
 
 // RoutePathApplyConfiguration constructs a declarative configuration of the RoutePath type for use with
@@ -50,5 +54,13 @@ func (b *RoutePathApplyConfiguration) WithPathType(value networkingv1.PathType) 
 // If called multiple times, the Port field is set to the value of the last call.
 func (b *RoutePathApplyConfiguration) WithPort(value string) *RoutePathApplyConfiguration {
 	b.Port = &value
+	return b
+}
+
+// WithRewritePrefix sets the RewritePrefix field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RewritePrefix field is set to the value of the last call.
+func (b *RoutePathApplyConfiguration) WithRewritePrefix(value string) *RoutePathApplyConfiguration {
+	b.RewritePrefix = &value
 	return b
 }

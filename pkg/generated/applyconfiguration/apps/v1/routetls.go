@@ -10,8 +10,13 @@ package v1
 //
 // RouteTLS serves a route by HTTPS.
 type RouteTLSApplyConfiguration struct {
-	// Secret of this namespace with the certificate.
+	// Secret of this namespace with the certificate. An Ingress needs it; an HTTPRoute ignores it,
+	// because there the listener has the certificate.
 	SecretName *string `json:"secretName,omitempty"`
+	// Answers requests by HTTP with a redirect to HTTPS. It is an HTTPRoute of its own, named as the
+	// route's with -redirect at its end, on the listener that is called http; or, if the parentRef
+	// names a port, on port 80. Only in an HTTPRoute: an Ingress has no portable way to say it.
+	Redirect *bool `json:"redirect,omitempty"`
 }
 
 // RouteTLSApplyConfiguration constructs a declarative configuration of the RouteTLS type for use with
@@ -25,5 +30,13 @@ func RouteTLS() *RouteTLSApplyConfiguration {
 // If called multiple times, the SecretName field is set to the value of the last call.
 func (b *RouteTLSApplyConfiguration) WithSecretName(value string) *RouteTLSApplyConfiguration {
 	b.SecretName = &value
+	return b
+}
+
+// WithRedirect sets the Redirect field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Redirect field is set to the value of the last call.
+func (b *RouteTLSApplyConfiguration) WithRedirect(value bool) *RouteTLSApplyConfiguration {
+	b.Redirect = &value
 	return b
 }

@@ -11,8 +11,11 @@ package v1
 // RouteTLSDefaults serve routes by HTTPS.
 type RouteTLSDefaultsApplyConfiguration struct {
 	// Secret of the Application's namespace with the certificate. Empty: one for each route,
-	// <application>-<route>-tls, which something else fills, such as cert-manager.
+	// <application>-<route>-tls, which something else fills, such as cert-manager. An HTTPRoute
+	// ignores it.
 	SecretName *string `json:"secretName,omitempty"`
+	// Answers requests by HTTP with a redirect to HTTPS. Routes that are no HTTPRoute do not take it.
+	Redirect *bool `json:"redirect,omitempty"`
 }
 
 // RouteTLSDefaultsApplyConfiguration constructs a declarative configuration of the RouteTLSDefaults type for use with
@@ -26,5 +29,13 @@ func RouteTLSDefaults() *RouteTLSDefaultsApplyConfiguration {
 // If called multiple times, the SecretName field is set to the value of the last call.
 func (b *RouteTLSDefaultsApplyConfiguration) WithSecretName(value string) *RouteTLSDefaultsApplyConfiguration {
 	b.SecretName = &value
+	return b
+}
+
+// WithRedirect sets the Redirect field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Redirect field is set to the value of the last call.
+func (b *RouteTLSDefaultsApplyConfiguration) WithRedirect(value bool) *RouteTLSDefaultsApplyConfiguration {
+	b.Redirect = &value
 	return b
 }

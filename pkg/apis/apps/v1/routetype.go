@@ -1,0 +1,41 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+// NeedsHTTPRoute tells whether the route asks for what an Ingress has no portable way to say.
+func (r *Route) NeedsHTTPRoute() bool {
+	return r.TLS != nil && r.TLS.Redirect != nil && *r.TLS.Redirect ||
+		slices.ContainsFunc(r.Paths, func(path RoutePath) bool { return path.RewritePrefix != nil })
+}
+
+// NeedsIngress tells whether the route has a path that only an IngressClass understands.
+func (r *Route) NeedsIngress() bool {
+	return slices.ContainsFunc(r.Paths, func(path RoutePath) bool { return path.PathType == networkingv1.PathTypeImplementationSpecific })
+}
+
+// MayBeHTTPRoute tells whether the route is an HTTPRoute, or becomes one where the API is served.
+func (r *Route) MayBeHTTPRoute() bool {
+	switch r.Type {
+	case RouteHTTPRoute:
+		return true
+	case RouteIngress:
+		return false
+	default:
+		return len(r.ParentRefs) > 0 && (r.NeedsHTTPRoute() || !r.NeedsIngress())
+	}
+}
+
+// OnHTTP tells whether a parent of the route is where a redirect to HTTPS would be.
+func (r *Route) OnHTTP() bool { return slices.ContainsFunc(r.ParentRefs, ParentReference.onHTTP) }
+
+// onHTTP: the listener that is called http, or port 80 where no listener is named.
+func (p ParentReference) onHTTP() bool {
+	return p.SectionName == "http" || p.SectionName == "" && p.Port != nil && *p.Port == 80
+}

@@ -1,0 +1,54 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"regexp"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// prometheusDuration is how the Prometheus Operator checks a duration.
+var prometheusDuration = regexp.MustCompile(`^(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?$`)
+
+func validateMonitoring(in input) field.ErrorList {
+	monitoring, path := in.spec.Monitoring, in.path.Child("monitoring")
+	if monitoring == nil {
+		return nil
+	}
+	if len(in.spec.Ports) == 0 {
+		return field.ErrorList{field.Forbidden(path, "monitoring needs at least one entry in ports")}
+	}
+	target := probed{ports: applicationPorts(in.spec), primary: in.spec.Ports[0].Name}
+	errs := validateRoutePort(path.Child("port"), monitoring.Port, target)
+	return append(errs, validateScrape(path, monitoring)...)
+}
+
+// validateScrape looks at what does not depend on the ports that there are.
+func validateScrape(path *field.Path, monitoring *v1.Monitoring) field.ErrorList {
+	var errs field.ErrorList
+	if message := pathProblem(monitoring.Path, networkingv1.PathTypePrefix); message != "" {
+		errs = append(errs, field.Invalid(path.Child("path"), monitoring.Path, message))
+	}
+	if !prometheusDuration.MatchString(monitoring.Interval) {
+		errs = append(errs, field.Invalid(path.Child("interval"), monitoring.Interval, "must be a duration as Prometheus writes it: e.g. 30s or 1m"))
+	}
+	return errs
+}
+
+// validateMonitoringDefaults: which ports an Application has is nothing that its class could know.
+func validateMonitoringDefaults(path *field.Path, monitoring *v1.Monitoring) field.ErrorList {
+	if monitoring == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if monitoring.Port != "" {
+		errs = invalid(path.Child("port"), monitoring.Port, validation.IsValidPortName(monitoring.Port))
+	}
+	return append(errs, validateScrape(path, monitoring)...)
+}

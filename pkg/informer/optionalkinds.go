@@ -1,0 +1,140 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gateway "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
+	gatewayinformers "sigs.k8s.io/gateway-api/pkg/client/informers/externalversions/apis/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// OptionalAPIs are the clients of the kinds whose APIs are no part of Kubernetes.
+type OptionalAPIs struct {
+	// Gateway has HTTPRoutes. Nil: they are not served.
+	Gateway gateway.Interface
+	// Dynamic has ServiceMonitors. Nil: they are not served.
+	Dynamic dynamic.Interface
+	// CRDs watches the definitions of the optional kinds. Nil: the controller may not; then Discovery
+	// is asked at the start, and every ten minutes.
+	CRDs      apiextensions.Interface
+	Discovery Discovery
+}
+
+// byOptionalKind is the name of the index that finds the Applications which have, or may want, a child
+// of an optional kind.
+const byOptionalKind = "optionalKind"
+
+func optionalKindIndexers() cache.Indexers {
+	return cache.Indexers{byOptionalKind: func(object any) ([]string, error) {
+		application, ok := object.(*v1.Application)
+		if !ok {
+			return nil, fmt.Errorf("index optional kinds: %T is no Application", object)
+		}
+		var kinds []string
+		for _, kind := range child.OptionalKinds() {
+			if wants(application, kind) {
+				kinds = append(kinds, kind.Kind)
+			}
+		}
+		return kinds, nil
+	}}
+}
+
+// wants tells whether the Application is concerned when the API of the kind comes or goes: its status
+// lists a child of the kind, there or not, or its spec asks for one, or would if it could be. What it
+// asks for by its class is in status too.
+func wants(application *v1.Application, kind child.Kind) bool {
+	for _, resource := range application.Status.Resources {
+		if resource.Group == kind.Group && resource.Kind == kind.Kind {
+			return true
+		}
+	}
+	if kind == child.ServiceMonitor {
+		return application.Spec.Monitoring != nil
+	}
+	byClass := false
+	if class := application.Status.Class; class != nil && class.Defaults != nil && class.Defaults.Routes != nil {
+		byClass = len(class.Defaults.Routes.ParentRefs) > 0
+	}
+	for i := range application.Spec.Routes {
+		if route := &application.Spec.Routes[i]; route.MayBeHTTPRoute() || byClass && route.Type != v1.RouteIngress {
+			return true
+		}
+	}
+	return false
+}
+
+// newOptionals makes the caches of optional kinds that there are clients for.
+func (i *Informers) newOptionals(namespaces []string, options Options) error {
+	apis := options.Optional
+	managed := func(options *metav1.ListOptions) { options.LabelSelector = managedSelector }
+	add := func(kind child.Kind, open func(namespace string) *children) error {
+		api, err := newAPI(kind, apis.CRDs, apis.Discovery)
+		if err != nil {
+			return err
+		}
+		o := newOptional(kind, namespaces, api, options.Access, func(namespace string) (*children, error) {
+			c := open(namespace)
+			if err := c.informer.SetTransform(packChild); err != nil {
+				return nil, fmt.Errorf("pack %s: %w", kind, err)
+			}
+			if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
+				return nil, fmt.Errorf("index %s by Application: %w", kind, err)
+			}
+			return c, nil
+		})
+		o.concerned = i.concerned
+		i.optional = append(i.optional, o)
+		return nil
+	}
+	const never time.Duration = 0
+	if apis.Gateway != nil {
+		if err := add(child.HTTPRoute, func(namespace string) *children {
+			return packed[gatewayv1.HTTPRoute](child.HTTPRoute,
+				gatewayinformers.NewFilteredHTTPRouteInformer(apis.Gateway, namespace, never, cache.Indexers{}, managed))
+		}); err != nil {
+			return err
+		}
+	}
+	if apis.Dynamic != nil {
+		return add(child.ServiceMonitor, func(namespace string) *children {
+			return packed[unstructured.Unstructured](child.ServiceMonitor,
+				dynamicinformer.NewFilteredDynamicInformer(apis.Dynamic, child.ServiceMonitor.GroupVersionResource(), namespace, never, cache.Indexers{}, managed).Informer())
+		})
+	}
+	return nil
+}
+
+// untilKnown asks whether a resource may be read, until there is an answer; nil permits everything.
+func untilKnown(ctx context.Context, access Access, resource schema.GroupResource, namespace string) bool {
+	if access == nil {
+		return true
+	}
+	permitted := false
+	_ = wait.PollUntilContextCancel(ctx, accessRetry, true, func(ctx context.Context) (bool, error) {
+		var err error
+		if permitted, err = access(ctx, resource, namespace); err != nil {
+			klog.FromContext(ctx).Error(err, "Cannot find out whether the resource may be watched; asking again", "resource", resource.Resource, "namespace", namespace)
+			return false, nil
+		}
+		return true, nil
+	})
+	return permitted
+}

@@ -1,0 +1,51 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// The weight of a backend belongs to whoever splits traffic, as replicas belong to an autoscaler. But
+// the rules of an HTTPRoute are one atomic value: an apply without weights would set them all back to
+// the API's default. So those that are live become part of what is compared and applied; the hash of
+// the rendering stays.
+
+// keepWeights copies the live weights into a rendered HTTPRoute, where a rule of the same matches has
+// the same backend.
+func keepWeights(desired *child.Desired, live child.Object) {
+	route, ok := live.(*gatewayv1.HTTPRoute)
+	if !ok {
+		return
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(route)
+	if err != nil {
+		return // It came from the API server, so it is none that cannot be converted.
+	}
+	object := desired.Object.DeepCopy()
+	for _, rule := range namedItems(object.Object, "spec", "rules") {
+		for _, other := range namedItems(fields, "spec", "rules") {
+			if equality.Semantic.DeepEqual(rule["matches"], other["matches"]) {
+				copyWeights(namedItems(rule, "backendRefs"), namedItems(other, "backendRefs"))
+			}
+		}
+	}
+	desired.Object = object
+}
+
+func copyWeights(rendered, live []map[string]any) {
+	for _, backend := range rendered {
+		for _, other := range live {
+			weight, found, err := unstructured.NestedInt64(other, "weight")
+			if found && err == nil && backend["name"] == other["name"] && backend["port"] == other["port"] {
+				backend["weight"] = weight
+			}
+		}
+	}
+}

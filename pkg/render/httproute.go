@@ -1,0 +1,170 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"cmp"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayv1ac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// The lists of an HTTPRoute are atomic, so every default inside of them is said here; but not the
+// weight of a backend, which belongs to whoever splits traffic (see pkg/plan/weights.go).
+
+// The listeners of a Gateway on which tls.redirect relies where a parentRef does not say otherwise.
+const (
+	httpListener  = "http"
+	httpsListener = "https"
+	httpPort      = 80
+)
+
+// httpRoutes renders an HTTPRoute for each route of that type, and one more for a redirect. As with an
+// Ingress there must be ports, and a route without a host name is left out.
+func httpRoutes(app *v1.Application, facts Facts) ([]any, error) {
+	if len(app.Spec.Ports) == 0 {
+		return nil, nil
+	}
+	var rendered []any
+	for i, route := range app.Spec.Routes {
+		if len(route.Hostnames) == 0 || RouteKind(route, facts) != child.HTTPRoute {
+			continue
+		}
+		parents := route.ParentRefs
+		if redirects(route) {
+			parents = secureParents(parents)
+			rendered = append(rendered, httpRoute(app, route, RedirectName(app, i), plainParents(route.ParentRefs), redirectRule()))
+		}
+		rendered = append(rendered, httpRoute(app, route, RouteName(app, i), parents, forwardingRules(app, route)...))
+	}
+	return rendered, nil
+}
+
+func httpRoute(app *v1.Application, route v1.Route, name string, parents []v1.ParentReference, rules ...*gatewayv1ac.HTTPRouteRuleApplyConfiguration) any {
+	spec := gatewayv1ac.HTTPRouteSpec().WithRules(rules...)
+	for _, hostname := range route.Hostnames {
+		spec.WithHostnames(gatewayv1.Hostname(hostname))
+	}
+	for _, parent := range parents {
+		spec.WithParentRefs(parentRef(parent))
+	}
+	rendered := gatewayv1ac.HTTPRoute(name, app.Namespace).WithSpec(spec)
+	rendered.ObjectMetaApplyConfiguration = objectMeta(app, name, route.Annotations)
+	return rendered
+}
+
+func parentRef(parent v1.ParentReference) *gatewayv1ac.ParentReferenceApplyConfiguration {
+	group := gatewayv1.GroupName
+	if parent.Group != nil {
+		group = *parent.Group
+	}
+	ref := gatewayv1ac.ParentReference().
+		WithGroup(gatewayv1.Group(group)).
+		WithKind(gatewayv1.Kind(cmp.Or(parent.Kind, "Gateway"))).
+		WithName(gatewayv1.ObjectName(parent.Name))
+	if parent.Namespace != "" {
+		ref.WithNamespace(gatewayv1.Namespace(parent.Namespace))
+	}
+	if parent.SectionName != "" {
+		ref.WithSectionName(gatewayv1.SectionName(parent.SectionName))
+	}
+	if parent.Port != nil {
+		ref.WithPort(*parent.Port)
+	}
+	return ref
+}
+
+// secureParents are the parents of a route that redirects: not all listeners of a Gateway, or the
+// route itself would answer by HTTP too, beside its redirect.
+func secureParents(parents []v1.ParentReference) []v1.ParentReference {
+	secure := make([]v1.ParentReference, 0, len(parents))
+	for _, parent := range parents {
+		if parent.SectionName == "" && parent.Port == nil {
+			parent.SectionName = httpsListener
+		}
+		secure = append(secure, parent)
+	}
+	return secure
+}
+
+// plainParents are those of the redirect, each once: several listeners of a Gateway have one for HTTP.
+func plainParents(parents []v1.ParentReference) []v1.ParentReference {
+	type parentKey struct {
+		group, kind, namespace, name, section string
+		port                                  int32
+	}
+	seen := map[parentKey]bool{}
+	var plain []v1.ParentReference
+	for _, parent := range parents {
+		key := parentKey{kind: parent.Kind, namespace: parent.Namespace, name: parent.Name}
+		if parent.Group != nil {
+			key.group = *parent.Group
+		}
+		if parent.Port != nil && parent.SectionName == "" {
+			parent.Port, key.port = new(int32(httpPort)), httpPort
+		} else {
+			parent.SectionName, parent.Port, key.section = httpListener, nil, httpListener
+		}
+		if !seen[key] {
+			seen[key] = true
+			plain = append(plain, parent)
+		}
+	}
+	return plain
+}
+
+// redirectRule answers every request of the host names. 301 and not the API's 302, so that browsers
+// remember it.
+func redirectRule() *gatewayv1ac.HTTPRouteRuleApplyConfiguration {
+	return gatewayv1ac.HTTPRouteRule().
+		WithMatches(pathMatch(v1.RoutePath{Path: "/", PathType: networkingv1.PathTypePrefix})).
+		WithFilters(gatewayv1ac.HTTPRouteFilter().
+			WithType(gatewayv1.HTTPRouteFilterRequestRedirect).
+			WithRequestRedirect(gatewayv1ac.HTTPRequestRedirectFilter().WithScheme("https").WithStatusCode(301)))
+}
+
+// forwardingRules are one rule for all paths that lead to one port, since a route may have 16 rules
+// only, and one for each path that is rewritten, which the API demands. Which rule takes a request
+// does not depend on their order, but on how exactly the path matches.
+func forwardingRules(app *v1.Application, route v1.Route) []*gatewayv1ac.HTTPRouteRuleApplyConfiguration {
+	var rules []*gatewayv1ac.HTTPRouteRuleApplyConfiguration
+	ofPort := map[string]*gatewayv1ac.HTTPRouteRuleApplyConfiguration{}
+	for _, path := range RoutePaths(app, route) {
+		if path.RewritePrefix == nil && ofPort[path.Port] != nil {
+			ofPort[path.Port].WithMatches(pathMatch(path))
+			continue
+		}
+		rule := gatewayv1ac.HTTPRouteRule().WithMatches(pathMatch(path))
+		if path.RewritePrefix != nil {
+			rule.WithFilters(gatewayv1ac.HTTPRouteFilter().
+				WithType(gatewayv1.HTTPRouteFilterURLRewrite).
+				WithURLRewrite(gatewayv1ac.HTTPURLRewriteFilter().WithPath(gatewayv1ac.HTTPPathModifier().
+					WithType(gatewayv1.PrefixMatchHTTPPathModifier).
+					WithReplacePrefixMatch(*path.RewritePrefix))))
+		} else {
+			ofPort[path.Port] = rule
+		}
+		// The Service's port by its number, as this API wants it.
+		for _, port := range declaredPorts(app, []string{path.Port}) {
+			rule.WithBackendRefs(gatewayv1ac.HTTPBackendRef().
+				WithGroup("").WithKind("Service").
+				WithName(gatewayv1.ObjectName(app.Name)).
+				WithPort(ServicePort(port)))
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+func pathMatch(path v1.RoutePath) *gatewayv1ac.HTTPRouteMatchApplyConfiguration {
+	kind := gatewayv1.PathMatchPathPrefix
+	if path.PathType == networkingv1.PathTypeExact {
+		kind = gatewayv1.PathMatchExact
+	}
+	return gatewayv1ac.HTTPRouteMatch().WithPath(gatewayv1ac.HTTPPathMatch().WithType(kind).WithValue(path.Path))
+}

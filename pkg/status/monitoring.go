@@ -1,0 +1,35 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// monitoringReady is there while a ServiceMonitor is wanted. An application serves without one, so
+// that an API that is missing keeps nothing from being ready.
+func monitoringReady(in Input, children []assessment) (metav1.Condition, bool) {
+	if !in.planned() {
+		return previous(in, v1.ConditionMonitoringReady)
+	}
+	for _, a := range children {
+		if a.Ref.Kind != child.ServiceMonitor || a.Desired == nil {
+			continue
+		}
+		switch {
+		case a.Action == plan.Absent:
+			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: a.message}, true
+		case a.state != v1.ResourceSynced:
+			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonMonitoringNotApplied, Message: fmt.Sprintf("ServiceMonitor %s: %s", a.Ref.Name, a.message)}, true
+		}
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: "The ServiceMonitor is applied."}, true
+	}
+	return metav1.Condition{}, false
+}
