@@ -61,7 +61,7 @@ func excesses(p permission) []string {
 		}
 	}
 	has(p.rule.Verbs, "*", "escalate", "bind", "impersonate")
-	has(p.rule.APIGroups, "*", rbacv1.GroupName, "certificates.k8s.io", "apiregistration.k8s.io", "apiextensions.k8s.io")
+	has(p.rule.APIGroups, "*", rbacv1.GroupName, "certificates.k8s.io", "apiregistration.k8s.io")
 	has(p.rule.Resources, "*", "pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "serviceaccounts/token", "nodes", "nodes/proxy", "namespaces", "persistentvolumes")
 	has(p.rule.NonResourceURLs, "*", "/*")
 	for _, resource := range p.rule.Resources {
@@ -83,6 +83,10 @@ func excesses(p permission) []string {
 	registration := slices.Contains(p.rule.APIGroups, "admissionregistration.k8s.io")
 	if registration && (len(p.rule.ResourceNames) == 0 || slices.Contains(p.rule.Verbs, "create")) {
 		all = append(all, "webhook configurations without a name")
+	}
+	definitions := slices.Contains(p.rule.APIGroups, "apiextensions.k8s.io")
+	if definitions && (len(p.rule.ResourceNames) == 0 || !slices.Equal(p.rule.Verbs, []string{"list", "watch"})) {
+		all = append(all, "CustomResourceDefinitions without a name, or to write")
 	}
 	return all
 }

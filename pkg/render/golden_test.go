@@ -48,6 +48,7 @@ func TestGolden(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(input), ".in.yaml"), func(t *testing.T) {
 			got := document(t, renderedWith(t, goldenApplication(t, input), render.Facts{
 				RouteControllerNamespaces: []string{"ingress-nginx"},
+				MonitoringNamespaces:      []string{"monitoring"},
 			}))
 			if *update {
 				if err := os.WriteFile(output, got, 0o644); err != nil {

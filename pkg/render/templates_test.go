@@ -76,6 +76,10 @@ var unrelated = map[string]func(*v1.Application){
 	"another route": func(a *v1.Application) {
 		a.Spec.Routes = []v1.Route{{Name: "other", Hostnames: []string{"other.example.com"}}}
 	},
+	"a route by Gateway API": func(a *v1.Application) {
+		a.Spec.Routes = []v1.Route{{Name: "other", Type: v1.RouteHTTPRoute, Hostnames: []string{"other.example.com"}, ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
+	},
+	"monitoring": func(a *v1.Application) { a.Spec.Monitoring = &v1.Monitoring{Interval: "30s"} },
 	"no budget": func(a *v1.Application) {
 		a.Spec.DisruptionBudget = &v1.DisruptionBudget{Mode: v1.DisruptionBudgetDisabled}
 	},

@@ -125,8 +125,8 @@ func TestScaleUpIsNoWarning(t *testing.T) {
 
 // Deployment and children of a kind that a later version knows.
 func TestRelatedOfUnknownKind(t *testing.T) {
-	got := related(v1.ResourceStatus{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: "web"})
-	want := &child.Ref{Kind: child.Kind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}, Name: "web"}
+	got := related(v1.ResourceStatus{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute", Name: "web"})
+	want := &child.Ref{Kind: child.Kind{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}, Name: "web"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -144,6 +144,8 @@ func TestS1ShippedRoles(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, controlplane.ForTest(t, controlplane.WithOwnCluster(), controlplane.WithAuditLog()))
 	e.create("{apiVersion: apps.fairlead.dev/v1, kind: ApplicationClass, metadata: {name: gold}, spec: {defaults: {terminationGracePeriodSeconds: 20}}}")
+	e.cluster.InstallCRDs(t, gatewayDefinition(t))
+	e.cluster.InstallCRDs(t, monitorDefinition(t))
 	since := e.cluster.AuditCursor(t)
 	r := e.replica("shipped", e.asShipped())
 	r.waitFor("Starting workers")
@@ -196,8 +198,13 @@ func (e *env) useEverything(r *replica) {
 	e.waitEvent("using", v1.EventConfigChanged, "Deployment", "using")
 	e.waitCounts("gold", 1, 1, 0)
 
-	for _, kind := range namedKinds() {
+	e.apply(named(routed, "routed"))
+	e.accept("routed")
+	for _, kind := range append(namedKinds(), child.OptionalKinds()...) {
 		name := childName(kind, "web")
+		if kind.Optional() {
+			name = "routed"
+		}
 		// Repaired by an apply; found again by a get after the informer has lost it.
 		e.patch(kind, name, types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
 		e.waitFields(kind, name, fields{`metadata.labels.app\.kubernetes\.io/managed-by`: v1.ManagedBy})
@@ -215,6 +222,10 @@ func (e *env) useEverything(r *replica) {
 			continue
 		}
 		e.eventually(fmt.Sprintf("%s is deleted", kind), func() (bool, string) { return e.live(kind, childName(kind, "web")) == nil, "" })
+	}
+	e.editSpec("routed", func(spec *v1.ApplicationSpec) { spec.Routes, spec.Monitoring = nil, nil })
+	for _, kind := range child.OptionalKinds() {
+		e.eventually(fmt.Sprintf("%s is deleted", kind), func() (bool, string) { return e.live(kind, "routed") == nil, "" })
 	}
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileSuspend })
 	remove[v1.Application](e, "kept")

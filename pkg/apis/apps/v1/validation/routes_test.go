@@ -17,12 +17,12 @@ func TestRoutes(t *testing.T) {
 		spec: port + `routes: [{name: a, hostnames: [a.example.com, b.example.com], paths: [{path: /a}, {path: /a, pathType: Exact}]}, {name: b, hostnames: [c.example.com], paths: [{path: /a}]}]`,
 	}, {
 		name: "names, types and references",
-		spec: port + `routes: [{hostnames: [a]}, {name: A, type: HTTPRoute, hostnames: [b], tls: {}, ingressClassName: ""}, {name: c, hostnames: [c], tls: {secretName: C}, ingressClassName: C}, {name: c, hostnames: [d]}]`,
+		spec: port + `routes: [{hostnames: [a]}, {name: A, type: Tunnel, hostnames: [b], tls: {}, ingressClassName: ""}, {name: c, hostnames: [c], tls: {secretName: C}, ingressClassName: C}, {name: c, hostnames: [d]}]`,
 		want: []string{
 			`spec.routes[0].name: Required value: must be a DNS label`,
 			`spec.routes[1].name: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
-			`spec.routes[1].type: Unsupported value: "HTTPRoute": supported values: "Ingress"`,
-			`spec.routes[1].tls.secretName: Required value: must be the name of an object`,
+			`spec.routes[1].type: Unsupported value: "Tunnel": supported values: "Auto", "HTTPRoute", "Ingress"`,
+			`spec.routes[1].tls.secretName: Required value: an Ingress needs the Secret with the certificate`,
 			`spec.routes[1].ingressClassName: Required value: must be the name of an object`,
 			`spec.routes[2].tls.secretName: Invalid value: "C": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 			`spec.routes[2].ingressClassName: Invalid value: "C": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,

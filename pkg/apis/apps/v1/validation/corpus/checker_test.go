@@ -128,8 +128,12 @@ func (r resourceChecker) checkSchema(fields map[string]any) []string {
 // admission is the validation that the webhooks and the sync share.
 func admission(t *testing.T, kind string, fields map[string]any) field.ErrorList {
 	t.Helper()
-	if kind != "Application" {
-		return nil
+	if kind == v1.ApplicationClassKind {
+		var class v1.ApplicationClass
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &class); err != nil {
+			t.Fatalf("the schema lets through what cannot be decoded: %v", err)
+		}
+		return validation.ValidateApplicationClass(&class)
 	}
 	var application v1.Application
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &application); err != nil {
