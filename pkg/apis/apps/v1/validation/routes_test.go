@@ -21,7 +21,7 @@ func TestRoutes(t *testing.T) {
 		want: []string{
 			`spec.routes[0].name: Required value: must be a DNS label`,
 			`spec.routes[1].name: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
-			`spec.routes[1].type: Unsupported value: "Tunnel": supported values: "Auto", "HTTPRoute", "Ingress"`,
+			`spec.routes[1].type: Unsupported value: "Tunnel": supported values: "Auto", "Ingress", "HTTPRoute"`,
 			`spec.routes[1].tls.secretName: Required value: an Ingress needs the Secret with the certificate`,
 			`spec.routes[1].ingressClassName: Required value: must be the name of an object`,
 			`spec.routes[2].tls.secretName: Invalid value: "C": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
