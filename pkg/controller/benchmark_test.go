@@ -1,0 +1,84 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+
+	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/payload"
+	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// BenchmarkSync is a sync that finds nothing to do, the most frequent one, with what queues it: once
+// without a recorder, and once with one that nobody looks at.
+func BenchmarkSync(b *testing.B) {
+	for _, with := range []struct {
+		name     string
+		recorder *pipeline.Recorder
+	}{{"without", nil}, {"recorded", pipeline.New()}} {
+		b.Run(with.name, func(b *testing.B) { benchmarkSync(b, with.recorder) })
+	}
+}
+
+func benchmarkSync(b *testing.B, recorder *pipeline.Recorder) {
+	b.Helper()
+	server := applytest.NewServer(b)
+	applytest.Put(server, applytest.Applications, application("web"))
+	informers, err := informer.New(server.Kube(), server.Fairlead(), informer.Options{Metadata: server.Metadata(), Access: permitAll, Pipeline: recorder})
+	if err != nil {
+		b.Fatal(err)
+	}
+	tracker := freshness.NewTracker()
+	c, err := New(Config{
+		Informers: informers, Writer: apply.NewWriter(server.Client(), tracker), Tracker: tracker, Differ: plan.NewDiffer(scheme.Scheme),
+		Applications: server.Fairlead().AppsV1(), Classes: server.Fairlead().AppsV1(), Recorder: events.NewFakeRecorder(1000),
+		Payload: payload.NewReader(server.Kube().CoreV1(), hashKey), Workers: 1, Pipeline: recorder,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	filled, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- c.Run(ctx, func(ctx context.Context, _ func(ctx, lease context.Context)) error {
+			close(filled)
+			<-ctx.Done()
+			return nil
+		})
+	}()
+	<-filled
+	sync := func() {
+		c.queue.enqueue(key("web"), because(Updated))
+		key, _ := c.queue.Get()
+		trigger, since := c.queue.order.trigger(key)
+		c.syncKey(ctx, key, trigger, since)
+	}
+	// Until it has come to rest: children written, caches caught up, status told.
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		sync()
+	}
+	writes := func() int { return len(server.Requests(applytest.Request.Writes)) }
+	before := writes()
+	b.ReportAllocs()
+	for b.Loop() {
+		sync()
+	}
+	if now := writes(); now != before {
+		b.Errorf("at rest there were %d writes", now-before)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		b.Error(err)
+	}
+}
