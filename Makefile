@@ -29,6 +29,11 @@ endif
 	@hack/build.sh ./hack/demo fairlead-demo
 	@exec bin/fairlead-demo $(ARGS)
 
+.PHONY: tour
+tour: build cluster ## Show a rollback, a changed Secret, a changed class and a changed kind of route, on an embedded cluster
+	@hack/build.sh ./hack/demo fairlead-demo
+	@exec bin/fairlead-demo -tour $(ARGS)
+
 .PHONY: run
 run: build ## Run the controller on this machine, against $KUBECONFIG or ~/.kube/config. ARGS="--workers=4": more flags
 	@exec bin/fairlead-controller $(RUN_FLAGS) $(ARGS)

@@ -39,7 +39,7 @@ func conditionTone(application *v1.Application, condition metav1.Condition) tone
 	switch condition.Type {
 	case v1.ConditionReconciling, v1.ConditionPaused:
 		return busy
-	case v1.ConditionStalled, v1.ConditionDrifted:
+	case v1.ConditionStalled, v1.ConditionDrifted, v1.ConditionRolledBack:
 		if condition.Status == metav1.ConditionFalse {
 			return good
 		}

@@ -29,6 +29,15 @@ func installCRDs(ctx context.Context, c *clients, dir string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
+	names, err := installDefinitions(ctx, c, manifests)
+	if err != nil {
+		return nil, err
+	}
+	return names, waitServed(ctx, c)
+}
+
+// installDefinitions applies CustomResourceDefinitions, and returns their names once they are established.
+func installDefinitions(ctx context.Context, c *clients, manifests []manifest) ([]string, error) {
 	var names []string
 	for _, m := range manifests {
 		body, err := yaml.YAMLToJSON(m.text)
@@ -45,7 +54,7 @@ func installCRDs(ctx context.Context, c *clients, dir string) ([]string, error) 
 		}
 		names = append(names, m.object.GetName())
 	}
-	return names, waitServed(ctx, c)
+	return names, nil
 }
 
 func waitEstablished(ctx context.Context, c *clients, name string) error {

@@ -37,8 +37,16 @@ type demo struct {
 	seen    summary
 }
 
-// steps are what the demo does, in order.
+// steps are what the demo does, or the tour, in order.
 func (d *demo) steps() []step {
+	if d.options.tour {
+		return append(d.startSteps(), d.tourSteps()...)
+	}
+	return append(d.startSteps(), d.exampleSteps()...)
+}
+
+// startSteps make everything run.
+func (d *demo) startSteps() []step {
 	return []step{
 		{
 			title:    d.clusterTitle(),
@@ -58,6 +66,12 @@ func (d *demo) steps() []step {
 			deadline: 10 * time.Second,
 			run:      d.startController,
 		},
+	}
+}
+
+// exampleSteps show the examples at work.
+func (d *demo) exampleSteps() []step {
+	return []step{
 		{
 			title:    "Apply the examples",
 			expected: "every Application with Ready=True for its current generation, and every child Synced",
@@ -93,7 +107,7 @@ func (d *demo) run(ctx context.Context) error {
 	d.died = cancel
 	err := performAll(ctx, d.screen, d.steps(), d.lastSeen)
 	if err == nil {
-		d.screen.print(d.seen.report(d.screen.style)...)
+		d.screen.print(d.report()...)
 		if !d.options.once {
 			err = d.stay(ctx)
 		}
@@ -104,6 +118,14 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	// The steps' context has ended, or will: stopping must go on all the same.
 	return errors.Join(err, d.stop(context.WithoutCancel(ctx), err != nil))
+}
+
+// report is what was seen, for people.
+func (d *demo) report() []line {
+	if d.options.tour {
+		return []line{nil, {d.screen.style.mark(good), text(" Every step of the tour was seen")}}
+	}
+	return d.seen.report(d.screen.style)
 }
 
 // stay shows how things stand until Ctrl-C, so that people can play with the cluster and see what happens.

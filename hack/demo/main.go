@@ -3,8 +3,8 @@
 
 // Command demo shows Fairlead at work, and fails unless it saw everything that it shows.
 //
-// Read demo.go first: it has the steps. setup.go, story.go and stop.go carry them out; tree.go and changes.go are what
-// people see; the rest are the tools for that.
+// Read demo.go first: it has the steps. setup.go, story.go and stop.go carry them out, and tour.go those of the tour;
+// tree.go and changes.go are what people see; the rest are the tools for that.
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 
 const usage = `Shows Fairlead at work: starts a Kubernetes control plane with simulated nodes, installs the CustomResourceDefinitions,
 runs the controller, applies artifacts/examples, breaks things and shows how they are repaired. "make demo" builds
-what it needs and runs it.
+what it needs and runs it; "make tour" does with -tour.
 
 Environment:
   KUBECONFIG  use this cluster, instead of starting one
@@ -32,6 +32,8 @@ type options struct {
 	kubeconfig string
 	// once ends the demo after its last step.
 	once bool
+	// tour shows what happens to one Application after its first day, instead of the examples.
+	tour bool
 }
 
 // parseOptions reads flags and environment. flag.ErrHelp means that the usage was asked for and printed.
@@ -47,8 +49,12 @@ func parseOptions(args []string, getenv func(string) string, output io.Writer) (
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.root, "root", "", "the directory with bin and artifacts; default: the current one, or the nearest above it that has them")
+	flags.BoolVar(&o.tour, "tour", false, "show what happens to one Application after its first day, instead of the examples; on a cluster of its own")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
+	}
+	if o.tour && o.kubeconfig != "" {
+		return options{}, errors.New("the tour needs simulated nodes, so it starts a cluster of its own: unset KUBECONFIG")
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))

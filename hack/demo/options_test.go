@@ -28,6 +28,8 @@ func TestParseOptions(t *testing.T) {
 		{name: "environment", environment: map[string]string{"KUBECONFIG": "kc", "ONCE": "1"}, want: options{root: root, kubeconfig: "kc", once: true}},
 		{name: "ONCE=0", environment: map[string]string{"ONCE": "0"}, want: options{root: root}},
 		{name: "root", args: []string{"-root", "/x"}, want: options{root: "/x"}},
+		{name: "tour", args: []string{"-tour"}, want: options{root: root, tour: true}},
+		{name: "tour elsewhere", args: []string{"-tour"}, environment: map[string]string{"KUBECONFIG": "kc"}, wantErr: "unset KUBECONFIG"},
 		{name: "argument", args: []string{"now"}, wantErr: `unexpected argument "now"`},
 		{name: "help", args: []string{"-help"}, wantErr: flag.ErrHelp.Error()},
 	}

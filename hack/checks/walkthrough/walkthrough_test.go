@@ -22,6 +22,7 @@ const root = "../../.."
 // elsewhere are the commands that something else runs: the file that shows it, and how.
 var elsewhere = map[string]struct{ file, text string }{
 	"make demo":      {".ci/run", "ONCE=1 make demo"},
+	"make tour":      {".ci/run", "ONCE=1 make tour"},
 	"make lint":      {".ci/run", "make lint"},
 	"make verify":    {".ci/run", "make verify"},
 	"make test":      {".ci/run", "make test"},
