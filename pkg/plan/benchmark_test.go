@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"testing"
 
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 )
@@ -37,6 +38,15 @@ func BenchmarkRenderAndPlan(b *testing.B) {
 	}
 	facts := facts()
 	facts.Revision.Data = fmt.Appendf(nil, `{"spec":%s}`, spec)
+	desired, err := render.Children(snapshot.Application, facts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, d := range desired {
+		if d.Kind == child.ControllerRevision {
+			snapshot.Children[d.Ref] = stored(b, d)
+		}
+	}
 	if len(snapshot.Children) != 7 { // Those that serve, and the current revision.
 		b.Fatalf("%d children", len(snapshot.Children))
 	}
@@ -49,7 +59,7 @@ func BenchmarkRenderAndPlan(b *testing.B) {
 		}
 	})
 	b.Run("plan", func(b *testing.B) {
-		in := plan.Input{Snapshot: snapshot, Desired: rendered(b, snapshot.Application)}
+		in := plan.Input{Snapshot: snapshot, Desired: desired}
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := plan.Compute(differ, in); err != nil {

@@ -207,6 +207,12 @@ func TestOptionalAPIs(t *testing.T) {
 	e.accept("web")
 	e.waitReady("web")
 	e.waitCondition("other", v1.ConditionMonitoringReady, metav1.ConditionTrue, v1.ReasonApplied)
+
+	e.applyFiles(filepath.Join(examples, optionalExample))
+	e.accept("gateway")
+	e.accept("gateway-redirect")
+	e.waitReady("gateway")
+	e.waitCondition("gateway", v1.ConditionMonitoringReady, metav1.ConditionTrue, v1.ReasonApplied)
 }
 
 // quiet wants no request of the controller for a while, but for watches, which may be renewed.
