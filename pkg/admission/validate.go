@@ -56,7 +56,7 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	if !subject.specChanged {
 		rules = append(rules, h.unchangedSpec)
 	} else {
-		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.references)
+		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.references, ineffective)
 	}
 	if subject.old != nil {
 		// What the old object has that cannot be decoded was not there, as far as the rules can tell.

@@ -6,11 +6,14 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // Looking for referenced objects is a courtesy, and must not make a request slow or fail.
@@ -83,4 +86,39 @@ func (h *Handler) isMissing(ctx context.Context, reference Reference) (missing b
 		return false
 	}
 	return !exists
+}
+
+// ineffective warns of what the request begins to say and nothing will heed.
+func ineffective(_ context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 {
+		return nil
+	}
+	var before []string
+	if in.old != nil {
+		before = unheeded(in.old.Spec.Routes)
+	}
+	for _, warning := range unheeded(in.new.Spec.Routes) {
+		if !slices.Contains(before, warning) {
+			found.warnings = append(found.warnings, warning)
+		}
+	}
+	return nil
+}
+
+// unheeded is what an HTTPRoute has no use for. A route of type Auto may become an Ingress, which has.
+// Routes are told by their names, so that a move in the list warns of nothing anew.
+func unheeded(routes []v1.Route) []string {
+	var warnings []string
+	for _, route := range routes {
+		if route.Type != v1.RouteHTTPRoute {
+			continue
+		}
+		if route.TLS != nil && route.TLS.SecretName != "" {
+			warnings = append(warnings, fmt.Sprintf("tls.secretName of route %q has no effect, because its type is HTTPRoute: the Gateway's listener has the certificate", route.Name))
+		}
+		if route.IngressClassName != nil {
+			warnings = append(warnings, fmt.Sprintf("ingressClassName of route %q has no effect, because its type is HTTPRoute: parentRefs name its Gateways", route.Name))
+		}
+	}
+	return warnings
 }
