@@ -6,10 +6,13 @@ package integration
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +21,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 const certSecret = "fairlead-controller-certs"
@@ -36,7 +41,12 @@ func (r *replica) served(server string) string {
 // ask asks once. The token and the CAs may be empty.
 func (e *env) ask(url, token string, trusted *x509.CertPool) (code int, body string) {
 	e.Helper()
-	request, err := http.NewRequestWithContext(e.Context(), http.MethodGet, url, nil)
+	return e.send(http.MethodGet, url, token, trusted)
+}
+
+func (e *env) send(method, url, token string, trusted *x509.CertPool) (code int, body string) {
+	e.Helper()
+	request, err := http.NewRequestWithContext(e.Context(), method, url, nil)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -71,20 +81,25 @@ func (e *env) token(name string) string {
 	return request.Status.Token
 }
 
-// letRead gives a ServiceAccount what the metrics-reader role has, and profiles.
-func (e *env) letRead(account string) {
+// let gives a ServiceAccount verbs on paths.
+func (e *env) let(account string, verbs []string, paths ...string) {
 	e.Helper()
-	name := e.namespace + "-metrics-reader"
 	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics", "/debug/pprof/*"}, Verbs: []string{"get"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: e.namespace + "-" + account},
+		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: paths, Verbs: verbs}},
 	}
 	if _, err := e.kube.RbacV1().ClusterRoles().Create(e.Context(), role, metav1.CreateOptions{}); err != nil {
 		e.Fatal(err)
 	}
+	e.bind(account, role.Name)
+}
+
+// bind binds a ServiceAccount to a ClusterRole.
+func (e *env) bind(account, role string) {
+	e.Helper()
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: e.namespace + "-" + account},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: e.namespace, Name: account}},
 	}
 	if _, err := e.kube.RbacV1().ClusterRoleBindings().Create(e.Context(), binding, metav1.CreateOptions{}); err != nil {
@@ -120,7 +135,7 @@ func TestS19Endpoints(t *testing.T) {
 	one.waitFor("Starting workers")
 	two := e.replica("two", serving, func(s *setup) { s.Serving.Profiling = true })
 	trusted, stranger, reader := e.trusted(), e.token("stranger"), e.token("reader")
-	e.letRead("reader")
+	e.let("reader", []string{"get"}, "/metrics", "/debug/pprof/*") // what the metrics-reader role has, and profiles
 	e.apply(small)
 	e.waitReady("web")
 
@@ -159,5 +174,66 @@ func TestS19Endpoints(t *testing.T) {
 		if code, body := e.ask("http"+strings.TrimPrefix(metrics, "https")+"/metrics", reader, nil); code == http.StatusOK {
 			t.Errorf("%s: plain HTTP gets %d %s", r.identity, code, body)
 		}
+	}
+}
+
+// TestS19LiveView asks for the live view as in a cluster: beside the metrics, with the role that ships (S19).
+func TestS19LiveView(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, shared.Get(t))
+	e.releasedLease()
+	serving := func(s *setup) {
+		s.Serving.MetricsBindAddress = ":0"
+		s.Serving.CertSecret = certSecret
+	}
+	leader := e.replica("leader", serving, func(s *setup) { s.Serving.DebugPipeline = true })
+	leader.waitFor("Starting workers")
+	usual := e.replica("usual", serving)
+	trusted := e.trusted()
+	// scraper may read the metrics, and operator more than the role has.
+	scraper, reader, operator := e.token("scraper"), e.token("reader"), e.token("operator")
+	e.let("scraper", []string{"get"}, "/metrics")
+	e.let("operator", []string{"get", "head", "post", "delete"}, "/debug/pipeline/*")
+	e.applyAnywhere(e.manifest("rbac/users/live-view.yaml"))
+	e.bind("reader", "fairlead-pipeline-reader")
+	e.apply(small)
+	e.waitReady("web")
+
+	const page, view = "/debug/pipeline/", "/debug/pipeline/v1/snapshot"
+	for _, test := range []struct {
+		replica             *replica
+		method, path, token string
+		want                int
+	}{
+		{leader, http.MethodGet, view, "", http.StatusUnauthorized},
+		{leader, http.MethodGet, view, "forged", http.StatusUnauthorized},
+		{leader, http.MethodGet, view, scraper, http.StatusForbidden},
+		{leader, http.MethodGet, page, scraper, http.StatusForbidden},
+		{leader, http.MethodGet, view, reader, http.StatusOK},
+		{leader, http.MethodGet, page, reader, http.StatusOK},
+		{leader, http.MethodGet, "/metrics", reader, http.StatusForbidden},
+		{leader, http.MethodPost, view, reader, http.StatusForbidden},
+		{leader, http.MethodHead, view, operator, http.StatusOK},
+		{leader, http.MethodPost, view, operator, http.StatusMethodNotAllowed},
+		{leader, http.MethodDelete, page, operator, http.StatusMethodNotAllowed},
+		{usual, http.MethodGet, view, "", http.StatusUnauthorized},
+		{usual, http.MethodGet, view, reader, http.StatusNotFound},
+		{usual, http.MethodGet, page, reader, http.StatusNotFound},
+	} {
+		url := "https://" + test.replica.served("metrics") + test.path
+		e.eventually(fmt.Sprintf("%s %s of %s gets %d", test.method, test.path, test.replica.identity, test.want), func() (bool, string) {
+			code, body := e.send(test.method, url, test.token, trusted)
+			return code == test.want, fmt.Sprint(code, " ", body)
+		})
+	}
+
+	_, body := e.ask("https://"+leader.served("metrics")+view, reader, trusted)
+	var snapshot pipeline.Snapshot
+	if err := json.Unmarshal([]byte(body), &snapshot); err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	wrote := slices.ContainsFunc(snapshot.Events, func(event pipeline.Event) bool { return event.Type == pipeline.TypeWrote })
+	if snapshot.Version != pipeline.Version || len(snapshot.Stages) != len(pipeline.Stages()) || !wrote {
+		t.Errorf("the snapshot is %s", body)
 	}
 }
