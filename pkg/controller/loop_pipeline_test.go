@@ -108,7 +108,7 @@ func TestPipelineOfACreation(t *testing.T) {
 func TestPipelineOfAFailure(t *testing.T) {
 	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
 		pass(0)
-		recover := w.server.Intercept(func(_ context.Context, r applytest.Request) error {
+		permit := w.server.Intercept(func(_ context.Context, r applytest.Request) error {
 			if r.Verb == "create" && r.Kind == child.Deployment {
 				return apierrors.NewForbidden(r.Kind.GroupVersionResource().GroupResource(), r.Name, nil)
 			}
@@ -137,7 +137,7 @@ func TestPipelineOfAFailure(t *testing.T) {
 			}
 			last = wait
 		}
-		recover()
+		permit()
 		pass(time.Minute)
 		if failing := w.setup.pipeline.Snapshot().Failing; len(failing) != 0 {
 			t.Errorf("failing is still %+v", failing)

@@ -6,7 +6,6 @@ package informer
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -76,7 +75,7 @@ func (o *optional) run(ctx context.Context) {
 	defer watching.Wait()
 	watching.Go(func() { o.api.run(ctx) })
 	present, stop := "", func() {}
-	defer func() { stop() }()
+	defer func() { stop() }() //nolint:gocritic // Not the stop of now: it changes below.
 	for {
 		select {
 		case <-ctx.Done():
@@ -231,5 +230,5 @@ func (i *Informers) concerned(kind child.Kind) []cache.ObjectName {
 
 // definitionName is that of the CustomResourceDefinition of a kind.
 func definitionName(kind child.Kind) string {
-	return strings.Join([]string{kind.Resource, kind.Group}, ".")
+	return kind.Resource + "." + kind.Group
 }

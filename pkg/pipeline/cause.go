@@ -40,7 +40,7 @@ func Cause(err error) string {
 // each takes joined errors apart, also below what wraps them.
 func each(err error, visit func(error)) {
 	for wrapped := err; wrapped != nil; wrapped = errors.Unwrap(wrapped) {
-		if joined, ok := wrapped.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it walks the chain itself
+		if joined, ok := wrapped.(interface{ Unwrap() []error }); ok {
 			for _, single := range joined.Unwrap() {
 				each(single, visit)
 			}

@@ -65,7 +65,8 @@ func (t *tally) add(label string, at, took int64) {
 	t.counter.add(at)
 	if took > 0 {
 		t.latencies[t.next] = took
-		if t.next++; t.next == len(t.latencies) {
+		t.next++
+		if t.next == len(t.latencies) {
 			t.next, t.full = 0, true
 		}
 	}

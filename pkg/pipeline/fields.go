@@ -62,7 +62,7 @@ func (d *difference) compare(path string, before, after reflect.Value) {
 		d.add(path)
 		return
 	}
-	if _, leaf := before.Interface().(json.Marshaler); leaf && before.Kind() != reflect.Pointer {
+	if _, leaf := reflect.TypeAssert[json.Marshaler](before); leaf && before.Kind() != reflect.Pointer {
 		d.add(path)
 		return
 	}
@@ -92,7 +92,7 @@ func (d *difference) compare(path string, before, after reflect.Value) {
 
 func (d *difference) compareStruct(path string, before, after reflect.Value) {
 	before, after = addressable(before), addressable(after)
-	if _, leaf := before.Addr().Interface().(json.Marshaler); leaf {
+	if _, leaf := reflect.TypeAssert[json.Marshaler](before.Addr()); leaf {
 		d.add(path)
 		return
 	}

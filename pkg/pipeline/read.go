@@ -78,7 +78,8 @@ func (r *Recorder) Events(filter Filter) EventList {
 				return false
 			}
 			if rec.matches(filter) {
-				if fit++; filter.Limit > 0 && fit > filter.Limit {
+				fit++
+				if filter.Limit > 0 && fit > filter.Limit {
 					list.Truncated = true
 					return false
 				}

@@ -67,7 +67,8 @@ func (r *ring) put(rec *record) {
 		r.lost = slot.sequence
 	}
 	*slot = *rec
-	if r.next++; r.next == len(r.records) {
+	r.next++
+	if r.next == len(r.records) {
 		r.next, r.full = 0, true
 	}
 }

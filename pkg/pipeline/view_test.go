@@ -56,8 +56,6 @@ var exampleTime = time.Date(2026, time.May, 4, 9, 30, 0, 0, time.UTC)
 
 func exampleAt(after time.Duration) time.Time { return exampleTime.Add(after) }
 
-func point[T any](value T) *T { return &value }
-
 const exampleInstance = "5f0c9d1e7a42"
 
 var exampleKey = &Name{Namespace: "shop", Name: "web"}
@@ -88,7 +86,7 @@ func exampleEvents() []Event {
 	synced := sync(214, 14100*time.Microsecond, StageOutcome, TypeSynced, 13.1)
 	synced.Result = "Settled"
 	delayed := sync(215, 14100*time.Microsecond, StageQueue, TypeDelayed, 0)
-	delayed.Reason, delayed.Due = "look again", point(exampleAt(10*time.Minute))
+	delayed.Reason, delayed.Due = "look again", new(exampleAt(10*time.Minute))
 	started := sync(205, time.Millisecond, StageWorker, TypeStarted, 0.1)
 	started.Reason = "ApplicationUpdated"
 	return []Event{
@@ -103,7 +101,7 @@ func exampleEvents() []Event {
 		},
 		{
 			Sequence: 204, Time: exampleAt(900 * time.Microsecond), Stage: StageQueue, Type: TypeEnqueued, Key: exampleKey,
-			Reason: "ApplicationUpdated", Due: point(exampleAt(900 * time.Microsecond)),
+			Reason: "ApplicationUpdated", Due: new(exampleAt(900 * time.Microsecond)),
 		},
 		started,
 		observed,
@@ -114,8 +112,8 @@ func exampleEvents() []Event {
 
 func exampleFailing() Key {
 	return Key{
-		Name: Name{Namespace: "shop", Name: "broken"}, State: KeyDelayed, Due: point(exampleAt(3 * time.Second)), Failures: 5, Verdict: "Blocked",
-		Error: "Forbidden (403): create deployments.apps", LastSync: point(exampleAt(-time.Second)), Syncs: 5,
+		Name: Name{Namespace: "shop", Name: "broken"}, State: KeyDelayed, Due: new(exampleAt(3 * time.Second)), Failures: 5, Verdict: "Blocked",
+		Error: "Forbidden (403): create deployments.apps", LastSync: new(exampleAt(-time.Second)), Syncs: 5,
 	}
 }
 
@@ -125,12 +123,12 @@ func exampleStages() []Stage {
 		stage := Stage{ID: id, Total: 120, Rate: 4.2, Latency: &Latency{Median: 0.2, P99: 1.5, Max: 4.1}}
 		switch id {
 		case StageWatch:
-			stage.Depth, stage.Latency = point[int64](12), nil
+			stage.Depth, stage.Latency = new(int64(12)), nil
 			stage.Counts = []Count{{Label: "ADDED", Total: 40, Rate: 0}, {Label: "MODIFIED", Total: 80, Rate: 4.2}}
 		case StageFIFO, StageStore, StageQueue:
-			stage.Depth = point[int64](3)
+			stage.Depth = new(int64(3))
 		case StageWorker:
-			stage.Depth, stage.Limit = point[int64](2), point[int64](16)
+			stage.Depth, stage.Limit = new(int64(2)), new(int64(16))
 		case StageApply:
 			stage.Counts = []Count{{Label: "apply", Total: 20, Rate: 1.2}, {Label: "create", Total: 100, Rate: 3}}
 		case StageStatus:
@@ -146,7 +144,7 @@ func exampleStages() []Stage {
 func exampleResource() Resource {
 	return Resource{
 		Resource: "deployments.apps", Role: "children", State: "Watching", Objects: 41, ResourceVersion: "1840", Watches: 2, Streaming: 1, Expired: 1,
-		Bookmarks: 7, Events: 310, Bytes: 915_233, Since: point(exampleAt(-4 * time.Minute)), LastEvent: point(exampleAt(0)),
+		Bookmarks: 7, Events: 310, Bytes: 915_233, Since: new(exampleAt(-4 * time.Minute)), LastEvent: new(exampleAt(0)),
 		Indexes: []string{"application", "namespace"},
 	}
 }
@@ -170,13 +168,13 @@ func exampleDelta() Delta {
 func exampleTimeline() Timeline {
 	return Timeline{
 		Version: Version, Instance: exampleInstance, Time: exampleAt(time.Second), Sequence: 215,
-		Key: Key{Name: *exampleKey, State: KeyDelayed, Due: point(exampleAt(10 * time.Minute)), Verdict: "Settled", LastSync: point(exampleAt(14 * time.Millisecond)), Syncs: 1},
+		Key: Key{Name: *exampleKey, State: KeyDelayed, Due: new(exampleAt(10 * time.Minute)), Verdict: "Settled", LastSync: new(exampleAt(14 * time.Millisecond)), Syncs: 1},
 		Syncs: []Sync{{
-			ID: 205, Started: exampleAt(time.Millisecond), Trigger: "ApplicationUpdated", Waited: 0.1, Took: point(13.1),
+			ID: 205, Started: exampleAt(time.Millisecond), Trigger: "ApplicationUpdated", Waited: 0.1, Took: new(13.1),
 			Stages: []StageTime{
 				{StageObserve, 0.02}, {StageFreshness, 0.01}, {StageRender, 0.31}, {StagePlan, 0.38}, {StageApply, 6.8}, {StageStatus, 4.9},
 			},
-			Steps: 1, Writes: 2, Status: "Written", Verdict: "Settled", Next: point(exampleAt(10 * time.Minute)),
+			Steps: 1, Writes: 2, Status: "Written", Verdict: "Settled", Next: new(exampleAt(10 * time.Minute)),
 		}},
 		Events: exampleEvents(),
 	}
@@ -185,8 +183,8 @@ func exampleTimeline() Timeline {
 func exampleQueue() Queue {
 	return Queue{
 		Version: Version, Instance: exampleInstance, Time: exampleAt(0), Counts: QueueCounts{Ready: 1, Processing: 1, Dirty: 1, Delayed: 1, Workers: 16},
-		Ready:      []Key{{Name: Name{"shop", "cart"}, State: KeyReady, Trigger: "ApplicationListed", Deadline: point(exampleAt(30 * time.Second))}},
-		Processing: []Key{{Name: *exampleKey, State: KeyDirty, Trigger: "DeploymentUpdated", Since: point(exampleAt(-time.Millisecond))}},
+		Ready:      []Key{{Name: Name{"shop", "cart"}, State: KeyReady, Trigger: "ApplicationListed", Deadline: new(exampleAt(30 * time.Second))}},
+		Processing: []Key{{Name: *exampleKey, State: KeyDirty, Trigger: "DeploymentUpdated", Since: new(exampleAt(-time.Millisecond))}},
 		Delayed:    []Key{exampleFailing()},
 	}
 }
@@ -195,7 +193,7 @@ func exampleCache() CachePage {
 	return CachePage{
 		Version: Version, Instance: exampleInstance, Time: exampleAt(0), Resource: "deployments.apps", Index: "application", Value: "shop/web", Total: 1,
 		Objects: []CachedObject{{
-			Name: *exampleKey, UID: "0b6c9f2e-54f2-4a0c-9a63-0d9f6c7c1b11", ResourceVersion: "1840", Generation: 2, Created: point(exampleAt(-time.Hour)), Key: exampleKey,
+			Name: *exampleKey, UID: "0b6c9f2e-54f2-4a0c-9a63-0d9f6c7c1b11", ResourceVersion: "1840", Generation: 2, Created: new(exampleAt(-time.Hour)), Key: exampleKey,
 			Indexed: map[string][]string{"application": {"shop/web"}, "namespace": {"shop"}},
 		}},
 	}

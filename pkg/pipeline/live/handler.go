@@ -227,10 +227,11 @@ func (q *question) limit() int {
 }
 
 func (q *question) refused(w http.ResponseWriter) bool {
-	if q.problem != "" {
-		http.Error(w, q.problem, http.StatusBadRequest)
+	if q.problem == "" {
+		return false
 	}
-	return q.problem != ""
+	http.Error(w, q.problem, http.StatusBadRequest)
+	return true
 }
 
 func eventFilter(q *question) pipeline.Filter {

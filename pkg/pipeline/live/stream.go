@@ -58,7 +58,8 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	defer h.source.Viewing()()
+	left := h.source.Viewing()
+	defer left()
 	control := http.NewResponseController(w)
 	// The limits of the server are for requests that end. A writer that has none is a test's.
 	_ = control.SetReadDeadline(time.Time{})
