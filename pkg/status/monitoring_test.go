@@ -1,0 +1,78 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+func TestMonitoringReady(t *testing.T) {
+	live := &unstructured.Unstructured{}
+	live.SetUID("monitor-uid")
+	monitor := func(action plan.Action, reason string) plan.Result {
+		r := result(action, child.ServiceMonitor, "web", live)
+		r.Reason = reason
+		return r
+	}
+	applied := &metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The ServiceMonitor is applied."}
+	for _, test := range []struct {
+		name    string
+		results []plan.Result
+		observe bool
+		want    *metav1.Condition
+	}{
+		{name: "not wanted"},
+		{name: "not wanted any more", results: []plan.Result{monitor(plan.Delete, "")}},
+		{name: "not wanted any more, and deleted in vain", results: []plan.Result{failedWith(monitor(plan.Delete, ""), errOther)}},
+		{name: "as rendered", results: []plan.Result{monitor(plan.Keep, "")}, want: applied},
+		{name: "created", results: []plan.Result{monitor(plan.Create, "")}, want: applied},
+		{name: "the API is not served", results: []plan.Result{monitor(plan.Absent, "the cluster does not serve ServiceMonitor")},
+			want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: "The cluster does not serve ServiceMonitor."}},
+		{name: "refused", results: []plan.Result{failedWith(monitor(plan.Apply, ""), errOther)},
+			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: something else."}},
+		{name: "somebody else's", results: []plan.Result{monitor(plan.Refuse, "it belongs to others")},
+			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It belongs to others."}},
+		{name: "drifted, and only observed", results: []plan.Result{monitor(plan.Apply, "")}, observe: true,
+			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It differs in what Fairlead sets."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := with(func(in *Input, _ *appsv1.Deployment) {
+				if test.observe {
+					in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+				}
+				in.Results = append(in.Results, test.results...)
+			})
+			compareCondition(t, Compute(in, noon), v1.ConditionMonitoringReady, test.want)
+		})
+	}
+}
+
+// An application serves without its metrics being read.
+func TestMonitoringDoesNotKeepFromReady(t *testing.T) {
+	in := with(func(in *Input, _ *appsv1.Deployment) {
+		in.Results = append(in.Results, result(plan.Absent, child.ServiceMonitor, "web", nil))
+	})
+	if got := Compute(in, noon); !apimeta.IsStatusConditionTrue(got.Conditions, v1.ConditionReady) {
+		t.Errorf("the conditions are %+v", got.Conditions)
+	}
+}
+
+// Without a plan, what was true of it holds on.
+func TestMonitoringGoesOnWithoutPlan(t *testing.T) {
+	in := with(func(in *Input, _ *appsv1.Deployment) {
+		in.Results = append(in.Results, result(plan.Keep, child.ServiceMonitor, "web", nil))
+	})
+	in.Snapshot.Application.Status = Compute(in, noon)
+	in.Results = nil
+	compareCondition(t, Compute(in, noon), v1.ConditionMonitoringReady, &metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The ServiceMonitor is applied."})
+}
