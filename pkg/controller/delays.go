@@ -28,6 +28,9 @@ type delays struct {
 	mu    sync.Mutex
 	due   map[cache.ObjectName]time.Time
 	swept time.Time
+	// settling has the syncs whose outcomes are settled at this moment: what delays a key then is the
+	// outcome.
+	settling map[cache.ObjectName]uint64
 }
 
 // recordDelays returns the queue itself if nobody wants to know.
@@ -37,7 +40,10 @@ func recordDelays(
 	if recorder == nil {
 		return queue, nil
 	}
-	d := &delays{TypedDelayingInterface: queue, pipeline: recorder, limiter: limiter, due: map[cache.ObjectName]time.Time{}}
+	d := &delays{
+		TypedDelayingInterface: queue, pipeline: recorder, limiter: limiter,
+		due: map[cache.ObjectName]time.Time{}, settling: map[cache.ObjectName]uint64{},
+	}
 	return d, d
 }
 
@@ -46,29 +52,46 @@ func (d *delays) AddAfter(key cache.ObjectName, after time.Duration) {
 	if after > 0 {
 		at := time.Now()
 		due := at.Add(after)
-		d.note(key, at, due)
+		syncID := d.note(key, at, due)
 		if failures := d.limiter.NumRequeues(key); failures > 0 {
-			d.pipeline.Retrying(key, failures, due)
+			d.pipeline.Retrying(key, syncID, failures, due)
 		} else {
-			d.pipeline.Delayed(key, "look again", due)
+			d.pipeline.Delayed(key, syncID, "look again", due)
 		}
 	}
 	d.TypedDelayingInterface.AddAfter(key, after)
 }
 
-// note remembers a delay as the work queue does: of two for one key the earlier counts.
-func (d *delays) note(key cache.ObjectName, at, due time.Time) {
+// settles says that the outcome of a sync of the key is being settled; 0 says that it has been.
+func (d *delays) settles(key cache.ObjectName, syncID uint64) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if syncID == 0 {
+		delete(d.settling, key)
+	} else {
+		d.settling[key] = syncID
+	}
+}
+
+// note remembers a delay as the work queue does: of two for one key the earlier counts. It returns the
+// sync that arranged this one; 0: none.
+func (d *delays) note(key cache.ObjectName, at, due time.Time) (syncID uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	syncID = d.settling[key]
 	if len(d.due) >= mostDelays && at.Sub(d.swept) > time.Second {
 		d.sweep(at)
 	}
 	known, found := d.due[key]
 	waits := found && known.After(at)
 	if waits && known.Before(due) || !found && len(d.due) >= mostDelays {
-		return
+		return syncID
 	}
 	d.due[key] = due
+	return syncID
 }
 
 // sweep drops what is due by now.

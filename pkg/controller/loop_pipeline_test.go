@@ -55,8 +55,7 @@ func TestPipelineOfACreation(t *testing.T) {
 		first := timeline.Syncs[0]
 		var got []string
 		for _, event := range timeline.Events {
-			own := event.Sync == first.ID || event.Sequence < first.ID
-			if own || event.Sequence == first.ID {
+			if event.Sync == first.ID || event.Sequence < first.ID {
 				got = append(got, short(event))
 			}
 		}
@@ -81,11 +80,44 @@ func TestPipelineOfACreation(t *testing.T) {
 		if diff := cmp.Diff(want, got[:min(len(want), len(got))]); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
-		if last := got[len(got)-1]; last != "outcome Synced Settled" || !strings.HasPrefix(got[len(got)-2], "status Status ") {
-			t.Errorf("it ends with %q", got[len(got)-2:])
+		end := []string{
+			"status Status Deferred",
+			"outcome Synced Settled",
+			"queue Delayed look again",
+		}
+		if diff := cmp.Diff(end, got[min(len(want), len(got)):]); diff != "" {
+			t.Errorf("it ends with (-want +got):\n%s", diff)
+		}
+		stages := make([]pipeline.StageID, 0, len(first.Stages))
+		for _, stage := range first.Stages {
+			stages = append(stages, stage.Stage)
+		}
+		if want := pipeline.Stages()[6:12]; !slices.Equal(stages, want) || first.Next == nil {
+			t.Errorf("its stages are %v, want %v; the next is at %v", stages, want, first.Next)
 		}
 		if first.Steps != 4 || first.Writes < 4 || first.Verdict != "Settled" || first.Took == nil || first.Trigger != "ApplicationAdded" {
 			t.Errorf("the sync is summed up as %+v", first)
+		}
+
+		// What is deferred is written soon: in the stage status, which counts how it ended and not the write too.
+		pass(2 * time.Second)
+		got = nil
+		ends := uint64(0)
+		for _, event := range w.setup.pipeline.Events(pipeline.Filter{Stage: pipeline.StageStatus}).Events {
+			got = append(got, short(event))
+			if event.Type == pipeline.TypeStatus {
+				ends++
+			}
+		}
+		want = []string{
+			"status Status Deferred", "status Wrote applications.apps.fairlead.dev/status update Success", "status Status Written", "status Status Unchanged",
+		}
+		if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
+			t.Errorf("the stage status (-want +got):\n%s", diff)
+		}
+		stage := w.setup.pipeline.Snapshot().Stages[slices.Index(pipeline.Stages(), pipeline.StageStatus)]
+		if stage.ID != pipeline.StageStatus || stage.Total != ends {
+			t.Errorf("%d ends of the stage status are told as %+v", ends, stage)
 		}
 
 		// An edit, while somebody looks: what it changed is told by its path.
@@ -130,6 +162,9 @@ func TestPipelineOfAFailure(t *testing.T) {
 			retries++
 			if event.Failures == 1 {
 				last = 0
+			}
+			if sync := w.timeline("web").Syncs[retries-1]; event.Sync != sync.ID || !event.Due.Equal(*sync.Next) {
+				t.Errorf("retry %d is of sync %d, which is %+v", retries, event.Sync, sync)
 			}
 			wait := event.Due.Sub(event.Time)
 			if event.Failures != retries || wait <= last {

@@ -135,13 +135,7 @@ func syncsOf(events []Event) []Sync {
 		case event.Type == TypeStarted:
 			syncs = append(syncs, Sync{ID: event.Sequence, Started: event.Time, Trigger: event.Reason, Waited: event.Milliseconds, Stages: []StageTime{}})
 			open = &syncs[len(syncs)-1]
-		case open == nil:
-		case event.Type == TypeDelayed, event.Type == TypeRetrying:
-			// What the outcome has arranged.
-			if open.Took != nil && open.Next == nil {
-				open.Next = event.Due
-			}
-		case event.Sync == open.ID:
+		case open != nil && event.Sync == open.ID:
 			open.add(event)
 		}
 	}
@@ -155,13 +149,16 @@ func (s *Sync) add(event *Event) {
 		return
 	case TypeWrote:
 		s.Writes++
-		if strings.HasSuffix(event.Resource, "/status") {
+		if isStatus(event.Resource) {
 			return // Its time is that of the stage status.
 		}
 	case TypeStatus:
 		s.Status = event.Result
 	case TypeSynced:
 		s.Took, s.Verdict, s.Error = &event.Milliseconds, event.Result, event.Error
+		return
+	case TypeDelayed, TypeRetrying: // What the outcome has arranged.
+		s.Next = event.Due
 		return
 	}
 	if last := len(s.Stages) - 1; last >= 0 && s.Stages[last].Stage == event.Stage {

@@ -98,6 +98,9 @@ func (r *Recorder) add(rec *record, into *ring, counted bool, label string) uint
 	r.mu.Lock()
 	r.sequence++
 	rec.sequence = r.sequence
+	if rec.kind == TypeStarted {
+		rec.sync = r.sequence // It begins the sync that is called after it.
+	}
 	into.put(rec)
 	if counted {
 		r.tallies[rec.stage].add(label, rec.at, rec.took)
@@ -125,22 +128,23 @@ func (r *Recorder) Enqueued(key cache.ObjectName, kind, happened string, at, dea
 	r.add(&rec, &r.routine, true, happened)
 }
 
-// Delayed records that a key comes back by itself.
-func (r *Recorder) Delayed(key cache.ObjectName, reason string, due time.Time) {
+// Delayed records that a key comes back by itself, as the sync of that ID arranged; 0: none did.
+func (r *Recorder) Delayed(key cache.ObjectName, syncID uint64, reason string, due time.Time) {
 	if r == nil {
 		return
 	}
-	rec := record{at: time.Now().UnixNano(), stage: queueing, kind: TypeDelayed, key: key, reason: reason, due: due.UnixNano()}
+	rec := record{at: time.Now().UnixNano(), stage: queueing, kind: TypeDelayed, key: key, sync: syncID, reason: reason, due: due.UnixNano()}
 	r.add(&rec, &r.routine, false, "")
 }
 
-// Retrying records that a key comes back because it did not settle, for how many times now.
-func (r *Recorder) Retrying(key cache.ObjectName, failures int, due time.Time) {
+// Retrying records that a key comes back because it did not settle, for how many times now; syncID is as in Delayed.
+func (r *Recorder) Retrying(key cache.ObjectName, syncID uint64, failures int, due time.Time) {
 	if r == nil {
 		return
 	}
 	rec := record{
-		at: time.Now().UnixNano(), stage: queueing, kind: TypeRetrying, key: key, reason: "back off after a failure", fails: int32(failures), due: due.UnixNano(),
+		at: time.Now().UnixNano(), stage: queueing, kind: TypeRetrying, key: key, sync: syncID,
+		reason: "back off after a failure", fails: int32(failures), due: due.UnixNano(),
 	}
 	r.add(&rec, &r.notable, false, "")
 	r.mu.Lock()

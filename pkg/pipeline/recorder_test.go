@@ -64,7 +64,7 @@ func TestBounded(t *testing.T) {
 		key := cache.ObjectName{Namespace: "shop", Name: after.Name}
 		record := r.Started(key, "ConfigMap", "Updated", time.Now())
 		record.Synced("Failed", true, fmt.Errorf("it is %s", after.Name))
-		r.Retrying(key, 1, time.Now())
+		r.Retrying(key, record.ID(), 1, time.Now())
 	}
 	if held := len(r.routine.records) + len(r.notable.records); held != routineRecords+notableRecords || len(r.failing) > mostFailing {
 		t.Errorf("%d events and %d failing keys are held", held, len(r.failing))
@@ -95,8 +95,8 @@ func TestNobodyWantsToKnow(t *testing.T) {
 	}
 	r.SetQueue(nil)
 	r.Enqueued(cache.ObjectName{}, "", "", time.Time{}, time.Time{})
-	r.Delayed(cache.ObjectName{}, "", time.Time{})
-	r.Retrying(cache.ObjectName{}, 1, time.Time{})
+	r.Delayed(cache.ObjectName{}, 0, "", time.Time{})
+	r.Retrying(cache.ObjectName{}, 0, 1, time.Time{})
 	record := r.Started(cache.ObjectName{}, "", "", time.Time{})
 	record.Gone()
 	record.Stale("")

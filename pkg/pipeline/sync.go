@@ -6,6 +6,7 @@ package pipeline
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -35,6 +36,9 @@ func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready ti
 	id := r.add(&rec, &r.routine, true, "")
 	return SyncRecorder{recorder: r, key: key, id: id, started: now, since: now}
 }
+
+// ID is the sequence of the Started event; 0 of a SyncRecorder that does nothing.
+func (s *SyncRecorder) ID() uint64 { return s.id }
 
 // stage ends a stage, which began where the last one ended.
 func (s *SyncRecorder) stage(at stage, kind EventType, count int) {
@@ -160,12 +164,18 @@ func Requested(ctx context.Context, request Request) {
 	}
 	now := time.Now()
 	at := applying
+	if isStatus(request.Resource) {
+		at = telling
+	}
 	rec := record{
 		at: now.UnixNano(), took: int64(now.Sub(request.Began)), stage: at, kind: TypeWrote, key: s.key, sync: s.id, resource: request.Resource,
 		object: request.Object, verb: request.Verb, version: request.Version, code: int32(codeOf(request)), result: resultOf(request.Err), problem: Cause(request.Err),
 	}
-	s.recorder.add(&rec, &s.recorder.notable, true, request.Verb)
+	// The stage status counts its ends, which tell what became of the write.
+	s.recorder.add(&rec, &s.recorder.notable, at == applying, request.Verb)
 }
+
+func isStatus(resource string) bool { return strings.HasSuffix(resource, "/status") }
 
 // codeOf is the status code of the answer; 0 if there was none.
 func codeOf(request Request) int {
