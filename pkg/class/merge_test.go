@@ -24,7 +24,7 @@ type mergeCase struct {
 }
 
 func TestMerge(t *testing.T) {
-	for _, group := range [][]mergeCase{resourcesCases, rolloutCases, schedulingCases, podCases, routeCases, networkPolicyCases} {
+	for _, group := range [][]mergeCase{resourcesCases, rolloutCases, schedulingCases, podCases, routeCases, routeTypeCases, networkPolicyCases, monitoringCases} {
 		for _, test := range group {
 			t.Run(test.name, func(t *testing.T) {
 				application := &v1.Application{Spec: decode[v1.ApplicationSpec](t, test.spec)}
