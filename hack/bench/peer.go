@@ -78,7 +78,7 @@ func (p *peer) gvr() (schema.GroupVersionResource, error) {
 // object is the one of a name. An unknown placeholder is an error.
 func (p *peer) object(text *template.Template, namespace, name string) (*unstructured.Unstructured, error) {
 	var filled bytes.Buffer
-	if err := text.Option("missingkey=error").Execute(&filled, map[string]string{"Name": name, "Namespace": namespace}); err != nil {
+	if err := text.Execute(&filled, map[string]string{"Name": name, "Namespace": namespace}); err != nil {
 		return nil, fmt.Errorf("fill %s: %w", p.template, err)
 	}
 	object := &unstructured.Unstructured{}
@@ -136,6 +136,7 @@ func (l *lab) convergePeer(ctx context.Context, p *peer, n int) (used time.Durat
 	if err != nil {
 		return 0, nil, fmt.Errorf("read -peer-template: %w", err)
 	}
+	text.Option("missingkey=error")
 	config := l.plane.Config()
 	config.UserAgent = agent
 	client, err := dynamic.NewForConfigAndClient(config, l.clients.http)
