@@ -180,6 +180,25 @@ func TestPipelineOfAFailure(t *testing.T) {
 	})
 }
 
+// A key that somebody else's object blocks says whose that is.
+func TestPipelineOfAForeignObject(t *testing.T) {
+	inWorld(t, setup{pipeline: pipeline.New(), begin: func(s *applytest.Server) {
+		applytest.Put(s, child.Service, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
+		applytest.Put(s, applytest.Applications, application("web"))
+	}}, func(w *world) {
+		pass(time.Minute)
+		const want = "Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"
+		failing := w.setup.pipeline.Snapshot().Failing
+		if len(failing) != 1 || failing[0].Verdict != "Blocked" || failing[0].Error != want {
+			t.Errorf("failing is %+v", failing)
+		}
+		syncs := w.timeline("web").Syncs
+		if last := syncs[len(syncs)-1]; last.Error != want {
+			t.Errorf("the last sync is %+v", last)
+		}
+	})
+}
+
 // A watch that ends by 410 Gone, and the list after it.
 func TestPipelineOfAnExpiredWatch(t *testing.T) {
 	inWorld(t, setup{pipeline: pipeline.New(), begin: withApplications(application("web"))}, func(w *world) {
@@ -274,8 +293,14 @@ func TestS19ViewTellsNoSecrets(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-key", Annotations: map[string]string{"example.com/note": planted}},
 			Data:       map[string][]byte{"key": []byte(planted)},
 		})
+		applytest.Put(w.server, child.ServiceAccount, &corev1.ServiceAccount{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web", Annotations: map[string]string{"example.com/note": planted}},
+		})
 		applytest.Put(w.server, applytest.Applications, secretive)
 		pass(time.Minute)
+		if failing := w.setup.pipeline.Snapshot().Failing; len(failing) != 1 || !strings.HasPrefix(failing[0].Error, "ServiceAccount shop/web: ") {
+			t.Errorf("failing is %+v", failing)
+		}
 		// A refusal that quotes what it refuses.
 		w.server.Intercept(func(_ context.Context, r applytest.Request) error {
 			if r.Verb == "patch" && r.Kind == child.Deployment {

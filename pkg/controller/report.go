@@ -63,7 +63,7 @@ func outcomeOf(in status.Input) Outcome {
 	for _, result := range in.Results {
 		switch {
 		case result.Action == plan.Refuse:
-			blocked = append(blocked, fmt.Errorf("%s: %s", result.Ref, result.Reason))
+			blocked = append(blocked, refused{result.Ref, result.Reason})
 		case result.Err == nil:
 		case apierrors.IsConflict(result.Err):
 			conflict = result.Err
@@ -84,6 +84,18 @@ func outcomeOf(in status.Input) Outcome {
 		return Outcome{Verdict: Settled}
 	}
 }
+
+// refused is the error of a child that is not written because the object of its name is somebody else's.
+// It says whose, and quotes nothing of it, so the live view may tell it.
+type refused struct {
+	ref    child.Ref
+	reason string
+}
+
+var _ pipeline.Told = refused{}
+
+func (r refused) Error() string { return fmt.Sprintf("%s: %s", r.ref, r.reason) }
+func (r refused) Told() string  { return r.Error() }
 
 // transition tells a change of status as an Event.
 func (c *Controller) transition(application *v1.Application, t status.Transition) {

@@ -69,8 +69,8 @@ type Event struct {
 	Reason string `json:"reason,omitempty"`
 	// Result is what came of it: a verdict, an action, Success, or a reason of the API server such as Conflict.
 	Result string `json:"result,omitempty"`
-	// Error says what went wrong: reason, status code and paths of fields. The log has the whole message,
-	// which may quote values.
+	// Error says what went wrong: reason, status code and paths of fields, or a sentence that quotes no
+	// value. The log has the whole message, which may.
 	Error string `json:"error,omitempty"`
 	// OldResourceVersion and ResourceVersion are before and after; of a list or watch what was asked for
 	// and what came.
