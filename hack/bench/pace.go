@@ -44,7 +44,8 @@ func atRate(ctx context.Context, perSecond float64, lasting time.Duration, do fu
 		if err := pace.wait(doing); err != nil {
 			break // Of the group, or of ctx: both tell below.
 		}
-		group.Go(func() error { return do(doing, turns) })
+		turn := turns // The loop goes on before it is done.
+		group.Go(func() error { return do(doing, turn) })
 	}
 	if err := group.Wait(); err != nil {
 		return 0, err
