@@ -16,7 +16,7 @@ import (
 
 // TestCorpus gives every object of the corpus to the API server. What the schema or a rule of the
 // CRD is to refuse, it must refuse, with the recorded errors. The rest it lets in, since no webhook
-// is registered here; then the sync must refuse it, in the status.
+// is registered here; then the sync must refuse an Application, in the status. A class has no sync.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -39,6 +39,14 @@ func TestCorpus(t *testing.T) {
 					if !strings.Contains(err.Error(), want) {
 						t.Errorf("refused otherwise than with %s:\n%v", want, err)
 					}
+				}
+				return
+			}
+			if body.GetKind() == v1.ApplicationClassKind {
+				if _, err := e.resource(body.GroupVersionKind()).Create(e.Context(), body, metav1.CreateOptions{
+					DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+				}); err != nil {
+					t.Errorf("the API server refuses it by itself: %v", err)
 				}
 				return
 			}

@@ -41,6 +41,7 @@ var rules = []refusal{
 	{"replicas and autoscaling", "replicas: 1, autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 50}", "spec", "replicas and autoscaling are exclusive: set replicas for a fixed number, or autoscaling.minReplicas and maxReplicas"},
 	{"service without ports", "service: {}", "spec", "service needs at least one entry in ports"},
 	{"routes without ports", "routes: [{name: a, hostnames: [a.example.com]}]", "spec", "routes need at least one entry in ports"},
+	{"monitoring without ports", "monitoring: {}", "spec", "monitoring needs at least one entry in ports"},
 	{"more than the most", "autoscaling: {minReplicas: 3, maxReplicas: 2, targetCPUUtilizationPercentage: 50}", "spec.autoscaling", "minReplicas (default 1) must not be more than maxReplicas"},
 	{"default minimum above the most", "autoscaling: {maxReplicas: 0, targetCPUUtilizationPercentage: 50}", "spec.autoscaling", "minReplicas (default 1) must not be more than maxReplicas"},
 	{"no metric", "autoscaling: {maxReplicas: 2}", "spec.autoscaling", noMetric},

@@ -226,7 +226,7 @@ func TestRollbackSurvivesARestart(t *testing.T) {
 	e.run(e.ownAgent)
 	e.waitSynced([]string{"web"}, from, "Synced", 1)
 	for _, event := range e.requests(restart) {
-		if event.Name != "" {
+		if event.Name != "" && event.Resource != "customresourcedefinitions" { // Those are watched by name.
 			t.Errorf("a request after the restart: %s", event)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 // why they may.
 var mayNameNamespaces = map[*regexp.Regexp]string{
 	regexp.MustCompile(`^spec\.networkPolicy\.(ingress\[\]\.from|egress\[\]\.to)\[\]\.(application\.namespace|namespaceSelector)$`): "whom the pods talk to, as a NetworkPolicy of the tenant's own could say",
+	regexp.MustCompile(`^spec\.routes\[\]\.parentRefs\[\]\.namespace$`):                                                             "the Gateway: its listeners say routes of which namespaces they take, and an HTTPRoute of the tenant's own could name it",
 	regexp.MustCompile(`^spec\.affinity\.pod(Anti)?Affinity\..*\.(namespaces|namespaceSelector)$`):                                  "beside whose pods the scheduler puts these: it reads nothing of them, and a pod of the tenant's own could say it",
 }
 
