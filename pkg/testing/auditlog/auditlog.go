@@ -7,6 +7,7 @@ package auditlog
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,13 +80,28 @@ type Log struct {
 	File string
 }
 
-// End is the place where the log ends now.
+// End is the place where the last whole line ends now. A line that is still being written comes after it.
 func (l Log) End() (offset int64, err error) {
-	info, err := os.Stat(l.File)
+	file, err := os.Open(l.File)
 	if err != nil {
 		return 0, err
 	}
-	return info.Size(), nil
+	defer func() { _ = file.Close() }()
+	if offset, err = file.Seek(0, io.SeekEnd); err != nil {
+		return 0, err
+	}
+	for part := make([]byte, 1<<12); offset > 0; {
+		part = part[:min(int64(cap(part)), offset)]
+		before := offset - int64(len(part))
+		if _, err := file.ReadAt(part, before); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return before + int64(i) + 1, nil
+		}
+		offset = before
+	}
+	return 0, nil
 }
 
 // Since returns the requests whose lines come after the offset and that want accepts, in the order of completion, each

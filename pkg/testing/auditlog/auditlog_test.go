@@ -6,6 +6,7 @@ package auditlog
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,5 +84,30 @@ func TestGarbledLine(t *testing.T) {
 	}
 	if _, _, err := (Log{File: file}).Since(0, isWrite); err == nil {
 		t.Error("a line that cannot be read went unnoticed")
+	}
+}
+
+// Whoever goes on from the end of a log that is being written must begin with a whole line.
+func TestEndIsBeforeAHalfLine(t *testing.T) {
+	long := `{"verb":"` + strings.Repeat("x", 10_000)
+	for name, test := range map[string]struct {
+		content string
+		want    int
+	}{
+		"empty":             {"", 0},
+		"whole lines":       {listed + ended, len(listed + ended)},
+		"half a line":       {listed + halfLine, len(listed)},
+		"half a long line":  {listed + long, len(listed)},
+		"only half a line":  {halfLine, 0},
+		"only a long half":  {long, 0},
+		"a long whole line": {long + "\n", len(long) + 1},
+	} {
+		file := filepath.Join(t.TempDir(), "audit.log")
+		if err := os.WriteFile(file, []byte(test.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if end, err := (Log{File: file}).End(); err != nil || end != int64(test.want) {
+			t.Errorf("%s: the end is %d, %v, want %d", name, end, err, test.want)
+		}
 	}
 }
