@@ -171,7 +171,8 @@ type standing struct {
 	kstatus kstatus.Status
 	// message is a part of Ready's. NAMESPACE stands for that of the test.
 	message string
-	// others are all other conditions, such as "Available=True/MinimumReplicasAvailable".
+	// others are all other conditions, such as "Available=True/MinimumReplicasAvailable". More than one reason
+	// stands between bars.
 	others []string
 }
 
@@ -212,10 +213,16 @@ func (s standing) differs(e *env, v version) string {
 		return fmt.Sprintf("the message is %q without %q", ready.Message, wantMessage)
 	case v.kstatus != s.kstatus:
 		return fmt.Sprintf("kstatus is %s, not %s", v.kstatus, s.kstatus)
-	case !slices.Equal(others, s.others):
+	case !slices.EqualFunc(others, s.others, isCondition):
 		return fmt.Sprintf("the other conditions are %q, not %q", others, s.others)
 	}
 	return ""
+}
+
+// isCondition says whether the condition is the one wanted, for one of its reasons.
+func isCondition(got, want string) bool {
+	status, reasons, _ := strings.Cut(want, "/")
+	return slices.ContainsFunc(strings.Split(reasons, "|"), func(reason string) bool { return got == status+"/"+reason })
 }
 
 // step is something that a person does, and how the Application then stands, now or later.

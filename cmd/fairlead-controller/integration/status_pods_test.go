@@ -21,8 +21,8 @@ const behavior = "simulate.fairlead.dev/behavior"
 // The conditions that come from the Deployment.
 var (
 	serving      = []string{"Available=True/MinimumReplicasAvailable", "Progressing=True/NewReplicaSetAvailable"}
-	starting     = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=True/ReplicaSetUpdated"}
-	replacing    = []string{"Available=True/MinimumReplicasAvailable", "Progressing=True/ReplicaSetUpdated"}
+	starting     = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=" + progresses}
+	replacing    = []string{"Available=True/MinimumReplicasAvailable", "Progressing=" + progresses}
 	changed      = []string{"Available=False/MinimumReplicasUnavailable", "Progressing=True/RollingOut"}
 	replaceStuck = []string{"Available=True/MinimumReplicasAvailable", "Progressing=False/ProgressDeadlineExceeded"}
 )
@@ -59,7 +59,8 @@ func notServing(reason, progressing string) []string {
 }
 
 const (
-	progresses = "True/ReplicaSetUpdated"
+	// The first pods of a revision are there before or after the Deployment controller says that they progress.
+	progresses = "True/NewReplicaSetCreated|ReplicaSetUpdated"
 	isLate     = "False/ProgressDeadlineExceeded"
 )
 
