@@ -43,6 +43,8 @@ type cluster struct {
 }
 
 func newCluster(config *rest.Config, out io.Writer) (*cluster, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // No limit on our side: one object after the other is gentle enough.
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make client: %w", err)

@@ -33,7 +33,9 @@ func TestDeployAndUndeploy(t *testing.T) {
 		crds:       filepath.Join("..", "..", "artifacts", "crds"),
 		overlay:    filepath.Join("..", "..", "artifacts", "overlays", "default"),
 		image:      "registry.example.com/fairlead-controller:test",
-		timeout:    2 * time.Minute,
+		timeout:    4 * time.Minute,
+		// Longer than the API server itself waits for a webhook: it must have answered once.
+		webhookTimeout: 6 * time.Second,
 	}
 	output := mustRun(t, "install", o)
 	if want := "available: Deployment fairlead-system/fairlead-controller\nThe API server does not reach the webhooks yet"; !strings.Contains(output, want) {

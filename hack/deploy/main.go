@@ -36,6 +36,8 @@ type options struct {
 	crds, overlay, image string
 	deleteCRDs           bool
 	timeout              time.Duration
+	// webhookTimeout is how long to wait for the webhooks, once the controller is available.
+	webhookTimeout time.Duration
 }
 
 func main() {
@@ -47,6 +49,7 @@ func main() {
 	flag.StringVar(&o.image, "image", "", "Image of the controller. Default: the one that the overlay names.")
 	flag.BoolVar(&o.deleteCRDs, "delete-crds", false, "With uninstall: delete the CRDs too, and with them every Application and its children.")
 	flag.DurationVar(&o.timeout, "timeout", 3*time.Minute, "How long to wait for the cluster.")
+	flag.DurationVar(&o.webhookTimeout, "webhook-timeout", 20*time.Second, "How long of that to wait for the API server to reach the webhooks: nodes need a moment to lead a Service to pods that are ready.")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -128,7 +131,7 @@ func install(ctx context.Context, c *cluster, o options) error {
 		}
 	}
 	if slices.ContainsFunc(objects, isWebhookConfiguration) {
-		return waitAnswering(ctx, c)
+		return waitAnswering(ctx, c, o.webhookTimeout)
 	}
 	return nil
 }

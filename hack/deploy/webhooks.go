@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,34 +17,42 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// answerTimeout is longer than the nodes need to lead the Service to pods that are ready.
-const answerTimeout = 20 * time.Second
+// errNotAsked: the API server took an Application that the webhooks refuse.
+var errNotAsked = errors.New("it did not ask them yet")
 
 func isWebhookConfiguration(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "ValidatingWebhookConfiguration"
 }
 
-// waitAnswering returns once the API server reaches the webhooks: pods that are ready are not yet
-// pods to which the Service leads on every node, and until it does, Applications are refused. It
-// asks with an Application that is not stored.
+// waitAnswering returns once the API server asks the webhooks and reaches them: pods that are ready are not yet
+// pods to which the Service leads on every node, and until it does, Applications are refused. It asks with
+// an Application that nobody but the webhooks refuses: an API server that takes it has not heard of them yet. In a dry
+// run, so it is stored by none.
 //
 // Where they do not answer in time (a firewall before the nodes, a Service network that the API
 // server is not in) it says so and is no failure: everything is installed.
-func waitAnswering(ctx context.Context, c *cluster) error {
+func waitAnswering(ctx context.Context, c *cluster, timeout time.Duration) error {
 	probe := &unstructured.Unstructured{}
 	probe.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
 	probe.SetNamespace(metav1.NamespaceDefault)
 	probe.SetName("fairlead-deploy-probe")
-	probe.Object["spec"] = map[string]any{"image": "registry.example.com/probe:1"}
+	probe.Object["spec"] = map[string]any{
+		"image":       "registry.example.com/probe:1",
+		"podMetadata": map[string]any{"labels": map[string]any{v1.LabelApplication: "of the controller alone"}},
+	}
 	applications := c.objects.Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, answerTimeout, true, func(ctx context.Context) (bool, error) {
+	last := errNotAsked
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		_, err := applications.Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if ctx.Err() == nil {
-			last = err
+		if ctx.Err() != nil {
+			return false, nil
 		}
+		if err == nil {
+			err = errNotAsked
+		}
+		last = err
 		// A webhook that is not reached is an internal error. Any other answer is that of one who is.
-		return !apierrors.IsInternalError(err) && ctx.Err() == nil, nil
+		return !errors.Is(err, errNotAsked) && !apierrors.IsInternalError(err), nil
 	})
 	switch {
 	case ctx.Err() != nil:
