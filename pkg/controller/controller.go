@@ -70,6 +70,7 @@ type Controller struct {
 	queue      *queue
 	contention *apply.Contention
 	deferred   *deferredStatus
+	rested     *rested
 	watchdog   *watchdog
 	classes    *classStatuses
 	synced     []cache.DoneChecker
@@ -89,6 +90,7 @@ func New(config Config) (*Controller, error) {
 		queue:      newQueue(config.Pipeline),
 		contention: apply.NewContention(),
 		deferred:   newDeferredStatus(),
+		rested:     newRested(),
 		watchdog:   newWatchdog(),
 		classes:    newClassStatuses(config.Informers, config.Classes),
 	}

@@ -47,7 +47,7 @@ func newDeadlines(recorder *pipeline.Recorder) *deadlines {
 func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if waiting, found := d.noted[key]; !found || trigger.Event.patience() < waiting.Event.patience() {
+	if waiting, found := d.noted[key]; !found || trigger.tellsMoreThan(waiting) {
 		d.noted[key] = trigger
 	}
 }
@@ -71,9 +71,12 @@ func (d *deadlines) Touch(key cache.ObjectName) {
 	position, at := d.heap.position[key], time.Now()
 	deadline := at.Add(trigger.Event.patience())
 	d.pipeline.Enqueued(key, trigger.Kind, string(trigger.Event), at, deadline)
-	if waiting := &d.heap.keys[position]; deadline.Before(waiting.deadline) {
-		waiting.deadline = deadline
+	waiting := &d.heap.keys[position]
+	if trigger.tellsMoreThan(waiting.trigger) {
 		waiting.trigger = trigger
+	}
+	if deadline.Before(waiting.deadline) {
+		waiting.deadline = deadline
 		heap.Fix(&d.heap, position)
 	}
 }

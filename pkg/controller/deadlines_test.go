@@ -38,6 +38,8 @@ func TestNote(t *testing.T) {
 		{"one", []Event{Listed}, Listed},
 		{"more urgent", []Event{Listed, Updated}, Updated},
 		{"less urgent", []Event{Updated, Resynced}, Updated},
+		{"a resync does not hide a cause", []Event{Resynced, Spread}, Spread},
+		{"a cause hides a resync", []Event{Spread, Resynced}, Spread},
 		{"as urgent", []Event{Deleted, Added}, Deleted},
 	} {
 		for _, waits := range []bool{false, true} {
@@ -154,8 +156,11 @@ func compareWithModel(operations []operation) (failure string) {
 		case at >= 0:
 			d.note(o.key, trigger)
 			d.Touch(o.key)
+			if trigger.tellsMoreThan(m[at].trigger) {
+				m[at].trigger = trigger
+			}
 			if deadline.Before(m[at].deadline) {
-				m[at].deadline, m[at].trigger = deadline, trigger
+				m[at].deadline = deadline
 			}
 		default:
 			d.note(o.key, trigger)

@@ -14,6 +14,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -169,6 +170,42 @@ func TestResyncWritesNothing(t *testing.T) {
 		}
 		if got := len(w.log.find("Synced", `trigger="ApplicationResynced"`)); got != 6*applications {
 			w.Errorf("%d syncs by a resync, want %d", got, 6*applications)
+		}
+	})
+}
+
+// A resync looks at everything again, unless nothing has changed since the Application came to rest.
+func TestResyncLooksAtWhatIsNew(t *testing.T) {
+	recorder := pipeline.New()
+	inWorld(t, setup{resync: 10 * time.Minute, begin: withApplications(application("web")), pipeline: recorder}, func(w *world) {
+		pass(time.Second)
+		w.pods("web", 1)
+		pass(time.Second)
+		looked := func() (whole, unchanged int) {
+			for _, event := range recorder.Events(pipeline.Filter{}).Events {
+				switch event.Type {
+				case pipeline.TypeObserved:
+					whole++
+				case pipeline.TypeUnchanged:
+					unchanged++
+				}
+			}
+			return whole, unchanged
+		}
+		whole, _ := looked()
+		pass(25 * time.Minute)
+		if now, unchanged := looked(); now != whole || unchanged != 2 {
+			w.Errorf("two resyncs at rest made %d whole syncs and found %d times nothing new", now-whole, unchanged)
+		}
+		// As if an object were new whose event queued nobody.
+		w.controller.rested.note(key("web"), 1)
+		pass(10 * time.Minute)
+		if now, unchanged := looked(); now != whole+1 || unchanged != 2 {
+			w.Errorf("a resync of what looks otherwise made %d whole syncs and found %d times nothing new", now-whole, unchanged-2)
+		}
+		pass(10 * time.Minute)
+		if now, unchanged := looked(); now != whole+1 || unchanged != 3 {
+			w.Errorf("the next one made %d whole syncs and found %d times nothing new", now-whole-1, unchanged-2)
 		}
 	})
 }

@@ -67,6 +67,15 @@ type Trigger struct {
 
 func (t Trigger) String() string { return t.Kind + string(t.Event) }
 
+// tellsMoreThan says which of two reasons counts: the more urgent one. But "nothing happened" never hides that
+// something did.
+func (t Trigger) tellsMoreThan(other Trigger) bool {
+	if (t.Event == Resynced) != (other.Event == Resynced) {
+		return other.Event == Resynced
+	}
+	return t.Event.patience() < other.Event.patience()
+}
+
 // queue is the work queue: each key at most once, never worked on twice at a time, in the order
 // of deadlines.go. It is client-go's; this type adds why a key was queued.
 type queue struct {

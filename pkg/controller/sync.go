@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -20,14 +19,23 @@ import (
 )
 
 // syncHandler brings one Application, its children and its status together: observe, is it
-// fresh, its class, validate, which revision, render, plan, apply, report. It is level-driven: it acts on what is, not on
+// fresh, what is wanted, render, plan, apply, report. It is level-driven: it acts on what is, not on
 // what happened, so it may be called at any time and as often as anyone likes.
 //
 // stages is told of each stage that ends.
-func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, stages *pipeline.SyncRecorder) Outcome {
+func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger Trigger, stages *pipeline.SyncRecorder) Outcome {
 	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
 	// other way round, a cache that catches up in between would vouch for an older snapshot.
 	stale := c.Tracker.Stale(key, c.Informers)
+	seen, err := c.rested.glance(c.Informers, key)
+	if err != nil {
+		return failed(err)
+	}
+	if trigger.Event == Resynced && len(stale) == 0 && c.rested.still(key, seen) {
+		stages.Unchanged()
+		return Outcome{Verdict: Settled}
+	}
+	c.rested.forget(key)
 	snapshot, found, err := c.observe(key)
 	if err != nil {
 		return failed(err)
@@ -53,28 +61,15 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, stag
 	if changed, err := c.keepFinalizer(ctx, stages, application); changed || err != nil {
 		return awaitEvent(err)
 	}
-	resolved, err := c.resolve(application)
+	wanted, err := c.want(snapshot)
 	if err != nil {
 		return failed(err)
 	}
-	snapshot.Class = resolved.Applied
-	if invalid, reason := resolved.Validate(c.Validation); len(invalid) > 0 {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: invalid, InvalidReason: reason})
+	snapshot.Class = wanted.class
+	if len(wanted.invalid) > 0 {
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: wanted.invalid, InvalidReason: wanted.invalidReason})
 	}
-	taken, err := validation.ValidateRouteOwnership(application, c.Informers.RouteClaimants)
-	if err != nil {
-		return failed(err)
-	}
-	if len(taken) > 0 {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: taken, InvalidReason: v1.ReasonRouteConflict})
-	}
-	choice, err := c.choose(snapshot, resolved)
-	if err != nil {
-		return failed(err)
-	}
-	if len(choice.Invalid) > 0 {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: choice.Invalid, InvalidReason: choice.InvalidReason})
-	}
+	choice := wanted.choice
 	uses, err := c.observeReferences(ctx, snapshot, choice.Application)
 	if err != nil || uses.pending {
 		return awaitEvent(err)
@@ -123,7 +118,12 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, stag
 		Missing:    uses.missingMessage(),
 		Unfollowed: uses.unfollowedMessage(),
 	})
-	return outcome.lookAgain(holdFor).lookAgain(uses.settles)
+	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles)
+	// What may not be read is asked for again by each sync: no event tells of a permission.
+	if outcome.Verdict == Settled && outcome.After == 0 && len(uses.unfollowed) == 0 {
+		c.rested.note(key, seen)
+	}
+	return outcome
 }
 
 // write does the steps, unless the Application only wants to be observed. While something is missing
@@ -164,6 +164,7 @@ func planned(steps []plan.Step) []plan.Result {
 // UID runs out by itself.
 func (c *Controller) forget(key cache.ObjectName) {
 	c.Tracker.Forget(key)
+	c.rested.forget(key)
 	c.deferred.forget(key)
 }
 

@@ -37,16 +37,17 @@ const (
 	// Of worker. Started: a worker took the key.
 	TypeStarted EventType = "Started"
 	// Of the stages of a sync. A stage that a sync does not reach has no event.
-	TypeObserved EventType = "Observed" // observe; Count is the children in the caches
-	TypeGone     EventType = "Gone"     // observe; the Application does not exist any more
-	TypeFresh    EventType = "Fresh"    // freshness
-	TypeStale    EventType = "Stale"    // freshness; Resource is the cache that is behind
-	TypeRendered EventType = "Rendered" // render; Count is the children that should be
-	TypePlanned  EventType = "Planned"  // plan; Count is the steps that change something
-	TypeStep     EventType = "Step"     // plan; one child: Result is the action, Reason why, Fields what differs
-	TypeWrote    EventType = "Wrote"    // apply; one request, whatever came of it
-	TypeStatus   EventType = "Status"   // status; Result is Written, Unchanged, Deferred or Failed
-	TypeSynced   EventType = "Synced"   // outcome; Result is the verdict
+	TypeObserved  EventType = "Observed"  // observe; Count is the children in the caches
+	TypeUnchanged EventType = "Unchanged" // observe; nothing is new since the Application came to rest
+	TypeGone      EventType = "Gone"      // observe; the Application does not exist any more
+	TypeFresh     EventType = "Fresh"     // freshness
+	TypeStale     EventType = "Stale"     // freshness; Resource is the cache that is behind
+	TypeRendered  EventType = "Rendered"  // render; Count is the children that should be
+	TypePlanned   EventType = "Planned"   // plan; Count is the steps that change something
+	TypeStep      EventType = "Step"      // plan; one child: Result is the action, Reason why, Fields what differs
+	TypeWrote     EventType = "Wrote"     // apply; one request, whatever came of it
+	TypeStatus    EventType = "Status"    // status; Result is Written, Unchanged, Deferred or Failed
+	TypeSynced    EventType = "Synced"    // outcome; Result is the verdict
 )
 
 // Event is one thing that happened.

@@ -42,6 +42,7 @@ const ofKey = {
 
 const ofSync = {
   Observed: (e) => `Read the Application and ${children(e.count ?? 0)} from the caches`,
+  Unchanged: () => "Nothing is new since the Application came to rest",
   Gone: () => "The Application does not exist any more",
   Fresh: () => "The caches have seen our last writes",
   Stale: (e) => `The cache${e.resource ? ` of ${e.resource}` : ""} has not seen our last write yet`,

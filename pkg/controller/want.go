@@ -1,0 +1,46 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/revision"
+)
+
+// wanted is what an Application is to be.
+type wanted struct {
+	class *v1.AppliedClass
+	// choice is it, with the defaults of its class, and of the revision that is to run.
+	choice revision.Choice
+	// invalid is why nothing is to be changed, and invalidReason is the reason for a condition.
+	invalid       field.ErrorList
+	invalidReason string
+}
+
+// want resolves the class, validates, and chooses the revision.
+func (c *Controller) want(snapshot child.Snapshot) (wanted, error) {
+	application := snapshot.Application
+	resolved, err := c.resolve(application)
+	if err != nil {
+		return wanted{}, err
+	}
+	w := wanted{class: resolved.Applied}
+	if w.invalid, w.invalidReason = resolved.Validate(c.Validation); len(w.invalid) > 0 {
+		return w, nil
+	}
+	w.invalid, err = validation.ValidateRouteOwnership(application, c.Informers.RouteClaimants)
+	if err != nil || len(w.invalid) > 0 {
+		w.invalidReason = v1.ReasonRouteConflict
+		return w, err
+	}
+	if w.choice, err = c.choose(snapshot, resolved); err != nil {
+		return wanted{}, err
+	}
+	w.invalid, w.invalidReason = w.choice.Invalid, w.choice.InvalidReason
+	return w, nil
+}

@@ -1,0 +1,48 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// EachSeen calls visit with every cached object that a sync of the Application begins with, in no order: the
+// Application, its children as they are packed, its ReplicaSets and its pods. They belong to the cache: never
+// change them. Without the Application there is nothing to see.
+func (i *Informers) EachSeen(application cache.ObjectName, visit func(kind string, object metav1.Object)) error {
+	object, found, err := i.Application(application)
+	if err != nil || !found {
+		return err
+	}
+	visit(v1.ApplicationKind, object)
+	s, _ := i.scope(application.Namespace)
+	for _, c := range i.childrenIn(s) {
+		if err := eachOf(c.informer, application, c.kind.Kind, visit); err != nil {
+			return err
+		}
+	}
+	if err := eachOf(s.pods.replicaSets, application, "ReplicaSet", visit); err != nil {
+		return err
+	}
+	return eachOf(s.pods.pods, application, "Pod", visit)
+}
+
+func eachOf[T interface {
+	cache.Object
+	metav1.Object
+}](informer cache.TypedSharedIndexInformer[T], application cache.ObjectName, kind string, visit func(string, metav1.Object)) error {
+	objects, err := informer.GetTypedIndexer().ByTypedIndex(byApplication, application.String())
+	if err != nil {
+		return fmt.Errorf("find %s of %s: %w", kind, application, err)
+	}
+	for _, object := range objects {
+		visit(kind, object)
+	}
+	return nil
+}
