@@ -24,7 +24,8 @@ import (
 const (
 	// askAgain is how often discovery is asked where CustomResourceDefinitions may not be watched.
 	askAgain = 10 * time.Minute
-	// askSoon is when it is asked again after it did not answer, or after doubts.
+	// askSoon is when it is asked again after it did not answer. After doubts it is asked at once: who has them
+	// met a 404, and backs off itself.
 	askSoon = 5 * time.Second
 )
 
@@ -152,7 +153,8 @@ func (a *api) signal() {
 	}
 }
 
-// doubt is for who met a 404 of what should be served. The watch of the definition needs no hint.
+// doubt is for who met a 404 of what should be served. Discovery is asked at once then; the watch of the
+// definition needs no hint.
 func (a *api) doubt() {
 	select {
 	case a.doubts <- struct{}{}:

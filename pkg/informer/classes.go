@@ -40,8 +40,8 @@ type classes struct {
 }
 
 func newClasses(fairlead versioned.Interface, recorder *pipeline.Recorder) (*classes, error) {
-	recording, err := newRecording(recorder, metav1.NamespaceAll)
-	if err != nil {
+	recording := newRecording(recorder, metav1.NamespaceAll)
+	if err := recording.begin(); err != nil {
 		return nil, err
 	}
 	// There is no resync: that of the Applications looks at their classes too.
@@ -64,7 +64,7 @@ func (c *classes) start(ctx context.Context) {
 func (c *classes) shutdown() {
 	if c != nil {
 		c.factory.Shutdown()
-		c.recording.release()
+		c.recording.end()
 	}
 }
 

@@ -109,8 +109,8 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 }
 
 func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, options Options) (*scope, error) {
-	recording, err := newRecording(options.Pipeline, namespace)
-	if err != nil {
+	recording := newRecording(options.Pipeline, namespace)
+	if err := recording.begin(); err != nil {
 		return nil, err
 	}
 	s := &scope{
@@ -199,7 +199,7 @@ func (i *Informers) Shutdown() {
 	}
 	i.waiting.Wait()
 	for _, s := range i.scopes {
-		s.recording.release()
+		s.recording.end()
 	}
 }
 

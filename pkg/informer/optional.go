@@ -24,10 +24,13 @@ type ServedHandler func(kind child.Kind, applications []cache.ObjectName)
 // informer for each scope. When it goes they stop, all their goroutines included: a reflector would
 // ask for ever. An informer runs only once, so each time has its own.
 type optional struct {
-	kind      child.Kind
-	scopes    []string // the namespaces
+	kind   child.Kind
+	scopes []string // the namespaces
+	// open makes the cache of a scope, once for each life of the API.
 	open      func(namespace string) (*children, error)
 	permitted Access
+	// recordings are by namespace, and last for all lives. There are none if nobody wants to know.
+	recordings map[string]*recording
 	// concerned finds the Applications that have, or may want, a child of the kind.
 	concerned func(kind child.Kind) []cache.ObjectName
 
@@ -45,10 +48,10 @@ type optional struct {
 	unserved string
 }
 
-func newOptional(kind child.Kind, scopes []string, api *api, permitted Access, open func(namespace string) (*children, error)) *optional {
+func newOptional(kind child.Kind, scopes []string, api *api, permitted Access) *optional {
 	decided := make(chan struct{})
 	return &optional{
-		kind: kind, scopes: scopes, open: open, permitted: permitted, api: api,
+		kind: kind, scopes: scopes, permitted: permitted, api: api,
 		served:   func(child.Kind, []cache.ObjectName) {},
 		decided:  decided,
 		decide:   sync.OnceFunc(func() { close(decided) }),
@@ -118,20 +121,18 @@ func (o *optional) fill(ctx context.Context) {
 	}
 	live := make(map[string]*children, len(o.scopes))
 	var synced []cache.DoneChecker
-	for _, namespace := range o.scopes {
-		c, err := o.open(namespace)
-		if err == nil {
-			var registration cache.ResourceEventHandlerRegistration
-			if registration, err = c.handle(o.children); err == nil {
-				synced = append(synced, registration.HasSyncedChecker())
-				err = c.informer.SetWatchErrorHandlerWithContext(o.watchError)
-			}
+	defer func() {
+		for _, recording := range o.recordings {
+			recording.end()
 		}
+	}()
+	for _, namespace := range o.scopes {
+		c, registered, err := o.prepare(namespace)
 		if err != nil {
 			logger.Error(err, "Cannot watch") // A defect: nothing of it depends on the cluster.
 			return
 		}
-		live[namespace] = c
+		live[namespace], synced = c, append(synced, registered)
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -141,6 +142,19 @@ func (o *optional) fill(ctx context.Context) {
 	if cache.WaitFor(ctx, "", synced...) {
 		o.publish(ctx, live, "", true)
 	}
+}
+
+// prepare makes the cache of a scope, with its handler.
+func (o *optional) prepare(namespace string) (*children, cache.DoneChecker, error) {
+	c, err := o.open(namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	registration, err := c.handle(recordedChildHandler(o.recordings[namespace], o.children))
+	if err != nil {
+		return nil, nil, fmt.Errorf("handle %s: %w", o.kind, err)
+	}
+	return c, registration.HasSyncedChecker(), c.informer.SetWatchErrorHandlerWithContext(o.watchError)
 }
 
 // mayWatch asks for every scope; one that may not be watched would keep all from being filled.

@@ -26,6 +26,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // openWatches counts the watches of HTTPRoutes that nobody has stopped.
@@ -58,15 +59,15 @@ func countWatches(client *gatewayfake.Clientset) *openWatches {
 }
 
 // withOptional runs informers with an optional API in a bubble, which does not end before all of its
-// goroutines have.
-func withOptional(t *testing.T, optional func(*gatewayfake.Clientset) OptionalAPIs, test func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches)) {
+// goroutines have. Nobody need record them.
+func withOptional(t *testing.T, record *pipeline.Recorder, optional func(*gatewayfake.Clientset) OptionalAPIs, test func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		gateway := gatewayfake.NewClientset()
 		open := countWatches(gateway)
 		f := &fixture{T: t, server: applytest.NewServer(t), recorder: &recorder{}}
 		var err error
-		if f.informers, err = New(f.server.Kube(), f.server.Fairlead(), Options{Optional: optional(gateway)}); err != nil {
+		if f.informers, err = New(f.server.Kube(), f.server.Fairlead(), Options{Pipeline: record, Optional: optional(gateway)}); err != nil {
 			t.Fatal(err)
 		}
 		if f.synced, err = f.informers.Handle(f.recorder, f.recorder); err != nil {
@@ -114,10 +115,10 @@ func httpRoute(number int) *gatewayv1.HTTPRoute {
 	return route
 }
 
-func definition(uid types.UID) *apiextensionsv1.CustomResourceDefinition {
+func definition(kind child.Kind, uid types.UID) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: definitionName(child.HTTPRoute), UID: uid},
-		Spec:       apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}}},
+		ObjectMeta: metav1.ObjectMeta{Name: definitionName(kind), UID: uid},
+		Spec:       apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: kind.Version, Served: true}}},
 		Status: apiextensionsv1.CustomResourceDefinitionStatus{Conditions: []apiextensionsv1.CustomResourceDefinitionCondition{
 			{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue},
 		}},
@@ -128,7 +129,7 @@ func definition(uid types.UID) *apiextensionsv1.CustomResourceDefinition {
 func TestOptionalAPIComesAndGoes(t *testing.T) {
 	crds := definitionsfake.NewClientset()
 	definitions := crds.ApiextensionsV1().CustomResourceDefinitions()
-	withOptional(t, func(gateway *gatewayfake.Clientset) OptionalAPIs { return OptionalAPIs{Gateway: gateway, CRDs: crds} },
+	withOptional(t, nil, func(gateway *gatewayfake.Clientset) OptionalAPIs { return OptionalAPIs{Gateway: gateway, CRDs: crds} },
 		func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches) {
 			if n := done(f.synced); n != len(f.synced) {
 				f.Errorf("%d of %d are decided without the API", n, len(f.synced))
@@ -140,7 +141,7 @@ func TestOptionalAPIComesAndGoes(t *testing.T) {
 			f.wantServed(open, false, 0)
 			f.expect()
 			for _, life := range []types.UID{"first", "second", "third"} {
-				if _, err := definitions.Create(f.Context(), definition(life), metav1.CreateOptions{}); err != nil {
+				if _, err := definitions.Create(f.Context(), definition(child.HTTPRoute, life), metav1.CreateOptions{}); err != nil {
 					f.Fatal(err)
 				}
 				f.wantServed(open, true, 1)
@@ -152,7 +153,7 @@ func TestOptionalAPIComesAndGoes(t *testing.T) {
 				f.expect("HTTPRoute came or went")
 			}
 			// It ends while it is served: what runs then is stopped too.
-			if _, err := definitions.Create(f.Context(), definition("last"), metav1.CreateOptions{}); err != nil {
+			if _, err := definitions.Create(f.Context(), definition(child.HTTPRoute, "last"), metav1.CreateOptions{}); err != nil {
 				f.Fatal(err)
 			}
 			f.wantServed(open, true, 1)
@@ -172,7 +173,7 @@ func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context,
 // Where definitions may not be watched, discovery is asked every ten minutes.
 func TestOptionalAPIByDiscovery(t *testing.T) {
 	asked := &discovery{}
-	withOptional(t, func(gateway *gatewayfake.Clientset) OptionalAPIs {
+	withOptional(t, nil, func(gateway *gatewayfake.Clientset) OptionalAPIs {
 		return OptionalAPIs{Gateway: gateway, Discovery: asked}
 	},
 		func(f *fixture, _ *gatewayfake.Clientset, open *openWatches) {
@@ -201,7 +202,7 @@ func TestInstanceOfDefinition(t *testing.T) {
 		{"another version", func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Versions[0].Name = "v1beta1" }, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := definition("a")
+			d := definition(child.HTTPRoute, "a")
 			test.change(d)
 			trimmed, err := trimDefinition(d)
 			if err != nil {

@@ -6,20 +6,17 @@ package informer
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gateway "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
-	gatewayinformers "sigs.k8s.io/gateway-api/pkg/client/informers/externalversions/apis/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -84,41 +81,50 @@ func wants(application *v1.Application, kind child.Kind) bool {
 // newOptionals makes the caches of optional kinds that there are clients for.
 func (i *Informers) newOptionals(namespaces []string, options Options) error {
 	apis := options.Optional
-	managed := func(options *metav1.ListOptions) { options.LabelSelector = managedSelector }
-	add := func(kind child.Kind, open func(namespace string) *children) error {
-		api, err := newAPI(kind, apis.CRDs, apis.Discovery)
-		if err != nil {
-			return err
-		}
-		o := newOptional(kind, namespaces, api, options.Access, func(namespace string) (*children, error) {
-			c := open(namespace)
-			if err := c.informer.SetTransform(packChild); err != nil {
-				return nil, fmt.Errorf("pack %s: %w", kind, err)
-			}
-			if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
-				return nil, fmt.Errorf("index %s by Application: %w", kind, err)
-			}
-			return c, nil
-		})
-		o.concerned = i.concerned
-		i.optional = append(i.optional, o)
-		return nil
-	}
-	const never time.Duration = 0
 	if apis.Gateway != nil {
-		if err := add(child.HTTPRoute, func(namespace string) *children {
-			return packed[gatewayv1.HTTPRoute](child.HTTPRoute,
-				gatewayinformers.NewFilteredHTTPRouteInformer(apis.Gateway, namespace, never, cache.Indexers{}, managed))
+		if err := i.addOptional(child.HTTPRoute, namespaces, options, &gatewayv1.HTTPRoute{}, packed[gatewayv1.HTTPRoute], func(namespace string) cache.ListerWatcher {
+			return listerWatcher(apis.Gateway, apis.Gateway.GatewayV1().HTTPRoutes(namespace), managedSelector)
 		}); err != nil {
 			return err
 		}
 	}
 	if apis.Dynamic != nil {
-		return add(child.ServiceMonitor, func(namespace string) *children {
-			return packed[unstructured.Unstructured](child.ServiceMonitor,
-				dynamicinformer.NewFilteredDynamicInformer(apis.Dynamic, child.ServiceMonitor.GroupVersionResource(), namespace, never, cache.Indexers{}, managed).Informer())
+		monitors := apis.Dynamic.Resource(child.ServiceMonitor.GroupVersionResource())
+		return i.addOptional(child.ServiceMonitor, namespaces, options, &unstructured.Unstructured{}, packed[unstructured.Unstructured], func(namespace string) cache.ListerWatcher {
+			return listerWatcher(apis.Dynamic, monitors.Namespace(namespace), managedSelector)
 		})
 	}
+	return nil
+}
+
+// addOptional makes the caches of one kind. There is no factory, which would make each informer only once.
+func (i *Informers) addOptional(
+	kind child.Kind, namespaces []string, options Options,
+	example runtime.Object, cacheOf func(child.Kind, cache.SharedIndexInformer) *children, list func(namespace string) cache.ListerWatcher,
+) error {
+	api, err := newAPI(kind, options.Optional.CRDs, options.Optional.Discovery)
+	if err != nil {
+		return err
+	}
+	o := newOptional(kind, namespaces, api, options.Access)
+	o.concerned = i.concerned
+	o.recordings = recordOptional(options.Pipeline, kind, namespaces, example)
+	o.open = func(namespace string) (*children, error) {
+		recording := o.recordings[namespace]
+		if err := recording.begin(); err != nil {
+			return nil, err
+		}
+		c := cacheOf(kind, recording.informer(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example), list(namespace), example,
+			cache.SharedIndexInformerOptions{Indexers: cache.Indexers{}, ObjectDescription: kind.String()}))
+		if err := c.informer.SetTransform(packChild); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", kind, err)
+		}
+		if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
+			return nil, fmt.Errorf("index %s by Application: %w", kind, err)
+		}
+		return c, nil
+	}
+	i.optional = append(i.optional, o)
 	return nil
 }
 

@@ -47,25 +47,36 @@ const (
 	roleReferences   = "references"
 )
 
-func newRecording(recorder *pipeline.Recorder, namespace string) (*recording, error) {
+func newRecording(recorder *pipeline.Recorder, namespace string) *recording {
 	if recorder == nil {
-		return nil, nil
+		return nil
 	}
-	name, err := cache.NewInformerName("fairlead-" + string(uuid.NewUUID()))
-	if err != nil {
-		return nil, fmt.Errorf("name the informers: %w", err)
-	}
-	return &recording{recorder: recorder, namespace: namespace, name: name, of: map[recorded]*pipeline.ResourceRecorder{}}, nil
+	return &recording{recorder: recorder, namespace: namespace, of: map[recorded]*pipeline.ResourceRecorder{}}
 }
 
-// release makes the name free again, once the informers have stopped.
-func (r *recording) release() {
-	if r != nil {
-		r.name.Release()
+// begin is to be called before informers are made. It gives them a name.
+func (r *recording) begin() (err error) {
+	if r == nil {
+		return nil
 	}
+	if r.name, err = cache.NewInformerName("fairlead-" + string(uuid.NewUUID())); err != nil {
+		return fmt.Errorf("name the informers: %w", err)
+	}
+	return nil
 }
 
-// resource returns the recorder of a resource, made by recorded before; nil if nothing is recorded.
+// end is to be called once the informers have stopped. Others may begin after them.
+func (r *recording) end() {
+	if r == nil {
+		return
+	}
+	for _, recorder := range r.of {
+		recorder.SetCache(nil)
+	}
+	r.name.Release()
+}
+
+// resource returns the recorder of a resource, made by describe before; nil if nothing is recorded.
 func (r *recording) resource(resource schema.GroupVersionResource, role string) *pipeline.ResourceRecorder {
 	if r == nil {
 		return nil
@@ -73,14 +84,27 @@ func (r *recording) resource(resource schema.GroupVersionResource, role string) 
 	return r.of[recorded{resource, role}]
 }
 
-// informer makes an informer as the generated code would, with a recorder around its ListerWatcher.
+// describe makes the recorder of a resource, or returns the one that there is: informers may follow one another.
+func (r *recording) describe(resource schema.GroupVersionResource, role string, options pipeline.ResourceOptions) *pipeline.ResourceRecorder {
+	if made := r.resource(resource, role); made != nil {
+		return made
+	}
+	options.Resource, options.Role, options.Namespace = resource.GroupResource().String(), role, r.namespace
+	made := r.recorder.Resource(options)
+	r.of[recorded{resource, role}] = made
+	return made
+}
+
+// informer makes an informer as the generated code would, with a recorder around its ListerWatcher if it is
+// to be recorded.
 func (r *recording) informer(
 	resource schema.GroupVersionResource, role string, options pipeline.ResourceOptions,
 	listerWatcher cache.ListerWatcher, example runtime.Object, informerOptions cache.SharedIndexInformerOptions,
 ) cache.SharedIndexInformer {
-	options.Resource, options.Role, options.Namespace = resource.GroupResource().String(), role, r.namespace
-	recorder := r.recorder.Resource(options)
-	r.of[recorded{resource, role}] = recorder
+	if r == nil {
+		return cache.NewSharedIndexInformerWithOptions(listerWatcher, example, informerOptions)
+	}
+	recorder := r.describe(resource, role, options)
 	informerOptions.Identifier = r.name.WithResource(recordedAs(resource, role))
 	informerOptions.InformerMetricsProvider = recorder.Metrics()
 	made := cache.NewSharedIndexInformerWithOptions(recorder.ListerWatcher(listerWatcher), example, informerOptions)

@@ -14,6 +14,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -67,14 +68,33 @@ func recordChildren(r *recording, factory informers.SharedInformerFactory, selec
 			continue // The generated code makes it.
 		}
 		factory.InformerFor(example, func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-			options := pipeline.ResourceOptions{Key: firstApplication, CachedKey: packedApplication, Unpack: unpacker(kind, example)}
-			return r.informer(kind.GroupVersionResource(), roleChildren, options, list(client, r.namespace, selector), example, generated(resync))
+			return r.informer(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example), list(client, r.namespace, selector), example, generated(resync))
 		})
 	}
 }
 
-// childLister returns how the objects of a kind are listed and watched, and an empty one of them. Kinds
-// that are no part of Kubernetes itself have clients of their own, and nil here.
+// recordOptional makes the recordings of an optional kind, by namespace. They are there before the API is,
+// and after it.
+func recordOptional(recorder *pipeline.Recorder, kind child.Kind, namespaces []string, example runtime.Object) map[string]*recording {
+	if recorder == nil {
+		return nil
+	}
+	recordings := make(map[string]*recording, len(namespaces))
+	for _, namespace := range namespaces {
+		r := newRecording(recorder, namespace)
+		r.describe(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example))
+		recordings[namespace] = r
+	}
+	return recordings
+}
+
+// recordedChild are the options of all recorders of children.
+func recordedChild(kind child.Kind, example runtime.Object) pipeline.ResourceOptions {
+	return pipeline.ResourceOptions{Key: firstApplication, CachedKey: packedApplication, Unpack: unpacker(kind, example)}
+}
+
+// childLister returns how the objects of a kind are listed and watched, and an empty one of them. Optional
+// kinds have clients of their own, and nil here.
 func childLister(kind child.Kind) (list func(client kubernetes.Interface, namespace, selector string) cache.ListerWatcher, example runtime.Object) {
 	switch kind {
 	case child.ServiceAccount:
@@ -174,7 +194,13 @@ func unpacker(kind child.Kind, example runtime.Object) func(any) (any, error) {
 		if !isPacked || !isObject {
 			return nil, fmt.Errorf("the cache of %s has a %T", kind, cached)
 		}
-		return object, packed.UnpackInto(object, kind)
+		if err := packed.UnpackInto(object, kind); err != nil {
+			return nil, err
+		}
+		if o, ok := object.(*unstructured.Unstructured); ok {
+			return o.Object, nil // It has no fields of its own to be told apart by.
+		}
+		return object, nil
 	}
 }
 

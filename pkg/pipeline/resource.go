@@ -80,11 +80,14 @@ func (r *Recorder) Resource(options ResourceOptions) *ResourceRecorder {
 	return rr
 }
 
-// SetCache says where the objects are.
+// SetCache says where the objects are: in the cache of an informer that is about to run. Nil: it has stopped,
+// and the next one has not been made.
 func (rr *ResourceRecorder) SetCache(indexer cache.Indexer) {
 	if rr == nil {
 		return
 	}
+	rr.change(func(s *resourceState) { s.state, s.since, s.problem = stateWaiting, time.Time{}, "" })
+	rr.fifo.queued.Store(0)
 	rr.recorder.sources.Lock()
 	defer rr.recorder.sources.Unlock()
 	rr.indexer = indexer
@@ -198,7 +201,9 @@ func (rr *ResourceRecorder) resource(indexer cache.Indexer) Resource {
 		Bookmarks: s.bookmarks, Events: s.events, Bytes: s.bytes, Error: s.problem,
 		Since: optionalTimeOf(s.since), LastEvent: optionalTimeOf(s.lastEvent),
 	}
-	if indexer != nil {
+	if indexer == nil {
+		told.State = stateWaiting // Whatever a watch tells that has not noticed yet that it was stopped.
+	} else {
 		told.Objects = len(indexer.ListKeys())
 		told.ResourceVersion = indexer.LastStoreSyncResourceVersion()
 		told.Indexes = indexNames(indexer)

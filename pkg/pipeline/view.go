@@ -128,8 +128,8 @@ type Resource struct {
 	Role string `json:"role"`
 	// Namespace is empty for all.
 	Namespace string `json:"namespace,omitempty"`
-	// State is one of Waiting (nobody needs it yet), Listing, Watching, Broken (the last request failed;
-	// the reflector backs off).
+	// State is one of Waiting (nobody needs it yet, or its API is not served), Listing, Watching, Broken (the
+	// last request failed; the reflector backs off).
 	State string `json:"state"`
 	// Objects is how many are in the cache.
 	Objects int `json:"objects"`
