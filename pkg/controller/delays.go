@@ -28,9 +28,14 @@ type delays struct {
 	mu    sync.Mutex
 	due   map[cache.ObjectName]time.Time
 	swept time.Time
-	// settling has the syncs whose outcomes are settled at this moment: what delays a key then is the
-	// outcome.
-	settling map[cache.ObjectName]uint64
+	// settling has the syncs whose outcomes are settled at this moment, which is when AddAfter is called.
+	settling map[cache.ObjectName]ended
+}
+
+// ended is a sync that has: its ID, and whether the key has to be tried again.
+type ended struct {
+	syncID uint64
+	retry  bool
 }
 
 // recordDelays returns the queue itself if nobody wants to know.
@@ -42,56 +47,69 @@ func recordDelays(
 	}
 	d := &delays{
 		TypedDelayingInterface: queue, pipeline: recorder, limiter: limiter,
-		due: map[cache.ObjectName]time.Time{}, settling: map[cache.ObjectName]uint64{},
+		due: map[cache.ObjectName]time.Time{}, settling: map[cache.ObjectName]ended{},
 	}
 	return d, d
 }
 
-// AddAfter is called for every key that comes back by itself.
+// AddAfter is called when a sync has ended, for a key that comes back by itself.
 func (d *delays) AddAfter(key cache.ObjectName, after time.Duration) {
 	if after > 0 {
-		at := time.Now()
-		due := at.Add(after)
-		syncID := d.note(key, at, due)
-		if failures := d.limiter.NumRequeues(key); failures > 0 {
-			d.pipeline.Retrying(key, syncID, failures, due)
+		due := d.note(key, after)
+		d.mu.Lock()
+		sync := d.settling[key]
+		d.mu.Unlock()
+		if sync.retry {
+			d.pipeline.Retrying(key, sync.syncID, d.limiter.NumRequeues(key), due)
 		} else {
-			d.pipeline.Delayed(key, syncID, "look again", due)
+			d.pipeline.Delayed(key, sync.syncID, "look again", due)
 		}
 	}
 	d.TypedDelayingInterface.AddAfter(key, after)
 }
 
-// settles says that the outcome of a sync of the key is being settled; 0 says that it has been.
-func (d *delays) settles(key cache.ObjectName, syncID uint64) {
+// addAfterEvent is AddAfter for a key that an event delays. Whether its last sync failed has nothing to do with that.
+func (d *delays) addAfterEvent(key cache.ObjectName, after time.Duration) {
+	d.pipeline.Delayed(key, 0, "more changes may follow", d.note(key, after))
+	d.TypedDelayingInterface.AddAfter(key, after)
+}
+
+// settles says that the outcome of a sync of the key is being settled, until settled says that it has been.
+func (d *delays) settles(key cache.ObjectName, syncID uint64, verdict Verdict) {
 	if d == nil {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if syncID == 0 {
-		delete(d.settling, key)
-	} else {
-		d.settling[key] = syncID
-	}
+	d.settling[key] = ended{syncID: syncID, retry: verdict != Settled && verdict != Invalid}
 }
 
-// note remembers a delay as the work queue does: of two for one key the earlier counts. It returns the
-// sync that arranged this one; 0: none.
-func (d *delays) note(key cache.ObjectName, at, due time.Time) (syncID uint64) {
+func (d *delays) settled(key cache.ObjectName) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	syncID = d.settling[key]
+	delete(d.settling, key)
+}
+
+// note remembers a delay as the work queue does: of two for one key the earlier counts. It returns when this
+// one ends.
+func (d *delays) note(key cache.ObjectName, after time.Duration) (due time.Time) {
+	at := time.Now()
+	due = at.Add(after)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if len(d.due) >= mostDelays && at.Sub(d.swept) > time.Second {
 		d.sweep(at)
 	}
 	known, found := d.due[key]
 	waits := found && known.After(at)
 	if waits && known.Before(due) || !found && len(d.due) >= mostDelays {
-		return syncID
+		return due
 	}
 	d.due[key] = due
-	return syncID
+	return due
 }
 
 // sweep drops what is due by now.

@@ -111,6 +111,16 @@ func (q *queue) enqueue(key cache.ObjectName, trigger Trigger) {
 	q.order.recordDirty(key, trigger)
 }
 
+// enqueueAfter is enqueue after a while. If the key is queued sooner, for whatever reason, this reason may count then.
+func (q *queue) enqueueAfter(key cache.ObjectName, trigger Trigger, after time.Duration) {
+	q.order.note(key, trigger)
+	if q.delays == nil {
+		q.AddAfter(key, after)
+		return
+	}
+	q.delays.addAfterEvent(key, after)
+}
+
 // jitter spreads retries by up to a fifth, so that keys which failed together, as in an outage,
 // do not come back together.
 type jitter struct {

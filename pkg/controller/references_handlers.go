@@ -35,8 +35,7 @@ func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.Obj
 func (h *referenceHandlers) ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
 	h.settling.changed(kind, object, time.Now())
 	for _, application := range applications {
-		h.queue.order.note(application, Trigger{string(kind), Updated})
-		h.queue.AddAfter(application, quietTime)
+		h.queue.enqueueAfter(application, Trigger{string(kind), Updated}, quietTime)
 	}
 }
 

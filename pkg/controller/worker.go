@@ -81,9 +81,9 @@ func (c *Controller) syncKey(ctx context.Context, key cache.ObjectName, trigger 
 	took := time.Since(start)
 	c.Metrics.synced(outcome.Verdict, took)
 	logger.V(4).Info("Synced", "trigger", trigger.String(), "verdict", outcome.Verdict, "duration", took)
-	c.queue.delays.settles(key, record.ID())
+	c.queue.delays.settles(key, record.ID(), outcome.Verdict)
 	c.settle(ctx, key, outcome)
-	c.queue.delays.settles(key, 0)
+	c.queue.delays.settled(key)
 }
 
 // guard turns a panic of a sync into a failure of its key, with the stack, so that one bad
