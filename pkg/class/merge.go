@@ -4,6 +4,8 @@
 package class
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -76,19 +78,10 @@ func with[M ~map[K]V, K comparable, V any](entries M, key K, value V) M {
 func mergeItems[T any](own *[]T, defaults []T, same func(a, b T) bool) []T {
 	var taken []T
 	for _, item := range defaults {
-		if !containsFunc(*own, item, same) {
+		if !slices.ContainsFunc(*own, func(other T) bool { return same(other, item) }) {
 			*own = append(*own, item)
 			taken = append(taken, item)
 		}
 	}
 	return taken
-}
-
-func containsFunc[T any](items []T, item T, same func(a, b T) bool) bool {
-	for _, other := range items {
-		if same(other, item) {
-			return true
-		}
-	}
-	return false
 }
