@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -66,7 +67,7 @@ func mergeRouteTLS(application string, route *v1.Route, defaults *v1.RouteTLSDef
 	if defaults == nil {
 		return
 	}
-	merged, from := v1.RouteTLS{}, v1.RouteTLSDefaults{}
+	merged, from := v1.RouteTLS{}, ptr.Deref(taken.TLS, v1.RouteTLSDefaults{}) // What other routes took stays noted.
 	if route.TLS != nil {
 		merged = *route.TLS
 	} else {
@@ -74,10 +75,11 @@ func mergeRouteTLS(application string, route *v1.Route, defaults *v1.RouteTLSDef
 		own := application + "-" + route.Name + "-tls"
 		merged.SecretName, from.SecretName = cmp.Or(defaults.SecretName, own), defaults.SecretName
 	}
-	if merged.Redirect == nil && defaults.Redirect != nil && route.MayBeHTTPRoute() && !route.OnHTTP() {
+	redirects := merged.Redirect == nil && defaults.Redirect != nil && route.MayBeHTTPRoute() && !route.OnHTTP()
+	if redirects {
 		merged.Redirect, from.Redirect = defaults.Redirect, defaults.Redirect
 	}
-	if route.TLS == nil || from.Redirect != nil {
+	if route.TLS == nil || redirects {
 		route.TLS, taken.TLS = &merged, &from
 	}
 }

@@ -45,6 +45,13 @@ var routeTypeCases = []mergeCase{{
 	merged:   `routes: [{name: a, hostnames: [a], parentRefs: [{name: own}], tls: {secretName: own, redirect: true}}, {name: b, hostnames: [b], tls: {secretName: own}}]`,
 	taken:    `routes: {tls: {redirect: true}}`,
 }, {
+	name:     "redirect: taken by one route, and the Secret by another, in either order",
+	spec:     `routes: [{name: a, hostnames: [a]}, {name: b, hostnames: [b], parentRefs: [{name: own}], tls: {secretName: own}}, {name: c, type: Ingress, hostnames: [c]}]`,
+	defaults: `routes: {tls: {secretName: wildcard, redirect: true}}`,
+	merged: `routes: [{name: a, hostnames: [a], tls: {secretName: wildcard}}, {name: b, hostnames: [b], parentRefs: [{name: own}], tls: {secretName: own, redirect: true}},
+      {name: c, type: Ingress, hostnames: [c], tls: {secretName: wildcard}}]`,
+	taken: `routes: {tls: {secretName: wildcard, redirect: true}}`,
+}, {
 	name:     "redirect: by a Gateway of the class",
 	spec:     `routes: [{name: a, hostnames: [a], tls: {}}]`,
 	defaults: `routes: {parentRefs: [{name: shared}], tls: {redirect: true}}`,

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -33,21 +34,55 @@ func defaults() *rapid.Generator[*v1.ApplicationDefaults] {
 			PodMetadata:                   spec.PodMetadata,
 			NetworkPolicy:                 spec.NetworkPolicy,
 			TerminationGracePeriodSeconds: spec.TerminationGracePeriodSeconds,
+			Rollback:                      oneOf(t, "rollback", nil, &v1.Rollback{Policy: v1.RollbackOnFailure}),
+			Monitoring:                    oneOf(t, "monitoring", nil, &v1.Monitoring{}, &v1.Monitoring{Port: "metrics", Interval: "30s"}),
 		}
 		if len(spec.Routes) > 0 {
 			drawn.Routes = &v1.RouteDefaults{IngressClassName: spec.Routes[0].IngressClassName, Annotations: spec.Routes[0].Annotations}
 			if tls := spec.Routes[0].TLS; tls != nil {
-				drawn.Routes.TLS = &v1.RouteTLSDefaults{SecretName: tls.SecretName}
+				drawn.Routes.TLS = &v1.RouteTLSDefaults{SecretName: tls.SecretName, Redirect: oneOf(t, "redirect", nil, new(true), new(false))}
+			}
+			drawn.Routes.Type = oneOf(t, "type", "", v1.RouteAuto, v1.RouteIngress)
+			if rapid.Bool().Draw(t, "Gateway") {
+				drawn.Routes.Type = oneOf(t, "type with Gateway", "", v1.RouteHTTPRoute)
+				drawn.Routes.ParentRefs = []v1.ParentReference{{Name: "shared", Namespace: "infra"}}
 			}
 		}
 		return drawn
 	})
 }
 
+// applications generates Applications of which some have HTTPRoutes and monitoring.
+func applications() *rapid.Generator[*v1.Application] {
+	return rapid.Custom(func(t *rapid.T) *v1.Application {
+		application := rendertest.Applications().Draw(t, "application")
+		spec := &application.Spec
+		if len(spec.Ports) > 0 && spec.Ports[0].Protocol != corev1.ProtocolUDP && spec.Ports[0].Protocol != corev1.ProtocolSCTP {
+			spec.Monitoring = oneOf(t, "monitoring", nil, &v1.Monitoring{}, &v1.Monitoring{Path: "/own"})
+		}
+		for i := range spec.Routes {
+			route := &spec.Routes[i]
+			if !rapid.Bool().Draw(t, "is by a Gateway") {
+				continue
+			}
+			route.Type = oneOf(t, "type", "", v1.RouteAuto, v1.RouteHTTPRoute)
+			route.ParentRefs = []v1.ParentReference{{Name: "own", SectionName: oneOf(t, "listener", "", "http", "https")}}
+			if route.TLS != nil && !route.OnHTTP() {
+				route.TLS.Redirect = oneOf(t, "redirect", nil, new(true), new(false))
+			}
+		}
+		return application
+	})
+}
+
+func oneOf[T any](t *rapid.T, label string, values ...T) T {
+	return rapid.SampledFrom(values).Draw(t, label)
+}
+
 func checkMerge(t *testing.T, property func(t *rapid.T, application, merged *v1.Application, defaults, taken *v1.ApplicationDefaults)) {
 	t.Helper()
 	fixedseed.Check(t, func(t *rapid.T) {
-		application, defaults := rendertest.Applications().Draw(t, "application"), defaults().Draw(t, "defaults")
+		application, defaults := applications().Draw(t, "application"), defaults().Draw(t, "defaults")
 		merged, taken := Merge(application, defaults)
 		property(t, application, merged, defaults, taken)
 	})
@@ -82,7 +117,7 @@ func TestTakenIsWhatMakesTheDifference(t *testing.T) {
 
 func TestMergeChangesNothingThatIsGiven(t *testing.T) {
 	fixedseed.Check(t, func(t *rapid.T) {
-		application, defaults := rendertest.Applications().Draw(t, "application"), defaults().Draw(t, "defaults")
+		application, defaults := applications().Draw(t, "application"), defaults().Draw(t, "defaults")
 		before, beforeDefaults := application.DeepCopy(), defaults.DeepCopy()
 		Merge(application, defaults)
 		if diff := cmp.Diff(before, application) + cmp.Diff(beforeDefaults, defaults); diff != "" {
