@@ -25,7 +25,7 @@ func mergeRoutes(application string) merger {
 		}
 		from := v1.RouteDefaults{}
 		for i := range spec.Routes {
-			mergeRoute(application, &spec.Routes[i], defaults.Routes, &from)
+			mergeRoute(application, spec.Routes, i, defaults.Routes, &from)
 		}
 		if !equality.Semantic.DeepEqual(from, v1.RouteDefaults{}) {
 			taken.Routes = &from
@@ -33,13 +33,14 @@ func mergeRoutes(application string) merger {
 	}
 }
 
-func mergeRoute(application string, route *v1.Route, defaults, taken *v1.RouteDefaults) {
+func mergeRoute(application string, routes []v1.Route, i int, defaults, taken *v1.RouteDefaults) {
+	route := &routes[i]
 	mergeRouteType(route, defaults, taken)
 	_, named := route.Annotations[annotationIngressClass]
 	if route.IngressClassName == nil && !named && defaults.IngressClassName != nil {
 		route.IngressClassName, taken.IngressClassName = defaults.IngressClassName, defaults.IngressClassName
 	}
-	mergeRouteTLS(application, route, defaults.TLS, taken)
+	mergeRouteTLS(application, routes, i, defaults.TLS, taken)
 	merged, added := mergeKeys(route.Annotations, defaults.Annotations)
 	route.Annotations = merged
 	for key, value := range added {
@@ -50,23 +51,24 @@ func mergeRoute(application string, route *v1.Route, defaults, taken *v1.RouteDe
 // mergeRouteType takes the type and the parents, unless the route asks for what only the other API has.
 func mergeRouteType(route *v1.Route, defaults, taken *v1.RouteDefaults) {
 	open := route.Type == "" || route.Type == v1.RouteAuto
+	onlyIngress := route.NeedsIngress() || len(route.Hostnames) > v1.MaxHTTPRouteHostnames
 	switch {
 	case open && defaults.Type == v1.RouteIngress && len(route.ParentRefs) == 0 && !route.NeedsHTTPRoute(),
-		open && defaults.Type == v1.RouteHTTPRoute && !route.NeedsIngress():
+		open && defaults.Type == v1.RouteHTTPRoute && !onlyIngress:
 		route.Type, taken.Type = defaults.Type, defaults.Type
 	}
-	ingress := route.Type == v1.RouteIngress || route.Type != v1.RouteHTTPRoute && route.NeedsIngress()
+	ingress := route.Type == v1.RouteIngress || route.Type != v1.RouteHTTPRoute && onlyIngress
 	if len(route.ParentRefs) == 0 && len(defaults.ParentRefs) > 0 && !ingress {
 		route.ParentRefs, taken.ParentRefs = defaults.ParentRefs, defaults.ParentRefs
 	}
 }
 
-// mergeRouteTLS serves the route by HTTPS, if the class wants that. The redirect is taken only where
-// there can be one: in an HTTPRoute that is not on the listener for HTTP itself.
-func mergeRouteTLS(application string, route *v1.Route, defaults *v1.RouteTLSDefaults, taken *v1.RouteDefaults) {
+// mergeRouteTLS serves the route by HTTPS, if the class wants that.
+func mergeRouteTLS(application string, routes []v1.Route, i int, defaults *v1.RouteTLSDefaults, taken *v1.RouteDefaults) {
 	if defaults == nil {
 		return
 	}
+	route := &routes[i]
 	merged, from := v1.RouteTLS{}, ptr.Deref(taken.TLS, v1.RouteTLSDefaults{}) // What other routes took stays noted.
 	if route.TLS != nil {
 		merged = *route.TLS
@@ -75,13 +77,20 @@ func mergeRouteTLS(application string, route *v1.Route, defaults *v1.RouteTLSDef
 		own := application + "-" + route.Name + "-tls"
 		merged.SecretName, from.SecretName = cmp.Or(defaults.SecretName, own), defaults.SecretName
 	}
-	redirects := merged.Redirect == nil && defaults.Redirect != nil && route.MayBeHTTPRoute() && !route.OnHTTP()
+	redirects := merged.Redirect == nil && defaults.Redirect != nil && mayRedirect(routes, i)
 	if redirects {
 		merged.Redirect, from.Redirect = defaults.Redirect, defaults.Redirect
 	}
 	if route.TLS == nil || redirects {
 		route.TLS, taken.TLS = &merged, &from
 	}
+}
+
+// mayRedirect tells whether there can be a redirect: to an HTTPRoute that is not on the listener for HTTP
+// itself, under a name that no other route has.
+func mayRedirect(routes []v1.Route, i int) bool {
+	named := func(other v1.Route) bool { return other.Name == v1.RedirectName(routes, i) }
+	return routes[i].MayBeHTTPRoute() && !routes[i].OnHTTP() && !slices.ContainsFunc(routes[1:], named)
 }
 
 // mergeNetworkPolicy takes the policy as a whole, fitted to the ports that the Application has.

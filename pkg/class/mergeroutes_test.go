@@ -32,6 +32,11 @@ var routeTypeCases = []mergeCase{{
 	defaults: `routes: {type: HTTPRoute, parentRefs: [{name: shared}]}`,
 	merged:   `routes: [{name: a, hostnames: [a], paths: [{path: /a, pathType: ImplementationSpecific}]}]`,
 }, {
+	name:     "type: HTTPRoute is not for more host names than one can have, nor are parentRefs",
+	spec:     `routes: [{name: a, hostnames: [h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11, h12, h13, h14, h15, h16]}]`,
+	defaults: `routes: {type: HTTPRoute, parentRefs: [{name: shared}]}`,
+	merged:   `routes: [{name: a, hostnames: [h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11, h12, h13, h14, h15, h16]}]`,
+}, {
 	name:     "parentRefs: for HTTPRoutes and what may be one, as a whole",
 	spec:     `routes: [{name: a, hostnames: [a]}, {name: b, type: HTTPRoute, hostnames: [b]}, {name: c, type: Ingress, hostnames: [c]}, {name: d, hostnames: [d], parentRefs: [{name: own}]}]`,
 	defaults: `routes: {parentRefs: [{name: shared}, {name: internal}]}`,
@@ -62,6 +67,11 @@ var routeTypeCases = []mergeCase{{
 	spec:     `routes: [{name: a, hostnames: [a], parentRefs: [{name: own, sectionName: http}], tls: {secretName: own}}, {name: b, hostnames: [b], parentRefs: [{name: own, port: 80}], tls: {secretName: own}}]`,
 	defaults: `routes: {tls: {redirect: true}}`,
 	merged:   `routes: [{name: a, hostnames: [a], parentRefs: [{name: own, sectionName: http}], tls: {secretName: own}}, {name: b, hostnames: [b], parentRefs: [{name: own, port: 80}], tls: {secretName: own}}]`,
+}, {
+	name:     "redirect: not under the name of another route",
+	spec:     `routes: [{name: a, hostnames: [a], parentRefs: [{name: own}], tls: {secretName: own}}, {name: redirect, hostnames: [b], tls: {secretName: own}}]`,
+	defaults: `routes: {tls: {redirect: true}}`,
+	merged:   `routes: [{name: a, hostnames: [a], parentRefs: [{name: own}], tls: {secretName: own}}, {name: redirect, hostnames: [b], tls: {secretName: own}}]`,
 }, {
 	name:     "redirect: said to be none",
 	spec:     `routes: [{name: a, hostnames: [a], parentRefs: [{name: own}], tls: {secretName: own, redirect: false}}]`,

@@ -9,6 +9,18 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
+// MaxHTTPRouteHostnames is how many host names the schema of an HTTPRoute allows.
+const MaxHTTPRouteHostnames = 16
+
+// RedirectName is what the redirect of routes[i] is called among them. The first route's own object has the
+// bare name of the Application, so of the first route only the redirect takes a name.
+func RedirectName(routes []Route, i int) string {
+	if i == 0 {
+		return "redirect"
+	}
+	return routes[i].Name + "-redirect"
+}
+
 // NeedsHTTPRoute tells whether the route asks for what an Ingress has no portable way to say.
 func (r *Route) NeedsHTTPRoute() bool {
 	return r.TLS != nil && r.TLS.Redirect != nil && *r.TLS.Redirect ||

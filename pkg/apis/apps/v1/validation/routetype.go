@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"cmp"
 	"fmt"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -13,11 +14,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// What the schema of an HTTPRoute allows.
-const (
-	maxRouteHostnames = 16
-	maxRouteRules     = 16
-)
+// maxRouteRules is how many rules the schema of an HTTPRoute allows.
+const maxRouteRules = 16
 
 // validateRouteType looks at what only one of the two APIs can say. Whether a route that may be
 // either is an HTTPRoute depends on what the cluster serves, so it must fit both.
@@ -53,8 +51,8 @@ func validateHTTPRoute(path *field.Path, route *v1.Route) field.ErrorList {
 	if len(route.ParentRefs) == 0 {
 		errs = append(errs, field.Required(path.Child("parentRefs"), "an HTTPRoute needs a Gateway: name one here, or in routes.parentRefs of the ApplicationClass"))
 	}
-	if len(route.Hostnames) > maxRouteHostnames {
-		errs = append(errs, field.Invalid(path.Child("hostnames"), len(route.Hostnames), fmt.Sprintf("an HTTPRoute has at most %d: make two routes of it", maxRouteHostnames)))
+	if len(route.Hostnames) > v1.MaxHTTPRouteHostnames {
+		errs = append(errs, field.Invalid(path.Child("hostnames"), len(route.Hostnames), fmt.Sprintf("an HTTPRoute has at most %d: make two routes of it", v1.MaxHTTPRouteHostnames)))
 	}
 	rules, ports := 0, map[string]bool{}
 	for i, routePath := range route.Paths {
@@ -68,7 +66,7 @@ func validateHTTPRoute(path *field.Path, route *v1.Route) field.ErrorList {
 		}
 		rules++
 		if message := pathProblem(*routePath.RewritePrefix, networkingv1.PathTypePrefix); message != "" || *routePath.RewritePrefix == "" {
-			errs = append(errs, field.Invalid(path.Child("rewritePrefix"), *routePath.RewritePrefix, orElse(message, "must start with '/'")))
+			errs = append(errs, field.Invalid(path.Child("rewritePrefix"), *routePath.RewritePrefix, cmp.Or(message, "must start with '/'")))
 		}
 		if routePath.PathType == networkingv1.PathTypeExact {
 			errs = append(errs, field.Forbidden(path.Child("rewritePrefix"), "needs pathType Prefix, because an Exact path has no rest that could stay"))
@@ -85,13 +83,6 @@ func validateHTTPRoute(path *field.Path, route *v1.Route) field.ErrorList {
 	return errs
 }
 
-func orElse(message, other string) string {
-	if message != "" {
-		return message
-	}
-	return other
-}
-
 func validateParentRefs(path *field.Path, parents []v1.ParentReference) field.ErrorList {
 	errs := tooMany(path, len(parents), 8)
 	type key struct{ group, kind, namespace, name string }
@@ -100,7 +91,7 @@ func validateParentRefs(path *field.Path, parents []v1.ParentReference) field.Er
 		if parent.Group != nil {
 			group = *parent.Group
 		}
-		return key{group, orElse(parent.Kind, "Gateway"), parent.Namespace, parent.Name}
+		return key{group, cmp.Or(parent.Kind, "Gateway"), parent.Namespace, parent.Name}
 	}
 	count := map[key]int{}
 	for _, parent := range parents {
@@ -141,11 +132,7 @@ func validateRedirectNames(path *field.Path, routes []v1.Route) field.ErrorList 
 		if route.TLS == nil || !isTrue(route.TLS.Redirect) {
 			continue
 		}
-		if i == 0 {
-			redirects["redirect"] = route.Name
-		} else {
-			redirects[route.Name+"-redirect"] = route.Name
-		}
+		redirects[v1.RedirectName(routes, i)] = route.Name
 	}
 	var errs field.ErrorList
 	for i, route := range routes {
