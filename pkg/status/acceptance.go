@@ -6,6 +6,7 @@ package status
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -15,68 +16,67 @@ import (
 // acceptance tells what the Gateways have said about an HTTPRoute, if it is not yes: for each parent
 // that the route asks for, and for its present generation, since what was said of an older one may
 // not be true any more.
-func acceptance(a assessment) (metav1.Condition, bool) {
+func acceptance(a assessment) routeProblem {
 	live, ok := a.Live.(*gatewayv1.HTTPRoute)
 	if !ok || a.Generation != 0 && a.Generation != live.Generation {
-		return pending("it was written just now."), true
+		return pending("it was written just now.")
 	}
-	var waiting *metav1.Condition
+	var worst routeProblem
 	for _, parent := range live.Spec.ParentRefs {
-		condition, troubled := parentProblem(live, parent)
-		switch {
-		case !troubled:
-		case condition.Reason != v1.ReasonRoutesPending:
-			return condition, true
-		case waiting == nil:
-			waiting = &condition
+		if problem := parentProblem(live, parent); problem.worse(worst) {
+			worst = problem
 		}
 	}
-	if waiting != nil {
-		return *waiting, true
-	}
-	return metav1.Condition{}, false
+	return worst
 }
 
-func pending(message string) metav1.Condition {
-	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonRoutesPending, Message: message}
+func pending(message string) routeProblem {
+	return routeProblem{status: metav1.ConditionUnknown, reason: v1.ReasonRoutesPending, message: message, passes: true}
 }
 
-// parentProblem looks at one parent. More than one controller may report about it.
-func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) (metav1.Condition, bool) {
+// parentProblem looks at one parent. More than one controller may have reported about it: one that
+// accepts outweighs one that has not answered, since that one may be gone, and its report left behind.
+func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) routeProblem {
 	name := parentName(route, parent)
-	reported := false
+	problem := pending(name + " has not answered yet: it may be missing, or nothing runs that implements it.")
+	accepted := false
 	for _, status := range route.Status.Parents {
 		if !sameParent(route, status.ParentRef, parent) {
 			continue
 		}
-		reported = true
-		for _, kind := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
-			condition := findCondition(status.Conditions, string(kind))
-			switch {
-			case condition == nil || condition.ObservedGeneration < route.Generation || condition.Status == metav1.ConditionUnknown:
-				return pending(fmt.Sprintf("%s has not answered yet whether it is %s.", name, kind)), true
-			case condition.Status == metav1.ConditionFalse:
-				return metav1.Condition{
-					Status:  metav1.ConditionFalse,
-					Reason:  v1.ReasonRoutesNotAccepted,
-					Message: fmt.Sprintf("%s says that it is not %s: %s: %s", name, kind, condition.Reason, sentence(condition.Message)),
-				}, true
+		switch reported := reportedProblem(route.Generation, name, status.Conditions); reported.reason {
+		case "":
+			accepted = true
+		case v1.ReasonRoutesPending:
+			problem = reported
+		default:
+			return reported
+		}
+	}
+	if accepted {
+		return routeProblem{}
+	}
+	return problem
+}
+
+// reportedProblem is what one controller says about one parent.
+func reportedProblem(generation int64, parent string, conditions []metav1.Condition) routeProblem {
+	for _, kind := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
+		condition := meta.FindStatusCondition(conditions, string(kind))
+		switch {
+		case condition == nil || condition.ObservedGeneration < generation || condition.Status == metav1.ConditionUnknown:
+			return pending(fmt.Sprintf("%s has not answered yet whether it is %s.", parent, kind))
+		case condition.Status == metav1.ConditionFalse:
+			return routeProblem{
+				status:  metav1.ConditionFalse,
+				reason:  v1.ReasonRoutesNotAccepted,
+				message: fmt.Sprintf("%s says that it is not %s: %s: %s", parent, kind, condition.Reason, sentence(condition.Message)),
+				// The Gateway does not see a new Service yet.
+				passes: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
 			}
 		}
 	}
-	if !reported {
-		return pending(name + " has not answered yet: it may be missing, or nothing runs that implements it."), true
-	}
-	return metav1.Condition{}, false
-}
-
-func findCondition(conditions []metav1.Condition, kind string) *metav1.Condition {
-	for i := range conditions {
-		if conditions[i].Type == kind {
-			return &conditions[i]
-		}
-	}
-	return nil
+	return routeProblem{}
 }
 
 // parentName is how people name the parent: Gateway infra/shared, listener https.

@@ -26,16 +26,13 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 	if len(routes) == 0 {
 		return metav1.Condition{}, false
 	}
-	var worst metav1.Condition
+	if worst := worstOfRoutes(children); worst.reason != "" {
+		return metav1.Condition{Status: worst.status, Reason: worst.reason, Message: worst.message}, true
+	}
 	ingresses, addresses, accepted := 0, 0, 0
 	for _, a := range children {
-		if !a.Ref.Kind.CarriesRoutes() || a.Desired == nil {
+		if !carriesRoute(a) {
 			continue
-		}
-		condition, refused := routeProblem(a)
-		if refused && rankRoute(condition) > rankRoute(worst) {
-			condition.Message = fmt.Sprintf("%s %s: %s", a.Ref.Kind, a.Ref.Name, condition.Message)
-			worst = condition
 		}
 		switch live := a.Live.(type) {
 		case *networkingv1.Ingress:
@@ -50,8 +47,6 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 		}
 	}
 	switch {
-	case worst.Reason != "":
-		return worst, true
 	case ingresses+accepted == 0:
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied, Message: "No Ingress was made for the routes."}, true
 	case accepted == 0:
@@ -70,25 +65,50 @@ func ingressMessage(routes []v1.Route, applied, addresses int) string {
 	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.", hosts(routes))
 }
 
-// routeProblem tells what keeps one child from leading requests to the application, if anything does.
-func routeProblem(a assessment) (metav1.Condition, bool) {
+// routeProblem keeps a child from leading requests to the application. The zero value is none.
+type routeProblem struct {
+	status          metav1.ConditionStatus
+	reason, message string
+	// passes: nobody has to act.
+	passes bool
+}
+
+// worse tells whether one problem is to be told rather than another one.
+func (p routeProblem) worse(than routeProblem) bool {
+	ranks := []string{"", v1.ReasonRoutesPending, v1.ReasonRoutesNotAccepted, v1.ReasonRoutesNotApplied, v1.ReasonAPINotServed}
+	rank, other := slices.Index(ranks, p.reason), slices.Index(ranks, than.reason)
+	return rank > other || rank == other && than.passes && !p.passes
+}
+
+// worstOfRoutes names the child that has the problem.
+func worstOfRoutes(children []assessment) routeProblem {
+	var worst routeProblem
+	for _, a := range children {
+		if !carriesRoute(a) {
+			continue
+		}
+		if problem := problemOf(a); problem.worse(worst) {
+			problem.message = fmt.Sprintf("%s %s: %s", a.Ref.Kind, a.Ref.Name, problem.message)
+			worst = problem
+		}
+	}
+	return worst
+}
+
+// carriesRoute: one that is not rendered any more may still be there, but counts no more.
+func carriesRoute(a assessment) bool { return a.Ref.Kind.CarriesRoutes() && a.Desired != nil }
+
+func problemOf(a assessment) routeProblem {
 	switch {
 	case a.Action == plan.Absent:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: a.message}, true
+		return routeProblem{status: metav1.ConditionFalse, reason: v1.ReasonAPINotServed, message: a.message}
 	case a.state != v1.ResourceSynced:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied, Message: a.message}, true
+		return routeProblem{status: metav1.ConditionFalse, reason: v1.ReasonRoutesNotApplied, message: a.message}
 	case a.Ref.Kind == child.HTTPRoute:
 		return acceptance(a)
 	default:
-		return metav1.Condition{}, false
+		return routeProblem{}
 	}
-}
-
-// rankRoute orders what routeProblem returns; nothing comes before everything.
-func rankRoute(condition metav1.Condition) int {
-	return slices.Index([]string{
-		"", v1.ReasonRoutesPending, v1.ReasonRoutesNotAccepted, v1.ReasonRoutesNotApplied, v1.ReasonAPINotServed,
-	}, condition.Reason)
 }
 
 // hosts names some of the hosts of the routes.
@@ -111,22 +131,11 @@ func hosts(routes []v1.Route) string {
 // summarizeRoutes is the summary of an Application whose pods serve, and whose routes do not lead
 // there. A Gateway that has not answered will; one that refuses does so until a person acts, but that
 // it does not see a new Service yet passes.
-func summarizeRoutes(in Input, children []assessment) (s summary, troubled bool) {
-	routes, ok := routesReady(in, children)
-	if !ok || routes.Status == metav1.ConditionTrue || !in.planned() {
-		return summary{}, false
-	}
-	s = summary{reason: routes.Reason, message: routes.Message}
-	switch routes.Reason {
-	case v1.ReasonAPINotServed:
-		s.stalled = true
-	case v1.ReasonRoutesNotAccepted:
-		s.stalled = !strings.Contains(routes.Message, string(gatewayv1.RouteReasonBackendNotFound))
-		s.reconciling = !s.stalled
-	case v1.ReasonRoutesPending:
-		s.reconciling = true
+func summarizeRoutes(children []assessment) (s summary, troubled bool) {
+	switch worst := worstOfRoutes(children); worst.reason {
+	case v1.ReasonAPINotServed, v1.ReasonRoutesNotAccepted, v1.ReasonRoutesPending:
+		return summary{stalled: !worst.passes, reconciling: worst.passes, reason: worst.reason, message: worst.message}, true
 	default:
 		return summary{}, false // A child that could not be written is told by summarizeResults.
 	}
-	return s, true
 }

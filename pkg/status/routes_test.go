@@ -86,6 +86,11 @@ func TestAcceptance(t *testing.T) {
 			deny("Gateway shop/internal says that it is not Accepted: NotAllowedByListeners: so it is.")},
 		{"two controllers about one parent", reported(reported(newRoute("web", infra), infra, accepted, resolved), infra, accepted, noBackend),
 			deny("Gateway infra/shared says that it is not ResolvedRefs: BackendNotFound: so it is.")},
+		{"a refusal counts more than a missing backend", reported(reported(newRoute("web", internal, infra), internal, accepted, noBackend), infra, refused),
+			deny("Gateway infra/shared says that it is not Accepted: NotAllowedByListeners: so it is.")},
+		{"a controller that is gone has left its report", reported(reported(newRoute("web", infra), infra, older(accepted), older(resolved)), infra, accepted, resolved), yes},
+		{"a controller that is gone has accepted", reported(reported(newRoute("web", infra), infra, accepted, resolved), infra, refused),
+			deny("Gateway infra/shared says that it is not Accepted: NotAllowedByListeners: so it is.")},
 
 		{"a parent that it does not ask for refuses", reported(reported(newRoute("web", infra), infra, accepted, resolved), internal, refused), yes},
 		{"a parent that it does not ask for accepts", reported(newRoute("web", infra), internal, accepted, resolved), wait("Gateway infra/shared" + unanswered)},
@@ -143,6 +148,8 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 		{name: "a missing backend passes", results: []plan.Result{keep(reported(newRoute("web", infra), infra, accepted, noBackend))},
 			want:        metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotAccepted, Message: host + "Gateway infra/shared says that it is not ResolvedRefs: BackendNotFound: so it is."},
 			reconciling: v1.ReasonRoutesNotAccepted},
+		{name: "a refusal is worse than a missing backend",
+			results: []plan.Result{keep(reported(newRoute("web-second", infra), infra, accepted, noBackend)), denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},
 		{name: "not served", results: []plan.Result{unseen("web")}, want: absence, stalled: v1.ReasonAPINotServed},
 		{name: "not served, and the old Ingress stays", results: []plan.Result{unseen("web"), waits}, want: absence, stalled: v1.ReasonAPINotServed},
 

@@ -102,7 +102,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 		return summarizeMissing(in)
 	}
 	if !troubled {
-		if routes, off := summarizeRoutes(in, children); off && workload.ready {
+		if routes, off := summarizeRoutes(children); off && workload.ready {
 			return routes
 		}
 		return workload
