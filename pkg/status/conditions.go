@@ -49,7 +49,7 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 	if paused := application.Spec.Paused; paused != nil && *paused {
 		add(v1.ConditionPaused, metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonPaused, Message: "Rollouts are stopped by spec.paused."})
 	}
-	if rolledBack, ok := rolledBack(in); ok {
+	if rolledBack, ok := rolledBack(in, p); ok {
 		add(v1.ConditionRolledBack, rolledBack)
 	}
 	if followed, ok := configFollowed(in); ok {

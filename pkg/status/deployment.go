@@ -98,6 +98,12 @@ func changesPods(result plan.Result) bool {
 	}
 }
 
+// brought tells whether the Deployment is, as far as this sync could bring it, as rendered.
+func (p pods) brought(in Input) bool {
+	deployment, found := in.result(p.ref)
+	return found && done(deployment)
+}
+
 // observed tells whether the Deployment's status is about the Deployment as it is now.
 func (p pods) observed() bool {
 	return p.live != nil && !p.written && p.status.ObservedGeneration >= p.live.Generation

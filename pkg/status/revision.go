@@ -49,7 +49,7 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 		return before.DeepCopy()
 	}
 	after := in.Revision
-	if deployment, ok := in.result(p.ref); in.observing() || !ok || !done(deployment) {
+	if in.observing() || !p.brought(in) {
 		after.Current, after.RolledBackFrom = 0, 0
 		if before != nil {
 			after.Current, after.RolledBackFrom = before.Current, before.RolledBackFrom
@@ -61,13 +61,18 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 	return &after
 }
 
-// rolledBack is what was decided about a failed rollout.
-func rolledBack(in Input) (metav1.Condition, bool) {
+// rolledBack is what was decided about a failed rollout. A former revision runs only once the Deployment
+// has it.
+func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 	if !in.planned() {
 		return previous(in, v1.ConditionRolledBack)
 	}
 	if in.RolledBack == nil {
 		return metav1.Condition{}, false
+	}
+	if in.RolledBack.Status == metav1.ConditionTrue && !p.brought(in) {
+		was, _ := previous(in, v1.ConditionRolledBack)
+		return was, was.Status == metav1.ConditionTrue
 	}
 	condition := *in.RolledBack
 	condition.Message = bounded(condition.Message)
@@ -78,7 +83,7 @@ func rolledBack(in Input) (metav1.Condition, bool) {
 // not ready, however well the pods serve; and nothing will change until somebody edits the spec. Whether
 // they serve is what Available says. Only if those pods have a problem too, that is the reason of Ready.
 func summarizeRollback(in Input, p pods, s summary) summary {
-	condition, ok := rolledBack(in)
+	condition, ok := rolledBack(in, p)
 	if !ok || condition.Status != metav1.ConditionTrue || !in.planned() {
 		return s
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -73,6 +74,30 @@ func TestRevisionOfStatus(t *testing.T) {
 		test.change(&in)
 		if diff := cmp.Diff(&test.want, Compute(in, noon).Revision); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A rollback that could not be written is none yet, and one that was written before still is one.
+func TestRollbackIsWritten(t *testing.T) {
+	for name, change := range map[string]func(*Input){
+		"refused":  func(in *Input) { in.Results[0].Err = errors.New("no") },
+		"withheld": func(in *Input) { in.Results[0].Action = plan.Await },
+	} {
+		in := with(func(in *Input, d *appsv1.Deployment) {
+			timedOut(d)
+			takenBack(in, d)
+		})
+		in.Snapshot.Application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonNotTheRevision}}
+		change(&in)
+		if got := meta.FindStatusCondition(Compute(in, noon).Conditions, v1.ConditionRolledBack); got != nil {
+			t.Errorf("%s: the condition is %+v, want none", name, got)
+		}
+		written := in
+		written.Results = []plan.Result{settled().Results[0]}
+		in.Snapshot.Application.Status = Compute(written, noon)
+		if got := Compute(in, noon).Conditions; !meta.IsStatusConditionTrue(got, v1.ConditionRolledBack) {
+			t.Errorf("%s, after it was written: the conditions are %+v", name, got)
 		}
 	}
 }

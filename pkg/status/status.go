@@ -109,7 +109,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 	}
 	// While a write is retried, pods that wait for a person come first; but not if the
 	// Deployment is what could not be written, since the new one may be the cure.
-	if deployment, ok := in.result(p.ref); ok && done(deployment) && written.reconciling && workload.stalled {
+	if p.brought(in) && written.reconciling && workload.stalled {
 		return workload
 	}
 	return written
