@@ -44,15 +44,16 @@ func waitAnswering(ctx context.Context, c *cluster, timeout time.Duration) error
 	last := errNotAsked
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		_, err := applications.Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if ctx.Err() != nil {
-			return false, nil
+		switch {
+		case ctx.Err() != nil: // The time is over; what was said before it is what counts.
+		case err == nil:
+			last = errNotAsked
+		case apierrors.IsInvalid(err):
+			return true, nil // Nobody else says that. One that is not reached is an internal error.
+		default:
+			last = err
 		}
-		if err == nil {
-			err = errNotAsked
-		}
-		last = err
-		// A webhook that is not reached is an internal error. Any other answer is that of one who is.
-		return !errors.Is(err, errNotAsked) && !apierrors.IsInternalError(err), nil
+		return false, nil
 	})
 	switch {
 	case ctx.Err() != nil:
