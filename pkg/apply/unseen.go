@@ -15,9 +15,9 @@ import (
 )
 
 // Unseen reads the children that status lists and the informers do not show, because somebody took
-// the label off by which they select. Those that are gone, or not the Application's, are left out,
-// those whose API is not served, and those that are rendered: they are met when they are created. It is for the end of a child, or
-// of the Application, after which nobody looks for it any more.
+// the label off by which they select. Left out are those that are gone, that are not the Application's,
+// or whose API is not served; and those that are rendered, which are met when they are created. It is for
+// the end of a child, or of the Application, after which nobody looks for it any more.
 func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered []child.Desired) (map[child.Ref]child.Object, error) {
 	unseen := map[child.Ref]child.Object{}
 	for _, resource := range snapshot.Application.Status.Resources {
