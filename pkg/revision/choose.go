@@ -5,6 +5,7 @@ package revision
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -274,7 +275,7 @@ func capitalized(text string) string {
 	if text == "" {
 		return ""
 	}
-	return string(text[0]-'a'+'A') + text[1:]
+	return strings.ToUpper(text[:1]) + text[1:] // They begin with an ASCII letter.
 }
 
 // condition is the condition RolledBack, or nil where it does not apply. runs is what is to run.
