@@ -35,12 +35,10 @@ type revision struct {
 	data []byte
 }
 
-// Lengths of the hashes in a name, in hex digits. Those of the spec tell the revisions of one Application
-// apart; those of the references only the revisions of one spec.
-const (
-	specDigits      = 10
-	referenceDigits = 6
-)
+// hashDigits is the length of the hashes in a name, in hex digits. They tell the revisions of one Application
+// apart. The API refuses another content under a known name, so with 10,000 Applications two must not be equal
+// by accident.
+const hashDigits = 10
 
 // keyOf is the hash over what the spec says about the pods. The UID is part of it: what an Application of
 // the same name has left behind, or was restored from a backup, is not in the way then.
@@ -49,16 +47,16 @@ func keyOf(uid types.UID, pods v1.ApplicationSpec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode what the spec says about the pods: %w", err)
 	}
-	return hash(specDigits, string(uid), string(encoded)), nil
+	return hash(string(uid), string(encoded)), nil
 }
 
-func hash(digits int, parts ...string) string {
+func hash(parts ...string) string {
 	digest := sha256.New()
 	for _, part := range parts {
 		// A hash never returns an error.
 		_, _ = fmt.Fprintf(digest, "%d:%s", len(part), part)
 	}
-	return hex.EncodeToString(digest.Sum(nil))[:digits]
+	return hex.EncodeToString(digest.Sum(nil))[:hashDigits]
 }
 
 // nameOf is the name of a revision's ControllerRevision.
@@ -67,14 +65,14 @@ func nameOf(application *v1.Application, spec, configMapsHash, secretsHash strin
 	if configMapsHash == "" && secretsHash == "" {
 		return name
 	}
-	return name + "-" + hash(referenceDigits, configMapsHash, secretsHash)
+	return name + "-" + hash(configMapsHash, secretsHash)
 }
 
 // keyInName is the key of the spec in the name of a revision, or "".
 func keyInName(application *v1.Application, name string) string {
 	suffix, found := strings.CutPrefix(name, application.Name+"-")
 	key, _, _ := strings.Cut(suffix, "-")
-	if !found || len(key) != specDigits {
+	if !found || len(key) != hashDigits {
 		return ""
 	}
 	return key
