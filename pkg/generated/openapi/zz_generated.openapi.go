@@ -707,7 +707,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationDefaults are the fields of an Application that a class can decide on. What the Application says itself always wins. A default that contradicts what the Application says is not taken: a request above its limit, a limit below its request, a strategy that excludes its own, a deadline below its minReadySeconds, a grace period below its preStop sleep.",
+				Description: "ApplicationDefaults are the fields of an Application that a class can decide on. What the Application says itself always wins. A default that contradicts what the Application says is not taken: a request above its limit, a limit below its request, a strategy that excludes its own, a deadline below its minReadySeconds, a grace period below its preStop sleep, a Gateway for more hostnames than an HTTPRoute can have, a redirect under the name of another route.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"resources": {
@@ -837,7 +837,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"monitoring": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How the metrics are scraped. Merged: an Application takes the fields that it leaves out. One without ports, or without the port that is named here, takes nothing.",
+							Description: "How the metrics are scraped. Merged: an Application with monitoring takes the fields that it leaves out, but for a port that it does not have; one without takes all of it, if it has the port.",
 							Ref:         ref(v1.Monitoring{}.OpenAPIModelName()),
 						},
 					},
@@ -2413,7 +2413,7 @@ func schema_pkg_apis_apps_v1_ParentReference(ref common.ReferenceCallback) commo
 					},
 					"port": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Port of the listeners, where several share a name's meaning. Not every Gateway controller supports it.",
+							Description: "Port of the listeners; with sectionName, that listener must be on it. Not every Gateway controller supports it.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

@@ -88,7 +88,8 @@ type ApplicationClassSpec struct {
 // ApplicationDefaults are the fields of an Application that a class can decide on. What the
 // Application says itself always wins. A default that contradicts what the Application says is
 // not taken: a request above its limit, a limit below its request, a strategy that excludes its
-// own, a deadline below its minReadySeconds, a grace period below its preStop sleep.
+// own, a deadline below its minReadySeconds, a grace period below its preStop sleep, a Gateway for more
+// hostnames than an HTTPRoute can have, a redirect under the name of another route.
 type ApplicationDefaults struct {
 	// Compute resources of the application container. Merged by the name of the resource: requests
 	// and limits each. Claims are not possible.
@@ -160,8 +161,8 @@ type ApplicationDefaults struct {
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
-	// How the metrics are scraped. Merged: an Application takes the fields that it leaves out. One
-	// without ports, or without the port that is named here, takes nothing.
+	// How the metrics are scraped. Merged: an Application with monitoring takes the fields that it
+	// leaves out, but for a port that it does not have; one without takes all of it, if it has the port.
 	// +optional
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 

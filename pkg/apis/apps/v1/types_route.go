@@ -121,8 +121,8 @@ type ParentReference struct {
 	// +optional
 	SectionName string `json:"sectionName,omitempty"`
 
-	// Port of the listeners, where several share a name's meaning. Not every Gateway controller
-	// supports it.
+	// Port of the listeners; with sectionName, that listener must be on it. Not every Gateway
+	// controller supports it.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +optional

@@ -16,7 +16,8 @@ import (
 // ApplicationDefaults are the fields of an Application that a class can decide on. What the
 // Application says itself always wins. A default that contradicts what the Application says is
 // not taken: a request above its limit, a limit below its request, a strategy that excludes its
-// own, a deadline below its minReadySeconds, a grace period below its preStop sleep.
+// own, a deadline below its minReadySeconds, a grace period below its preStop sleep, a Gateway for more
+// hostnames than an HTTPRoute can have, a redirect under the name of another route.
 type ApplicationDefaultsApplyConfiguration struct {
 	// Compute resources of the application container. Merged by the name of the resource: requests
 	// and limits each. Claims are not possible.
@@ -49,8 +50,8 @@ type ApplicationDefaultsApplyConfiguration struct {
 	// networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application
 	// does not have are left out, and so is a rule that has none of its ports.
 	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
-	// How the metrics are scraped. Merged: an Application takes the fields that it leaves out. One
-	// without ports, or without the port that is named here, takes nothing.
+	// How the metrics are scraped. Merged: an Application with monitoring takes the fields that it
+	// leaves out, but for a port that it does not have; one without takes all of it, if it has the port.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// Seconds between SIGTERM (or preStop) and SIGKILL.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`

@@ -24,8 +24,8 @@ type ParentReferenceApplyConfiguration struct {
 	// Name of the listener. Default: all listeners that allow the route; with tls.redirect, the one
 	// that is called https.
 	SectionName *string `json:"sectionName,omitempty"`
-	// Port of the listeners, where several share a name's meaning. Not every Gateway controller
-	// supports it.
+	// Port of the listeners; with sectionName, that listener must be on it. Not every Gateway
+	// controller supports it.
 	Port *int32 `json:"port,omitempty"`
 }
 
