@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -64,7 +65,8 @@ type refusal struct{ reason, message string }
 type facts struct {
 	Input
 	status v1.RevisionStatus
-	// wanted is the key of what the spec says about the pods.
+	// pods are what the spec says about the pods, encoded, and wanted is the key of that.
+	pods    json.RawMessage
 	wanted  string
 	history []revision
 	// deployed is the revision of the Deployment. If its ControllerRevision is gone, only the name
@@ -80,9 +82,10 @@ func newFacts(in Input) (facts, error) {
 		f.status = *s
 	}
 	var err error
-	if f.wanted, err = keyOf(in.Application.UID, PodSpec(&in.Application.Spec)); err != nil {
+	if f.pods, err = encode(podSpec(&in.Application.Spec)); err != nil {
 		return facts{}, err
 	}
+	f.wanted = keyOf(in.Application.UID, f.pods)
 	if in.Deployment != nil {
 		name := in.Deployment.Annotations[v1.AnnotationRevision]
 		f.deployed = revision{name: name, spec: keyInName(in.Application, name)}

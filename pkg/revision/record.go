@@ -34,7 +34,14 @@ type Record struct {
 // ConfigMaps and Secrets, empty where there are none.
 func (c Choice) Record(configMapsHash, secretsHash string) (Record, error) {
 	f := c.facts
-	data, err := json.Marshal(content{Spec: PodSpec(&c.Application.Spec), ConfigMapsHash: configMapsHash, SecretsHash: secretsHash})
+	pods := f.pods
+	if c.from != nil {
+		var err error
+		if pods, err = encode(podSpec(&c.Application.Spec)); err != nil {
+			return Record{}, err
+		}
+	}
+	data, err := json.Marshal(content{Spec: pods, ConfigMapsHash: configMapsHash, SecretsHash: secretsHash})
 	if err != nil {
 		return Record{}, fmt.Errorf("encode revision: %w", err)
 	}

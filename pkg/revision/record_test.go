@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
@@ -148,4 +149,18 @@ func TestAnySequence(t *testing.T) {
 			}
 		}
 	})
+}
+
+// BenchmarkChooseAndRecord is what each sync pays, also of an Application at rest.
+func BenchmarkChooseAndRecord(b *testing.B) {
+	in := Input{Application: rendertest.Applications().Example(5)}
+	for b.Loop() {
+		choice, err := Choose(in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := choice.Record("configmaps", "secrets"); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -20,9 +20,10 @@ import (
 
 // content is what a ControllerRevision carries as its data.
 type content struct {
-	Spec           v1.ApplicationSpec `json:"spec"`
-	ConfigMapsHash string             `json:"configMapsHash,omitempty"`
-	SecretsHash    string             `json:"secretsHash,omitempty"`
+	// Spec is a v1.ApplicationSpec. It is encoded by itself, since its hash is in the name.
+	Spec           json.RawMessage `json:"spec"`
+	ConfigMapsHash string          `json:"configMapsHash,omitempty"`
+	SecretsHash    string          `json:"secretsHash,omitempty"`
 }
 
 // revision is one state of the pods.
@@ -40,14 +41,18 @@ type revision struct {
 // by accident.
 const hashDigits = 10
 
-// keyOf is the hash over what the spec says about the pods. The UID is part of it: what an Application of
-// the same name has left behind, or was restored from a backup, is not in the way then.
-func keyOf(uid types.UID, pods v1.ApplicationSpec) (string, error) {
+func encode(pods v1.ApplicationSpec) (json.RawMessage, error) {
 	encoded, err := json.Marshal(pods)
 	if err != nil {
-		return "", fmt.Errorf("encode what the spec says about the pods: %w", err)
+		return nil, fmt.Errorf("encode what the spec says about the pods: %w", err)
 	}
-	return hash(string(uid), string(encoded)), nil
+	return encoded, nil
+}
+
+// keyOf is the hash over what the spec says about the pods. The UID is part of it: what an Application of
+// the same name has left behind, or was restored from a backup, is not in the way then.
+func keyOf(uid types.UID, encoded json.RawMessage) string {
+	return hash(string(uid), string(encoded))
 }
 
 func hash(parts ...string) string {
@@ -95,21 +100,31 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 // pods are what the revision says about the pods. found is false if nobody knows any more: its object is
 // gone, or is not what the name stands for.
 func (r revision) pods(uid types.UID) (pods v1.ApplicationSpec, found bool) {
-	c := content{}
-	if err := json.Unmarshal(r.data, &c); err != nil {
+	pods, err := r.decode()
+	if err != nil {
 		return v1.ApplicationSpec{}, false
 	}
-	key, err := keyOf(uid, c.Spec)
-	return c.Spec, err == nil && key == r.spec
+	// Anew, since the API keeps the fields in another order.
+	encoded, err := encode(pods)
+	return pods, err == nil && keyOf(uid, encoded) == r.spec
+}
+
+func (r revision) decode() (pods v1.ApplicationSpec, err error) {
+	c := content{}
+	if err := json.Unmarshal(r.data, &c); err != nil {
+		return v1.ApplicationSpec{}, err
+	}
+	err = json.Unmarshal(c.Spec, &pods)
+	return pods, err
 }
 
 // String is the revision for people.
 func (r revision) String() string {
-	c := content{}
-	if err := json.Unmarshal(r.data, &c); err != nil || c.Spec.Image == "" {
+	pods, err := r.decode()
+	if err != nil || pods.Image == "" {
 		return fmt.Sprintf("revision %d", r.number)
 	}
-	return fmt.Sprintf("revision %d (%s)", r.number, c.Spec.Image)
+	return fmt.Sprintf("revision %d (%s)", r.number, pods.Image)
 }
 
 func find(history []revision, matches func(revision) bool) *revision {

@@ -9,18 +9,21 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// PodSpec returns what the spec says about the pods, and nothing else. It shares nothing with the spec.
-func PodSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
+// podSpec returns what the spec says about the pods, and nothing else. It is for reading only: what it does
+// not change it shares with the spec, which may be that of a cache.
+func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	pods := v1.ApplicationSpec{}
-	take(&pods, spec.DeepCopy())
+	take(&pods, spec)
 	// What belongs to the Service and the ServiceAccount, not to the pods.
+	pods.Ports = slices.Clone(pods.Ports)
 	for i := range pods.Ports {
 		pods.Ports[i].ServicePort, pods.Ports[i].AppProtocol = nil, nil
 	}
 	if account := pods.ServiceAccount; account != nil {
-		account.Annotations = nil
 		if account.Name == "" && (account.AutomountToken == nil || !*account.AutomountToken) {
 			pods.ServiceAccount = nil // As if nothing were said.
+		} else {
+			pods.ServiceAccount = &v1.ServiceAccount{Name: account.Name, AutomountToken: account.AutomountToken}
 		}
 	}
 	return pods
