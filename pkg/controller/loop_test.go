@@ -14,8 +14,8 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // A new Application gets its children, and its status follows its pods.
