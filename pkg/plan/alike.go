@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -43,20 +42,19 @@ func schemasOf(converter managedfields.TypeConverter, custom typed.ParseableType
 }
 
 // alike tells that each rendered field is live and the same. false: perhaps not.
-func (s schemas) alike(desired child.Desired, live child.Object) bool {
+func (s schemas) alike(desired child.Desired, object child.Object) bool {
 	kind, found := s[desired.Ref.Kind]
 	if !found {
 		return false
 	}
-	if object, ok := live.(*unstructured.Unstructured); ok {
-		return kind.alike(kind.root, desired.Object.Object, value.NewValueInterface(object.Object))
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		return kind.alike(kind.root, desired.Object.Object, liveOf(u.Object))
 	}
-	have, err := value.NewValueReflect(live)
-	return err == nil && kind.alike(kind.root, desired.Object.Object, have)
+	return kind.alike(kind.root, desired.Object.Object, liveOf(object))
 }
 
 // alike walks the rendered value, which consists of what JSON decoding makes.
-func (k kindSchema) alike(ref schema.TypeRef, want any, have value.Value) bool {
+func (k kindSchema) alike(ref schema.TypeRef, want any, have live) bool {
 	atom, found := k.schema.Resolve(ref)
 	if !found {
 		return false
@@ -64,53 +62,57 @@ func (k kindSchema) alike(ref schema.TypeRef, want any, have value.Value) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		if atom.Map == nil || atom.Map.ElementRelationship == schema.Atomic {
-			return same(want, have)
+			return have.same(want)
 		}
-		return have.IsMap() && k.alikeMaps(atom.Map, want, have.AsMap())
+		return k.alikeMaps(atom.Map, want, have)
 	case []any:
 		if atom.List == nil || atom.List.ElementRelationship != schema.Associative {
-			return same(want, have)
+			return have.same(want)
 		}
-		return have.IsList() && k.alikeLists(atom.List, want, have.AsList())
+		return k.alikeLists(atom.List, want, have)
 	default:
-		return same(want, have)
+		return have.same(want)
 	}
 }
 
 // alikeMaps looks only at rendered fields. Others may have set more.
-func (k kindSchema) alikeMaps(m *schema.Map, want map[string]any, have value.Map) bool {
+func (k kindSchema) alikeMaps(m *schema.Map, want map[string]any, have live) bool {
 	for name, wanted := range want {
 		ref := m.ElementType
 		if field, found := m.FindField(name); found {
 			ref = field.Type
 		}
-		live, found := have.Get(name)
-		if !found || !k.alike(ref, wanted, live) {
+		value, found := have.get(name)
+		if !found || !k.alike(ref, wanted, value) {
 			return false
 		}
 	}
-	return true
+	// Of an empty map there is nothing to look at, but that it is one.
+	return len(want) > 0 || have.same(want)
 }
 
 // alikeLists looks only at rendered items, which must be live in the rendered order. Others may have put
 // theirs before, between and behind.
-func (k kindSchema) alikeLists(l *schema.List, want []any, have value.List) bool {
+func (k kindSchema) alikeLists(l *schema.List, want []any, have live) bool {
+	if have.length() < 0 {
+		return false
+	}
 	at := 0
 	for _, wanted := range want {
 		i := indexOf(l.Keys, wanted, have, at)
-		if i < 0 || !k.alike(l.ElementType, wanted, have.At(i)) {
+		if i < 0 || !k.alike(l.ElementType, wanted, have.at(i)) {
 			return false
 		}
 		at = i + 1
 	}
 	// An item that is live twice may be rendered once and changed the other time.
-	return have.Length() == len(want) || unique(l.Keys, have)
+	return have.length() == len(want) || unique(l.Keys, have)
 }
 
 // indexOf returns the index, from start on, of the live item with the keys of the rendered one, or -1.
-func indexOf(keys []string, item any, live value.List, start int) int {
-	for i := start; i < live.Length(); i++ {
-		if sameKeys(keys, item, live.At(i)) {
+func indexOf(keys []string, item any, list live, start int) int {
+	for i := start; i < list.length(); i++ {
+		if sameKeys(keys, item, list.at(i)) {
 			return i
 		}
 	}
@@ -119,18 +121,18 @@ func indexOf(keys []string, item any, live value.List, start int) int {
 
 // sameKeys tells whether the items are the same one. Of a set, the items are the keys. For a key that is
 // not rendered the schema has a default, so without it the answer is no.
-func sameKeys(keys []string, want any, have value.Value) bool {
+func sameKeys(keys []string, want any, have live) bool {
 	if len(keys) == 0 {
-		return same(want, have)
+		return have.same(want)
 	}
 	fields, isMap := want.(map[string]any)
-	if !isMap || !have.IsMap() {
+	if !isMap {
 		return false
 	}
 	for _, key := range keys {
 		wanted, rendered := fields[key]
-		live, found := have.AsMap().Get(key)
-		if !rendered || !found || !same(wanted, live) {
+		value, found := have.get(key)
+		if !rendered || !found || !value.same(wanted) {
 			return false
 		}
 	}
@@ -138,10 +140,10 @@ func sameKeys(keys []string, want any, have value.Value) bool {
 }
 
 // unique tells whether no item of a live list has the keys of another one.
-func unique(keys []string, live value.List) bool {
-	for i := range live.Length() {
+func unique(keys []string, list live) bool {
+	for i := range list.length() {
 		for j := range i {
-			if equalKeys(keys, live.At(i), live.At(j)) {
+			if equalKeys(keys, list.at(i), list.at(j)) {
 				return false
 			}
 		}
@@ -149,24 +151,16 @@ func unique(keys []string, live value.List) bool {
 	return true
 }
 
-func equalKeys(keys []string, a, b value.Value) bool {
+func equalKeys(keys []string, a, b live) bool {
 	if len(keys) == 0 {
-		return value.Equals(a, b)
-	}
-	if !a.IsMap() || !b.IsMap() {
-		return true
+		return mayEqual(a, b)
 	}
 	for _, key := range keys {
-		one, hasOne := a.AsMap().Get(key)
-		other, hasOther := b.AsMap().Get(key)
-		if hasOne != hasOther || hasOne && !value.Equals(one, other) {
+		one, hasOne := a.get(key)
+		other, hasOther := b.get(key)
+		if hasOne != hasOther || hasOne && !mayEqual(one, other) {
 			return false
 		}
 	}
 	return true
-}
-
-// same tells whether the two are equal as a whole.
-func same(want any, have value.Value) bool {
-	return value.Equals(value.NewValueInterface(want), have)
 }
