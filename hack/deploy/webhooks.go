@@ -53,7 +53,7 @@ func waitAnswering(ctx context.Context, c *cluster, timeout time.Duration) error
 		default:
 			last = err
 		}
-		return false, nil
+		return false, nil //nolint:nilerr // It is kept in last; the next try may do better.
 	})
 	switch {
 	case ctx.Err() != nil:
