@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -109,5 +110,61 @@ func TestSecretRollsPods(t *testing.T) {
 		if text := describe(e.application("web")); strings.Contains(text, canary) {
 			t.Errorf("the content of a Secret is in the status: %s", text)
 		}
+	}
+}
+
+// taking uses ConfigMaps in each way that a container can, one of which may be missing.
+const taking = `
+apiVersion: apps.fairlead.dev/v1
+kind: Application
+metadata: {name: web}
+spec:
+  image: registry.example.com/web:1
+  replicas: 1
+  env: [{name: COLOUR, valueFrom: {configMapKeyRef: {name: colours, key: web}}}]
+  envFrom: [{configMapRef: {name: extras, optional: true}}]
+  mounts:
+  - {mountPath: /etc/files, configMap: {name: files}}
+  - {mountPath: /etc/parts, projected: {sources: [{configMap: {name: parts}}]}}
+  initContainers: [{name: setup, image: registry.example.com/setup:1, envFrom: [{configMapRef: {name: steps}}]}]
+  sidecars: [{name: proxy, image: registry.example.com/proxy:1, envFrom: [{configMapRef: {name: proxy}}]}]
+`
+
+// TestConfigMapsRollPods changes ConfigMaps, wherever they are used: each change rolls the pods once, and
+// so does a burst of them. Whoever asks for it is left alone.
+func TestConfigMapsRollPods(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	put := func(name string, value int) {
+		e.apply(fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s}, data: {web: value-%d}}", name, value))
+	}
+	required := []string{"colours", "files", "parts", "steps", "proxy"}
+	for _, name := range required[1:] {
+		put(name, 0)
+	}
+	e.apply(taking)
+	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
+	put(required[0], 0)
+	e.apply(named(taking, "ignoring") + "  configChangePolicy: Ignore\n")
+	e.waitReady("web") // Without the optional one.
+	e.waitReady("ignoring")
+	ignoring := e.generation("ignoring")
+
+	for _, name := range append(required, "extras") {
+		before := get[appsv1.Deployment](e, "web")
+		for i := range 5 {
+			put(name, i+1)
+		}
+		e.eventually("a change of "+name+" gives the pods another hash", func() (bool, string) {
+			hash := get[appsv1.Deployment](e, "web").Spec.Template.Annotations[v1.AnnotationConfigMapsHash]
+			return hash != before.Spec.Template.Annotations[v1.AnnotationConfigMapsHash], hash
+		})
+		e.waitReady("web")
+		if got := e.generation("web"); got != before.Generation+1 {
+			t.Errorf("five edits of %s took the Deployment from generation %d to %d, want one rollout", name, before.Generation, got)
+		}
+	}
+	if got := e.generation("ignoring"); got != ignoring {
+		t.Errorf("configChangePolicy Ignore: the Deployment went from generation %d to %d", ignoring, got)
 	}
 }
