@@ -5,8 +5,10 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -163,6 +165,13 @@ func TestStatusOfPods(t *testing.T) {
 				"1 pod: The node of the pod does not answer since 20", "Available=False/NodeLost", "Progressing=True/NewReplicaSetAvailable")},
 			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, oneReady},
 		},
+		// As a kubelet says it while it waits for a volume: the pod has a node, and no sandbox.
+		"volume-not-mounting": {
+			{applySpec(""), oneReady},
+			{holdVolumes, because("VolumeNotMounting", wasComplete,
+				"1 pod: It has a node, but since 20", "Available=False/VolumeNotMounting", "Progressing=True/NewReplicaSetAvailable")},
+			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, oneReady},
+		},
 		"paused": {
 			{applySpec("paused: true, progressDeadlineSeconds: 3"), standing{
 				ready: "False/Paused", kstatus: kstatus.InProgressStatus, message: "A rollout waits for the end of the pause. 0 of 1 pods are updated, 0 available.",
@@ -222,30 +231,6 @@ func TestOldPodsDoNotCount(t *testing.T) {
 	}
 }
 
-// TestStatusOfPodsOverQuota has a namespace of its own, because a quota is about all pods in it.
-func TestStatusOfPodsOverQuota(t *testing.T) {
-	t.Parallel()
-	e := start(t)
-	e.create("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: small}\nspec: {hard: {pods: 1}}\n")
-	e.eventually("the quota is counted", func() (bool, string) {
-		quota, err := e.kube.CoreV1().ResourceQuotas(e.namespace).Get(e.Context(), "small", metav1.GetOptions{})
-		return err == nil && len(quota.Status.Hard) > 0, fmt.Sprint(err)
-	})
-	noProblems(e, e.record().follow(
-		e, "web",
-		step{applySpec("replicas: 2, progressDeadlineSeconds: 5"), because("QuotaExceeded", stillRolling,
-			"Exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1.", "Available=False/QuotaExceeded", "Progressing="+progresses)},
-		step{nil, because("QuotaExceeded", neverWorked, "has timed out progressing. 1 of 2 pods are updated, 1 available.", notServing("QuotaExceeded", isLate)...)},
-		step{func(e *env, name string) {
-			if err := e.kube.CoreV1().ResourceQuotas(e.namespace).Delete(e.Context(), "small", metav1.DeleteOptions{}); err != nil {
-				e.Fatalf("delete the quota: %v", err)
-			}
-			// Kubernetes tries again after a while; another revision does so at once.
-			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
-		}, allReady(2)},
-	))
-}
-
 func allReady(pods int) standing {
 	return standing{
 		ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving,
@@ -280,22 +265,44 @@ func noProblems(e *env, v version) {
 // crashOne lets the kubelet say of one pod that its container was killed a second time.
 func crashOne(e *env, name string) {
 	e.Helper()
+	unreadyPod(e, name, func(pod *corev1.Pod) {
+		now := metav1.Now()
+		killed := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", StartedAt: now, FinishedAt: now}
+		status := &pod.Status.ContainerStatuses[0]
+		status.RestartCount = 1
+		status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 10s restarting failed container"}}
+		status.LastTerminationState = corev1.ContainerState{Terminated: killed}
+	})
+}
+
+// holdVolumes lets the kubelet say that the pod has not got its volumes for longer than that may take.
+func holdVolumes(e *env, name string) {
+	e.Helper()
+	unreadyPod(e, name, func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodPending
+		startable := func(c corev1.PodCondition) bool { return c.Type == corev1.PodReadyToStartContainers }
+		pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, startable), corev1.PodCondition{
+			Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(time.Now().Add(-2 * time.Minute)),
+		})
+		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+	})
+}
+
+// unreadyPod makes the first pod not ready, nor its container, and says of it what say adds.
+func unreadyPod(e *env, name string, say func(*corev1.Pod)) {
+	e.Helper()
 	pods, err := e.kube.CoreV1().Pods(e.namespace).List(e.Context(), metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + name})
 	if err != nil || len(pods.Items) == 0 {
 		e.Fatalf("list pods: %v, found %d", err, len(pods.Items))
 	}
 	pod := &pods.Items[0]
-	now := metav1.Now()
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
-			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "ContainersNotReady", now
+			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "ContainersNotReady", metav1.Now()
 		}
 	}
-	killed := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", StartedAt: now, FinishedAt: now}
-	status := &pod.Status.ContainerStatuses[0]
-	status.Ready, status.Started, status.RestartCount = false, new(false), 1
-	status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 10s restarting failed container"}}
-	status.LastTerminationState = corev1.ContainerState{Terminated: killed}
+	pod.Status.ContainerStatuses[0].Ready, pod.Status.ContainerStatuses[0].Started = false, new(false)
+	say(pod)
 	if _, err := e.kube.CoreV1().Pods(e.namespace).UpdateStatus(e.Context(), pod, metav1.UpdateOptions{}); err != nil {
 		e.Fatalf("update the status of pod %s: %v", pod.Name, err)
 	}
