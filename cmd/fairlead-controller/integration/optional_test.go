@@ -61,17 +61,7 @@ func gatewayDefinition(t testing.TB) string {
 // monitorDefinition is a directory with the definition of ServiceMonitors.
 func monitorDefinition(t testing.TB) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", monitorModule)
-	command.Dir = t.TempDir() // In no module, so that none changes.
-	output, err := command.Output()
-	var module struct{ Dir, Sum string }
-	if err == nil {
-		err = json.Unmarshal(output, &module)
-	}
-	if err != nil || module.Sum != monitorSum {
-		t.Fatalf("fetch %s: %v, with the sum %s; want %s", monitorModule, err, module.Sum, monitorSum)
-	}
-	return only(t, filepath.Join(module.Dir, "example", "prometheus-operator-crd", "monitoring.coreos.com_servicemonitors.yaml"))
+	return controlplane.DefinitionsOf(t, monitorModule, monitorSum, "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml")
 }
 
 // only copies one file to a directory of its own.
