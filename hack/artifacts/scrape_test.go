@@ -28,7 +28,10 @@ func TestMetricsAreServed(t *testing.T) {
 	cp.InstallCRDs(t, filepath.Join(root, "artifacts", "crds"))
 	address := freeAddress(t)
 	startController(t, "--kubeconfig="+cp.Kubeconfig(), "--metrics-bind-address="+address, "--leader-elect", "--operator-namespace=default")
-	wanted := append([]string{"fairlead_build_info", "fairlead_applications", "fairlead_sync_duration_seconds", "fairlead_status_updates_total"}, libraryMetrics...)
+	wanted := append([]string{
+		"fairlead_build_info", "fairlead_applications", "fairlead_sync_duration_seconds", "fairlead_status_updates_total",
+		"informer_queued_items", "informer_processing_latency_seconds", "informer_store_resource_version",
+	}, libraryMetrics...)
 	var missing []string
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -79,6 +79,8 @@ type scope struct {
 	pods         *pods
 	references   map[reference.Kind]*references
 	recording    *recording
+	// measured is what the metrics of the informers are called.
+	measured *cache.InformerName
 }
 
 // New makes the informers. Nothing runs before Start.
@@ -113,15 +115,19 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 	if err := recording.begin(); err != nil {
 		return nil, err
 	}
+	name := measured(namespace)
 	s := &scope{
 		recording: recording,
+		measured:  name,
 		namespace: namespace,
 		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, options.Resync,
 			externalversions.WithNamespace(namespace),
+			externalversions.WithInformerName(name),
 			externalversions.WithTransform(trimApplication)),
 		// Children have no resync of their own: that of their Application looks at them too.
 		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0,
 			informers.WithNamespace(namespace),
+			informers.WithInformerName(name),
 			informers.WithTransform(packChild),
 			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managedSelector })),
 	}
@@ -138,7 +144,7 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 		return nil, err
 	}
 	s.children = children
-	if s.pods, err = newPods(kube, namespace, recording); err != nil {
+	if s.pods, err = newPods(kube, namespace, name, recording); err != nil {
 		return nil, err
 	}
 	if err := s.addReferences(namespace, options); err != nil {
@@ -200,6 +206,7 @@ func (i *Informers) Shutdown() {
 	i.waiting.Wait()
 	for _, s := range i.scopes {
 		s.recording.end()
+		s.measured.Release()
 	}
 }
 

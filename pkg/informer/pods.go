@@ -40,10 +40,11 @@ type pods struct {
 	replicaSets cache.TypedSharedIndexInformer[*child.ReplicaSet]
 }
 
-func newPods(kube kubernetes.Interface, namespace string, recording *recording) (*pods, error) {
+func newPods(kube kubernetes.Interface, namespace string, name *cache.InformerName, recording *recording) (*pods, error) {
 	const never time.Duration = 0
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, never,
 		informers.WithNamespace(namespace),
+		informers.WithInformerName(name),
 		informers.WithTransform(trimPod),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = v1.LabelApplication }))
 	recordPods(recording, factory)
