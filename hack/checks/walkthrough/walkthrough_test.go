@@ -72,6 +72,17 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestDemoOnAGivenCluster runs the demo where KUBECONFIG is set: on that cluster, and no other.
+func TestDemoOnAGivenCluster(t *testing.T) {
+	tools := buildKubectl(t)
+	cluster := controlplane.ForTest(t, controlplane.WithOwnCluster())
+	s := newSession(t, tools, cluster.Kubeconfig())
+	output, err := s.run("ONCE=1 make demo", "")
+	if err != nil || !strings.Contains(output, "so no cluster is started") {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
 // whyNot says who else runs a command, or why nobody does; it is "" for one that is to be run.
 func whyNot(t *testing.T, command string) string {
 	t.Helper()
