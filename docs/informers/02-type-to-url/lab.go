@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
@@ -88,11 +87,7 @@ func (u *unregistered) DeepCopyObject() runtime.Object { c := *u; return &c }
 
 // sayWithoutKind shows the best-known surprise of the typed client.
 func sayWithoutKind(ctx context.Context, l *lab.Lab) error {
-	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return err
-	}
-	namespace, err := client.CoreV1().Namespaces().Get(ctx, l.Namespace, metav1.GetOptions{})
+	namespace, err := l.Client.CoreV1().Namespaces().Get(ctx, l.Namespace, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
@@ -29,11 +28,7 @@ import (
 
 // Lab lets a Reflector stream the first list, follow changes, and lose its watch together with a deletion.
 func Lab(ctx context.Context, l *lab.Lab) error {
-	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return err
-	}
-	maps := client.CoreV1().ConfigMaps(l.Namespace)
+	maps := l.Client.CoreV1().ConfigMaps(l.Namespace)
 	create := func(name string) error {
 		_, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		return err
@@ -46,7 +41,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 
 	source := &source{
 		// Every namespace of a whole cluster gets that ConfigMap.
-		ListWatch: cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", l.Namespace, fields.OneTermNotEqualSelector("metadata.name", "kube-root-ca.crt")),
+		ListWatch: cache.NewListWatchFromClient(l.Client.CoreV1().RESTClient(), "configmaps", l.Namespace, fields.OneTermNotEqualSelector("metadata.name", "kube-root-ca.crt")),
 		lab:       l,
 	}
 	store := &store{lab: l, calls: make(chan string, 100)}

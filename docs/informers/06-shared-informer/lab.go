@@ -6,7 +6,6 @@ package sharedinformer
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -151,7 +150,7 @@ func tell(l *lab.Lab, name string, printed chan<- string) cache.TypedResourceEve
 type counter struct{ lists, watches atomic.Int64 }
 
 func (c *counter) around(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
+	return lab.RoundTripper(func(request *http.Request) (*http.Response, error) {
 		if request.Method == http.MethodGet {
 			if request.URL.Query().Get("watch") != "" {
 				c.watches.Add(1)
@@ -161,15 +160,4 @@ func (c *counter) around(next http.RoundTripper) http.RoundTripper {
 		}
 		return next.RoundTrip(request)
 	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements [http.RoundTripper].
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := f(request)
-	if err != nil {
-		return nil, fmt.Errorf("counted request: %w", err)
-	}
-	return response, nil
 }

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -25,18 +24,14 @@ import (
 
 // Lab changes what a lister returned: first the object itself, then a copy.
 func Lab(ctx context.Context, l *lab.Lab) error {
-	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return err
-	}
-	maps := client.CoreV1().ConfigMaps(l.Namespace)
+	maps := l.Client.CoreV1().ConfigMaps(l.Namespace)
 	for _, name := range []string{"ida", "moby"} {
 		boat := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"sails": "white"}}}
 		if _, err := maps.Create(ctx, boat, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(l.Namespace))
+	factory := informers.NewSharedInformerFactoryWithOptions(l.Client, 0, informers.WithNamespace(l.Namespace))
 	informer := factory.Core().V1().ConfigMaps()
 	boats := informer.Lister().ConfigMaps(l.Namespace)
 	synced := informer.Informer().HasSyncedChecker()
@@ -61,7 +56,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 
 	l.Step("a controller paints ida black, on the object of the cache, and its write fails")
 	one.Labels["sails"] = "black"
-	if err := say(ctx, l, client, boats, "ida"); err != nil {
+	if err := say(ctx, l, boats, "ida"); err != nil {
 		return err
 	}
 	l.Say("a sync that compares wanted (black) with cached finds nothing to do, for ever")
@@ -73,14 +68,14 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	}
 	moby = moby.DeepCopy()
 	moby.Labels["sails"] = "black"
-	if err := say(ctx, l, client, boats, "moby"); err != nil {
+	if err := say(ctx, l, boats, "moby"); err != nil {
 		return err
 	}
 	return detect(ctx, l)
 }
 
 // say prints the colour in the cache, by a selector too, and on the server.
-func say(ctx context.Context, l *lab.Lab, client kubernetes.Interface, boats corelisters.ConfigMapNamespaceLister, name string) error {
+func say(ctx context.Context, l *lab.Lab, boats corelisters.ConfigMapNamespaceLister, name string) error {
 	cached, err := boats.Get(name)
 	if err != nil {
 		return err
@@ -89,7 +84,7 @@ func say(ctx context.Context, l *lab.Lab, client kubernetes.Interface, boats cor
 	if err != nil {
 		return err
 	}
-	live, err := client.CoreV1().ConfigMaps(l.Namespace).Get(ctx, name, metav1.GetOptions{})
+	live, err := l.Client.CoreV1().ConfigMaps(l.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}

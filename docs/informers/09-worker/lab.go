@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
@@ -22,7 +21,6 @@ import (
 // sea is the namespace of the lab and the controller in it, which can be stopped and started.
 type sea struct {
 	lab    *lab.Lab
-	client kubernetes.Interface
 	maps   typedcore.ConfigMapInterface
 	writes chan string
 	fails  atomic.Int64
@@ -31,11 +29,7 @@ type sea struct {
 
 // Lab lets a controller miss events, lose its copy, and fail.
 func Lab(ctx context.Context, l *lab.Lab) error {
-	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return err
-	}
-	s := &sea{lab: l, client: client, maps: client.CoreV1().ConfigMaps(l.Namespace), writes: make(chan string, 100), stop: func() {}}
+	s := &sea{lab: l, maps: l.Client.CoreV1().ConfigMaps(l.Namespace), writes: make(chan string, 100), stop: func() {}}
 	defer func() { s.stop() }()
 
 	l.Step("five edits before the workers start: five events, one key, one write")
@@ -96,7 +90,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 
 // start runs a new controller, as a new process would.
 func (s *sea) start(ctx context.Context) error {
-	c, err := New(s.client, s.lab.Namespace)
+	c, err := New(s.lab.Client, s.lab.Namespace)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/client-go/kubernetes"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/util/csaupgrade"
 	"k8s.io/client-go/util/retry"
@@ -33,11 +32,7 @@ type boats struct {
 
 // Lab shows both ways to write what somebody else may write too.
 func Lab(ctx context.Context, l *lab.Lab) error {
-	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return err
-	}
-	b := boats{client.CoreV1().ConfigMaps(l.Namespace), l}
+	b := boats{l.Client.CoreV1().ConfigMaps(l.Namespace), l}
 	if err := b.update(ctx); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -23,12 +22,8 @@ import (
 
 // Lab wants one boat, and has an informer that is held up.
 func Lab(ctx context.Context, l *lab.Lab) error {
-	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return err
-	}
-	maps := client.CoreV1().ConfigMaps(l.Namespace)
-	gate := newGate(cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", l.Namespace,
+	maps := l.Client.CoreV1().ConfigMaps(l.Namespace)
+	gate := newGate(cache.NewListWatchFromClient(l.Client.CoreV1().RESTClient(), "configmaps", l.Namespace,
 		fields.OneTermNotEqualSelector("metadata.name", "kube-root-ca.crt")))
 	informer := cache.NewSharedIndexInformer(gate, &corev1.ConfigMap{}, 0, cache.Indexers{})
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,7 +86,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		}
 	}
 	gate.open()
-	err = lab.Eventually(ctx, "the cache to see the write", func(context.Context) (bool, error) {
+	err := lab.Eventually(ctx, "the cache to see the write", func(context.Context) (bool, error) {
 		behind, err := isBehind(informer.GetIndexer().LastStoreSyncResourceVersion(), lastWrite)
 		return !behind, err
 	})

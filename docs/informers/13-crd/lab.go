@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
@@ -130,13 +129,9 @@ func (y yard) conversion(ctx context.Context) error {
 // admission registers a webhook and asks it.
 func (y yard) admission(ctx context.Context, url string, ca []byte) (err error) {
 	y.lab.Step("a validating webhook, for what the schema cannot know")
-	client, err := kubernetes.NewForConfig(y.lab.Config)
-	if err != nil {
-		return err
-	}
 	name := y.lab.Namespace + ".labs.fairlead.dev"
 	address, none := url+"/validate", admissionregistrationv1.SideEffectClassNone
-	configurations := client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	configurations := y.lab.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	_, err = configurations.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{

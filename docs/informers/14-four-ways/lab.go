@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
@@ -98,15 +97,11 @@ func register(ctx context.Context, l *lab.Lab, client dynamic.Interface, address
 	if err != nil {
 		return nil, err
 	}
-	typed, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		return nil, err
-	}
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "tides"},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: host},
 	}
-	if _, err := typed.CoreV1().Services(l.Namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
+	if _, err := l.Client.CoreV1().Services(l.Namespace).Create(ctx, service, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
 	apiServices := client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})

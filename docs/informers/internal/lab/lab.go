@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
 
@@ -21,6 +22,8 @@ import (
 type Lab struct {
 	// Config is an administrator's, without a client-side rate limit.
 	Config *rest.Config
+	// Client has it. Labs that put something into its way, or need another kind of client, make their own.
+	Client kubernetes.Interface
 	// Kubeconfig says the same to programs that a lab starts.
 	Kubeconfig string
 	// Namespace is the lab's own. In the output it is called lab.

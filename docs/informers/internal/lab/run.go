@@ -51,6 +51,7 @@ func Run(ctx context.Context, setting Setting, name string, lab Func, output io.
 	}()
 	return lab(ctx, &Lab{
 		Config:     rest.CopyConfig(setting.Config),
+		Client:     client,
 		Kubeconfig: setting.Kubeconfig,
 		Namespace:  namespace.Name,
 		Child:      setting.Child,
