@@ -128,7 +128,7 @@ func (r *Recorder) Enqueued(key cache.ObjectName, kind, happened string, at, dea
 	r.add(&rec, &r.routine, true, happened)
 }
 
-// Delayed records that a key comes back by itself, as the sync of that ID arranged; 0: none did.
+// Delayed records that a key comes back by itself, as the sync of that ID arranged; 0: none did, but an event.
 func (r *Recorder) Delayed(key cache.ObjectName, syncID uint64, reason string, due time.Time) {
 	if r == nil {
 		return

@@ -30,7 +30,8 @@ const (
 	// Of handler. Handled: a handler was called with a change that concerns the key.
 	TypeHandled EventType = "Handled"
 	// Of queue. Enqueued: the key is ready, or dirty if it is worked on. Delayed: it comes back by itself
-	// at Due. Retrying: the same after a failure.
+	// at Due, because its sync wanted to look again, or, without a Sync, because of an event that more may
+	// follow. Retrying: the same after a failure.
 	TypeEnqueued EventType = "Enqueued"
 	TypeDelayed  EventType = "Delayed"
 	TypeRetrying EventType = "Retrying"

@@ -90,6 +90,19 @@ func TestFollowKey(t *testing.T) {
 	again.eventually("the way back leads to the key", `document.querySelector(".line li") && location.hash === "#key=shop/web"`)
 }
 
+// TestDelayByAnEvent: what no sync has arranged is not told as the last one's outcome.
+func TestDelayByAnEvent(t *testing.T) {
+	f := newFake(t)
+	last := f.timeline.Events[len(f.timeline.Events)-1]
+	last.Sequence, last.Sync, last.Reason = last.Sequence+1, 0, "more changes may follow"
+	f.timeline.Events = append(f.timeline.Events, last)
+	b := open(t, f.url()+"#key=shop/web")
+	b.eventually("it waits for the next sync", `document.querySelector("[aria-label='Since the last sync']")?.innerText.includes("more changes may follow")`)
+	if text := b.text("details.sync"); strings.Contains(text, "more changes") || !strings.Contains(text, "look again") {
+		t.Errorf("the last sync is told as\n%s", text)
+	}
+}
+
 // TestNothingHeld is a key that the controller knows nothing about, in an address that somebody sent.
 func TestNothingHeld(t *testing.T) {
 	b := open(t, newFake(t).url()+"#key=shop/gone")

@@ -58,6 +58,28 @@ func TestPause(t *testing.T) {
 	b.eventually("it is live", `document.querySelector(".connection.live") && !document.querySelector(".history")`)
 }
 
+// TestStepFromAHiddenEvent: a filter hides where the history stands; it goes on from what is shown before that.
+func TestStepFromAHiddenEvent(t *testing.T) {
+	f := newFake(t)
+	b := open(t, f.url())
+	f.publish(queued("shop", "a1"), queued("shop", "a2"), queued("shop", "b3"), queued("shop", "a4"))
+	b.listed("shop/a4")
+	stands := func(at string) {
+		t.Helper()
+		b.eventually("the history stands at "+at, fmt.Sprintf(`document.querySelector("#cursor")?.innerText.includes(%q)`, at))
+	}
+	b.click("#pause")
+	b.click("#step-back")
+	stands("shop/b3")
+	b.fill("#filter-text", "shop/a")
+	stands("shop/a2")
+	b.click("#step-back")
+	stands("shop/a1")
+	b.click("#step-forward")
+	b.click("#step-forward")
+	stands("shop/a4")
+}
+
 // TestStepThroughKey stays with the followed key, whatever else happens.
 func TestStepThroughKey(t *testing.T) {
 	f := newFake(t)

@@ -137,10 +137,8 @@ export function togglePause(state) {
 export function step(state, events, by) {
   pause(state);
   if (events.length === 0) return;
-  let at = events.findIndex((event) => event.sequence >= state.paused.cursor);
-  if (at < 0) at = events.length - 1;
-  // A cursor between two events of a filtered list stands before the next one.
-  else if (by < 0 && events[at].sequence > state.paused.cursor) at += 0;
+  // The page stands at the newest event up to the cursor, which may be one that a filter has hidden since.
+  const at = Math.max(0, events.findLastIndex((event) => event.sequence <= state.paused.cursor));
   const next = Math.min(events.length - 1, Math.max(0, at + by));
   state.paused.cursor = events[next].sequence;
 }

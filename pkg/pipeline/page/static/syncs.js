@@ -3,23 +3,19 @@
 
 // Orders the events of one key into syncs, each with what led to it.
 
-const arranged = new Set(["Delayed", "Retrying"]);
-
 /**
- * An event that came before a worker took the key is a cause of that sync; what came since waits for the next one. When the
- * key comes back is what the sync before has arranged.
+ * An event that came before a worker took the key is a cause of that sync; what came since waits for the next one. Those of
+ * a sync have its ID, also when it has ended: what its outcome arranged.
  */
 export function bySync({ syncs, events }) {
   const groups = new Map((syncs ?? []).map((sync) => [sync.id, { id: sync.id, sync, causes: [], events: [] }]));
   let waiting = [];
-  let last;
   for (const event of events ?? []) {
-    const id = event.type === "Started" ? event.sequence : event.sync || (arranged.has(event.type) ? last : undefined);
+    const id = event.type === "Started" ? event.sequence : event.sync;
     if (!id) {
       waiting.push(event);
       continue;
     }
-    last = id;
     if (!groups.has(id)) groups.set(id, { id, sync: null, causes: [], events: [] });
     const group = groups.get(id);
     if (event.type === "Started") {
