@@ -19,7 +19,7 @@ export const stages = [
   {
     id: "fifo", title: "FIFO", unit: "events", depth: "waiting",
     text: [
-      "The reflector puts events in at one end, the informer takes them out at the other, one by one and in order. It is normally empty: what waits here means that a handler is slow.",
+      "The reflector puts events in at one end, the informer takes them out at the other, one by one and in order. It is normally empty: what waits here comes faster than the cache can take it. A slow handler holds nothing up here, for each has a buffer of its own.",
     ],
     code: [["pkg/informer/transform.go", "runs before an object is stored, and throws away what no sync reads"]],
     library: `${kubernetes}/tools/cache/the_real_fifo.go`,
@@ -28,9 +28,9 @@ export const stages = [
     id: "store", title: "Store", unit: "updates", depth: "objects",
     text: [
       "The cache: the last known state of every object, with indexes. It changes before any handler is called, so a handler's reader finds at least what the handler was told.",
-      "Syncs read here and nowhere else; that is why they cost the API server nothing.",
+      "Syncs read here, and hardly anywhere else; that is why at rest they cost the API server nothing.",
     ],
-    code: [["pkg/informer/index.go", "finds the children of an Application by owner or label"], ["pkg/informer/children.go", "hides the Go type of a child"]],
+    code: [["pkg/informer/index.go", "finds the children of an Application by owner or label"], ["pkg/informer/children.go", "one kind of child, kept as bytes and unpacked for who looks"]],
     library: `${kubernetes}/tools/cache/thread_safe_store.go`,
   },
   {
@@ -74,7 +74,7 @@ export const stages = [
   },
   {
     id: "plan", title: "Plan", unit: "plans",
-    text: ["Compares what should be with what is, child by child, as server-side apply would, and decides: keep, create, apply, delete, wait, refuse. Each step has its reason."],
+    text: ["Compares what should be with what is, child by child, as server-side apply would, and decides: keep, create, apply, delete, wait, refuse or hold. Each step has its reason."],
     code: [["pkg/plan/plan.go", "the decision"], ["pkg/plan/differ.go", "the comparison"]],
   },
   {
