@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,8 +22,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
 const certSecret = "fairlead-controller-certs"
@@ -227,6 +230,8 @@ func TestS19LiveView(t *testing.T) {
 		})
 	}
 
+	t.Run("by the service proxy", func(t *testing.T) { liveViewByServiceProxy(t, e, leader, view, reader) })
+
 	_, body := e.ask("https://"+leader.served("metrics")+view, reader, trusted)
 	var snapshot pipeline.Snapshot
 	if err := json.Unmarshal([]byte(body), &snapshot); err != nil {
@@ -235,5 +240,34 @@ func TestS19LiveView(t *testing.T) {
 	wrote := slices.ContainsFunc(snapshot.Events, func(event pipeline.Event) bool { return event.Type == pipeline.TypeWrote })
 	if snapshot.Version != pipeline.Version || len(snapshot.Stages) != len(pipeline.Stages()) || !wrote {
 		t.Errorf("the snapshot is %s", body)
+	}
+}
+
+// liveViewByServiceProxy asks through the API server's service proxy. It takes the credentials out of what it passes on, so
+// the controller lets nobody in that way, as docs/operations.md says.
+func liveViewByServiceProxy(t *testing.T, e *env, leader *replica, view, token string) {
+	host := controlplane.HostAddress(t)
+	port := netip.MustParseAddrPort(leader.served("metrics")).Port()
+	cluster := shared.Get(t)
+	path := cluster.ServiceProxy(t, e.namespace, netip.AddrPortFrom(host, port))
+	client, err := rest.HTTPClientFor(cluster.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, cluster.Config().Host+path+view, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	// The API server's own refusal would be a Status.
+	if err != nil || response.StatusCode != http.StatusUnauthorized || string(body) != "Unauthorized\n" {
+		t.Errorf("the answer is %d %s, %v", response.StatusCode, body, err)
 	}
 }
