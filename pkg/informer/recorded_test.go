@@ -70,7 +70,8 @@ func eventsOf(recorder *pipeline.Recorder, kind child.Kind, since uint64) (told 
 // What the informers of optional kinds do is told as of the others, through all the lives of their APIs.
 func TestOptionalKindsRecorded(t *testing.T) {
 	recorder, crds := pipeline.New(), definitionsfake.NewClientset()
-	defer recorder.Viewing()()
+	end := recorder.Viewing()
+	defer end()
 	monitors := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{child.ServiceMonitor.GroupVersionResource(): "ServiceMonitorList"})
 	definitions := crds.ApiextensionsV1().CustomResourceDefinitions()
