@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 )
 
-const root = "../.."
+const sourceTree = "../.."
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == bareCommand {
@@ -31,7 +31,7 @@ func buildController(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "fairlead-controller")
 	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "./cmd/fairlead-controller")
-	command.Dir = root
+	command.Dir = sourceTree
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("build the controller: %v\n%s", err, output)
@@ -45,7 +45,7 @@ func runBench(t *testing.T, controller string, args ...string) map[string]report
 	t.Setenv(controllerEnv, controller)
 	file := filepath.Join(t.TempDir(), "report.json")
 	var out, errOut strings.Builder
-	code := run(append(args, "-root="+root, "-json="+file), &out, &errOut)
+	code := run(append(args, "-root="+sourceTree, "-json="+file), &out, &errOut)
 	t.Logf("%s\n%s", errOut.String(), out.String())
 	if code != 0 {
 		t.Fatalf("it ended with code %d", code)
@@ -79,7 +79,7 @@ func TestPeer(t *testing.T) {
 	const children = 4 // ServiceAccount, ControllerRevision, Deployment, Service
 	controller := buildController(t)
 	rows := runBench(t, controller, "-n=20", "-goals=G2", "-peer-template="+template, "-peer-resource=apps.fairlead.dev/v1/applications",
-		"-peer-children="+strconv.Itoa(children), "-peer-crds="+filepath.Join(root, "artifacts", "crds"),
+		"-peer-children="+strconv.Itoa(children), "-peer-crds="+filepath.Join(sourceTree, "artifacts", "crds"),
 		"-peer-command="+controller+" --kubeconfig=$KUBECONFIG")
 	for name, want := range map[string]float64{
 		"Peer requests of a new object":                children + 1,

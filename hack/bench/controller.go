@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -24,7 +23,7 @@ import (
 
 // controller is the real executable at work, as somebody runs it on a cluster.
 type controller struct {
-	*process
+	*subject
 	client *http.Client
 	url    string // of /metrics and /debug/pprof
 	port   int    // of the API server
@@ -39,35 +38,33 @@ func (l *lab) startController(ctx context.Context, args ...string) (*controller,
 		"--metrics-bind-address=127.0.0.1:0",
 		"--profiling",
 	}, append(args, l.options.controllerArgs...)...)
-	log, err := os.CreateTemp(l.dir, "controller-*.log")
+	server, err := url.Parse(l.plane.Config().Host)
 	if err != nil {
 		return nil, err
 	}
-	if err := log.Close(); err != nil {
-		return nil, err
-	}
-	// Not CommandContext: that would kill where stop asks.
-	p, err := startProcess(exec.Command(l.options.controller(), args...), log.Name())
+	port, err := strconv.Atoi(server.Port())
 	if err != nil {
 		return nil, err
+	}
+	s, err := l.start(exec.Command(l.options.controller(), args...), "fairlead-controller")
+	if err != nil {
+		return nil, err
+	}
+	address, err := s.AwaitLog(ctx, metricsServed)
+	if err != nil {
+		return nil, errors.Join(err, s.stop(ctx))
 	}
 	// No connection is kept, since none should be left over when the controller has ended.
-	c := &controller{process: p, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	line, err := c.awaitLog(ctx, `server="metrics"`)
-	if err != nil {
-		return nil, errors.Join(err, c.stop())
-	}
-	address := regexp.MustCompile(`address="([^"]+)"`).FindStringSubmatch(line)
-	server, err := url.Parse(l.plane.Config().Host)
-	if err == nil {
-		c.port, err = strconv.Atoi(server.Port())
-	}
-	if len(address) != 2 || err != nil {
-		return nil, errors.Join(fmt.Errorf("the controller does not say where its metrics are: %s", line), err, c.stop())
-	}
-	c.url = "http://" + address[1]
-	return c, nil
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	return &controller{subject: s, client: client, url: "http://" + address[1], port: port}, nil
 }
+
+// What the controller logs: where its metrics are, that its workers may start, and that the API server asks its webhooks.
+var (
+	metricsServed      = regexp.MustCompile(`server="metrics".* address="([^"]+)"`)
+	cachesFilled       = regexp.MustCompile("Caches are filled")
+	webhooksRegistered = regexp.MustCompile("Registered the webhooks")
+)
 
 // withController runs the controller meanwhile.
 func (l *lab) withController(ctx context.Context, run func(*controller) error, args ...string) error {
@@ -75,7 +72,7 @@ func (l *lab) withController(ctx context.Context, run func(*controller) error, a
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(c), c.stop())
+	return errors.Join(run(c), c.stop(ctx))
 }
 
 func (c *controller) get(ctx context.Context, path string) ([]byte, error) {
@@ -85,7 +82,7 @@ func (c *controller) get(ctx context.Context, path string) ([]byte, error) {
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return nil, errors.Join(err, c.alive())
+		return nil, errors.Join(err, c.Err())
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)

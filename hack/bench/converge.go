@@ -105,7 +105,7 @@ func (b *bench) convergeBy(ctx context.Context, l *lab, who contestant, c *conve
 func (b *bench) convergeByController(ctx context.Context, l *lab, writes *requests, c *convergence) error {
 	return l.withController(ctx, func(p *controller) error {
 		n := l.options.applications
-		if err := writes.untilCalm(ctx, p.alive, settled(n)); err != nil {
+		if err := writes.untilCalm(ctx, p.Err, settled(n)); err != nil {
 			return err
 		}
 		used, err := p.cpu()

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"fairlead.dev/fairlead/hack/internal/process"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
@@ -40,6 +43,25 @@ type lab struct {
 	connections int
 	// changes is how many changes of images there were.
 	changes atomic.Int64
+}
+
+// subject is a process that is measured: usage.go has what the kernel says about it.
+type subject struct{ *process.Process }
+
+// start starts a subject. What an earlier one of this name has logged is gone then.
+func (l *lab) start(cmd *exec.Cmd, name string) (*subject, error) {
+	p, err := process.Start(cmd, filepath.Join(l.dir, name+".log"), nil)
+	return &subject{p}, err
+}
+
+// stopTimeout is more than the controller takes to drain its workers.
+const stopTimeout = 30 * time.Second
+
+// stop ends the subject although ctx may have ended.
+func (s *subject) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), stopTimeout, fmt.Errorf("not within %s after SIGTERM", stopTimeout))
+	defer cancel()
+	return s.Stop(ctx)
 }
 
 // clients are one user of the API server with connections of its own.

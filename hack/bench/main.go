@@ -14,23 +14,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
+
+	"fairlead.dev/fairlead/hack/internal/process"
 )
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// errInterrupted is the end by Ctrl-C.
-var errInterrupted = errors.New("interrupted")
-
 func run(args []string, out, errOut io.Writer) int {
-	ctx, stop := untilSignal(context.Background())
+	ctx, stop := process.UntilSignal(context.Background())
 	defer stop()
 	// What client-go says, for example of a watch that ends with its control plane, is not about what is measured.
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))), klog.ContextualLogger(true))
@@ -51,31 +48,11 @@ func run(args []string, out, errOut io.Writer) int {
 	}
 	b := &bench{options: o, progress: &progress{out: errOut, began: time.Now()}, out: out}
 	if err := b.run(ctx); err != nil {
-		if errors.Is(err, errInterrupted) {
-			err = errInterrupted
+		if errors.Is(err, process.ErrInterrupted) {
+			err = process.ErrInterrupted
 		}
 		fmt.Fprintf(errOut, "bench: %v\n", err)
 		return 1
 	}
 	return 0
-}
-
-// untilSignal returns a context that ends with the first signal, because of errInterrupted. The second signal ends the
-// process at once, and the kernel its children with it.
-func untilSignal(parent context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		select {
-		case <-signals:
-			cancel(errInterrupted)
-			signal.Stop(signals)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		cancel(nil)
-	}
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fairlead.dev/fairlead/hack/internal/root"
 )
 
 const usage = `Measures the controller against the goals of docs/performance.md, and prints a table. "make bench" builds what it needs
@@ -95,7 +97,7 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	}
 	if o.root == "" {
 		var err error
-		if o.root, err = findRoot(); err != nil {
+		if o.root, err = root.Find(); err != nil {
 			return nil, err
 		}
 	}
@@ -130,21 +132,6 @@ func (o *options) validate() error {
 // wants tells whether one of the goals is to be measured.
 func (o *options) wants(goals ...string) bool {
 	return slices.ContainsFunc(goals, func(goal string) bool { return slices.Contains(o.goals, goal) })
-}
-
-func findRoot() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "artifacts", "crds")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("artifacts/crds is neither here nor above: run the benchmarks in Fairlead's source tree, or name that with -root")
-		}
-	}
 }
 
 // controllerEnv names another executable of the controller than bin/fairlead-controller.

@@ -31,12 +31,12 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 			return err
 		}
 		// Stopped, it does not read its watches. What is in their buffers it reads later, while nobody answers.
-		c.signal(syscall.SIGSTOP)
+		c.Signal(syscall.SIGSTOP)
 		_, err = l.changeAll(ctx)
 		if err == nil {
 			err = l.plane.Act(ctx, controlplane.KubeAPIServer, "kill")
 		}
-		c.signal(syscall.SIGCONT)
+		c.Signal(syscall.SIGCONT)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 			return err
 		}
 		back := time.Now()
-		if err := asked.untilCalm(ctx, c.alive, allFollowed(n)); err != nil {
+		if err := asked.untilCalm(ctx, c.Err, allFollowed(n)); err != nil {
 			return err
 		}
 		events, err := asked.all(ctx)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"text/template"
 	"time"
@@ -147,7 +146,7 @@ func (l *lab) convergePeer(ctx context.Context, p *peer, n int) (used time.Durat
 	if err := l.namespace(ctx, namespace); err != nil {
 		return 0, nil, err
 	}
-	err = l.withPeer(ctx, p, func(running *process) error {
+	err = l.withPeer(ctx, p, func(running *subject) error {
 		before, err := running.cpu()
 		if err != nil {
 			return err
@@ -167,7 +166,7 @@ func (l *lab) convergePeer(ctx context.Context, p *peer, n int) (used time.Durat
 		if err != nil {
 			return fmt.Errorf("create an object of %s: %w", p.resource, err)
 		}
-		err = asked.untilCalm(ctx, running.alive, func(events []event) bool { return childrenOf(events) >= p.children*n })
+		err = asked.untilCalm(ctx, running.Err, func(events []event) bool { return childrenOf(events) >= p.children*n })
 		if err != nil {
 			return fmt.Errorf("%w; %d objects were created, -peer-children asks for %d", err, childrenOf(asked.events), p.children*n)
 		}
@@ -192,12 +191,12 @@ func (l *lab) restartPeer(ctx context.Context, p *peer) ([]event, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = l.withPeer(ctx, p, func(*process) error { return nil })
+	err = l.withPeer(ctx, p, func(*subject) error { return nil })
 	return asked.events, errors.Join(err, asked.read())
 }
 
 // withPeer starts the operator, waits until it has done what it does at its start, and runs something.
-func (l *lab) withPeer(ctx context.Context, p *peer, run func(*process) error) error {
+func (l *lab) withPeer(ctx context.Context, p *peer, run func(*subject) error) error {
 	starting, err := l.follow(ctx, ofStart)
 	if err != nil {
 		return err
@@ -205,18 +204,18 @@ func (l *lab) withPeer(ctx context.Context, p *peer, run func(*process) error) e
 	// The shell is replaced, so that the process is the operator's.
 	command := exec.Command("sh", "-c", "exec "+p.command)
 	command.Env = append(os.Environ(), "KUBECONFIG="+l.plane.Kubeconfig())
-	running, err := startProcess(command, filepath.Join(l.dir, "peer.log"))
+	running, err := l.start(command, "peer")
 	if err != nil {
 		return err
 	}
 	watches := func(events []event) bool {
 		return countIf(events, func(e *event) bool { return e.Verb == "watch" }) > 0
 	}
-	err = starting.untilCalm(ctx, running.alive, watches)
+	err = starting.untilCalm(ctx, running.Err, watches)
 	if err == nil {
 		err = run(running)
 	}
-	return errors.Join(err, running.stop())
+	return errors.Join(err, running.stop(ctx))
 }
 
 // ofStart selects what an operator does at its start, until it only waits. One that elects a leader never stops to ask

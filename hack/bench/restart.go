@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
@@ -67,25 +65,22 @@ func (b *bench) measureRestart(ctx context.Context, l *lab) error {
 // restart returns how long the controller takes from the start of its process until there is nothing left to do.
 func (l *lab) restart(ctx context.Context) (took time.Duration, err error) {
 	err = l.withController(ctx, func(c *controller) error {
-		if _, err := c.awaitLog(ctx, cachesFilled); err != nil {
+		if _, err := c.AwaitLog(ctx, cachesFilled); err != nil {
 			return err
 		}
 		if err := c.awaitSyncs(ctx, l.applications, lookPeriod(l.applications)); err != nil {
 			return err
 		}
-		took = time.Since(c.began)
+		took = time.Since(c.Began)
 		asked, err := l.follow(ctx, fromController)
 		if err != nil {
 			return err
 		}
 		// What it puts off would come now.
-		return asked.untilCalm(ctx, c.alive, func([]event) bool { return true })
+		return asked.untilCalm(ctx, c.Err, func([]event) bool { return true })
 	})
 	return took, err
 }
-
-// cachesFilled is what the controller logs before its workers start.
-const cachesFilled = "Caches are filled"
 
 // newMeanwhile creates Applications while the controller is busy with its first pass over all, and returns how many
 // milliseconds passed until each had its first child.
@@ -101,7 +96,7 @@ func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during in
 		return nil, 0, err
 	}
 	err = l.withController(ctx, func(c *controller) error {
-		if _, err := c.awaitLog(ctx, cachesFilled); err != nil {
+		if _, err := c.AwaitLog(ctx, cachesFilled); err != nil {
 			return err
 		}
 		first := l.next
@@ -126,7 +121,7 @@ func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during in
 			}
 			l.next++
 		}
-		return asked.untilCalm(ctx, c.alive, settled(l.next-first))
+		return asked.untilCalm(ctx, c.Err, settled(l.next-first))
 	})
 	if err != nil {
 		return nil, 0, err
@@ -152,20 +147,10 @@ func (l *lab) bareSync(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := startProcess(exec.Command(own, bareCommand, l.plane.Kubeconfig()), filepath.Join(l.dir, bareCommand+".log"))
+	s, err := l.start(exec.Command(own, bareCommand, l.plane.Kubeconfig()), bareCommand)
 	if err != nil {
 		return 0, err
 	}
-	select {
-	case <-p.exited:
-	case <-ctx.Done():
-		p.signal(syscall.SIGKILL)
-		<-p.exited
-		return 0, context.Cause(ctx)
-	}
-	took := time.Since(p.began)
-	if p.err != nil {
-		return 0, fmt.Errorf("%w; it said:\n%s", p.err, p.said())
-	}
-	return took, nil
+	err = s.Wait(ctx)
+	return time.Since(s.Began), err
 }

@@ -60,7 +60,7 @@ func (b *bench) populate(ctx context.Context, l *lab, applications int) (footpri
 		if _, err := l.create(ctx, l.applications, applications); err != nil {
 			return err
 		}
-		if err := asked.untilCalm(ctx, c.alive, settled(added)); err != nil {
+		if err := asked.untilCalm(ctx, c.Err, settled(added)); err != nil {
 			return err
 		}
 		l.connections, err = c.connections(c.port)

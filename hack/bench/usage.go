@@ -18,8 +18,8 @@ import (
 const tick = 10 * time.Millisecond
 
 // cpu is the processor time that the child has used.
-func (p *process) cpu() (time.Duration, error) {
-	content, err := p.proc("stat")
+func (s *subject) cpu() (time.Duration, error) {
+	content, err := s.proc("stat")
 	if err != nil {
 		return 0, err
 	}
@@ -45,8 +45,8 @@ func parseCPU(stat string) (time.Duration, error) {
 }
 
 // rss is the memory that the child has now, in bytes, as the kernel counts it page by page.
-func (p *process) rss() (int64, error) {
-	content, err := p.proc("smaps_rollup")
+func (s *subject) rss() (int64, error) {
+	content, err := s.proc("smaps_rollup")
 	if err != nil {
 		return 0, err
 	}
@@ -54,8 +54,8 @@ func (p *process) rss() (int64, error) {
 }
 
 // peak is the most that rss has been.
-func (p *process) peak() (int64, error) {
-	content, err := p.proc("status")
+func (s *subject) peak() (int64, error) {
+	content, err := s.proc("status")
 	if err != nil {
 		return 0, err
 	}
@@ -80,8 +80,8 @@ func parseKiB(content, label string) (int64, error) {
 }
 
 // connections is how many TCP connections the child has to a port.
-func (p *process) connections(port int) (int, error) {
-	descriptors, err := filepath.Glob(p.procPath("fd/*"))
+func (s *subject) connections(port int) (int, error) {
+	descriptors, err := filepath.Glob(s.procPath("fd/*"))
 	if err != nil {
 		return 0, err
 	}
@@ -97,7 +97,7 @@ func (p *process) connections(port int) (int, error) {
 	}
 	n := 0
 	for _, table := range []string{"net/tcp", "net/tcp6"} {
-		content, err := p.proc(table)
+		content, err := s.proc(table)
 		if err != nil {
 			return 0, err
 		}
@@ -120,14 +120,14 @@ func parseConnections(table string, port int, inodes map[string]bool) int {
 	return n
 }
 
-func (p *process) procPath(file string) string {
-	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, file)
+func (s *subject) procPath(file string) string {
+	return fmt.Sprintf("/proc/%d/%s", s.Cmd.Process.Pid, file)
 }
 
-func (p *process) proc(file string) (string, error) {
-	content, err := os.ReadFile(p.procPath(file))
+func (s *subject) proc(file string) (string, error) {
+	content, err := os.ReadFile(s.procPath(file))
 	if err != nil {
-		return "", fmt.Errorf("ask the kernel about %s (that needs Linux): %w", p.name, err)
+		return "", fmt.Errorf("ask the kernel about a process (that needs Linux): %w", err)
 	}
 	return string(content), nil
 }

@@ -30,7 +30,7 @@ func (b *bench) measureWebhooks(ctx context.Context, l *lab) error {
 	var client report.Sample
 	var server buckets
 	err := l.withController(ctx, func(c *controller) error {
-		if _, err := c.awaitLog(ctx, "Registered the webhooks"); err != nil {
+		if _, err := c.AwaitLog(ctx, webhooksRegistered); err != nil {
 			return err
 		}
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -17,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/fairlead/hack/internal/process"
 )
 
 // simulatedNodes is how many nodes the demo's own cluster has.
@@ -31,7 +34,7 @@ type cluster struct {
 	// kubeconfig is for the controller and for people; it may list several files.
 	kubeconfig string
 	// own is fairlead-cluster, or nil if the cluster is somebody else's.
-	own *process
+	own *process.Process
 	// simulated is true if pods only seem to run, and do what their annotation asks for.
 	simulated bool
 	// provisions is true if a PersistentVolumeClaim gets a volume by itself.
@@ -40,7 +43,7 @@ type cluster struct {
 
 // startCluster starts the embedded control plane and returns when it is ready. When it ends by itself, died is called.
 func startCluster(ctx context.Context, binary string, w *workspace, died func(error)) (*cluster, error) {
-	own, err := startProcess(binary, w.log("fairlead-cluster"), died,
+	own, err := startBinary(binary, w.log("fairlead-cluster"), died,
 		"up", "--stop-on-stdin-eof", "--data-dir="+w.cluster(), "--kubeconfig="+w.kubeconfig(), "--nodes="+strconv.Itoa(simulatedNodes),
 		// A claim that comes before its volume is looked at again then; the default is 15 seconds.
 		"--component-flag=kube-controller-manager=--pvclaimbinder-sync-period=1s")
@@ -53,6 +56,19 @@ func startCluster(ctx context.Context, binary string, w *workspace, died func(er
 	}
 	c.config, err = loadConfig(c.kubeconfig)
 	return c, err
+}
+
+// startBinary starts a process with an input that ends with this process: then fairlead-cluster stops, also where the
+// kernel does not see to that.
+func startBinary(binary, log string, died func(error), args ...string) (*process.Process, error) {
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("%w: build it with `make demo`", err)
+	}
+	cmd := exec.Command(binary, args...)
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return process.Start(cmd, log, died)
 }
 
 // waitForFile waits for the kubeconfig, which appears when everything is ready. There is no API to watch before that.

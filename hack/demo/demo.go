@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/dynamic"
 
+	"fairlead.dev/fairlead/hack/internal/process"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -28,7 +29,7 @@ type demo struct {
 
 	cluster    *cluster
 	clients    *clients
-	controller *process
+	controller *process.Process
 	applier    *applier
 	observer   *observer
 	// unwatch ends the observer.
@@ -113,7 +114,7 @@ func (d *demo) run(ctx context.Context) error {
 		}
 	}
 	d.screen.wipe()
-	if errors.Is(err, errInterrupted) {
+	if errors.Is(err, process.ErrInterrupted) {
 		d.screen.print(nil, line{text("Interrupted. Stopping everything; Ctrl-C again does not wait.")})
 	}
 	// The steps' context has ended, or will: stopping must go on all the same.
@@ -134,7 +135,7 @@ func (d *demo) stay(ctx context.Context) error {
 	stop := d.show()
 	<-ctx.Done()
 	stop()
-	if err := context.Cause(ctx); !errors.Is(err, errInterrupted) {
+	if err := context.Cause(ctx); !errors.Is(err, process.ErrInterrupted) {
 		return &failure{step: step{title: "Wait for Ctrl-C", expected: "a cluster and a controller that stay alive"}, cause: err, seen: d.lastSeen()}
 	}
 	return nil

@@ -14,11 +14,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
+
+	"fairlead.dev/fairlead/hack/internal/process"
 )
 
 func main() {
@@ -44,7 +44,7 @@ func run() int {
 
 // runIn runs the demo in a directory of its own and reports how it ended.
 func runIn(options options, screen *screen) error {
-	ctx, stop := untilSignal(context.Background())
+	ctx, stop := process.UntilSignal(context.Background())
 	defer stop()
 	files, err := newWorkspace()
 	if err != nil {
@@ -61,7 +61,7 @@ func runIn(options options, screen *screen) error {
 
 	d := &demo{options: options, screen: screen, files: files}
 	err = d.run(ctx)
-	interrupted := errors.Is(err, errInterrupted)
+	interrupted := errors.Is(err, process.ErrInterrupted)
 	if failed := (*failure)(nil); errors.As(err, &failed) && !interrupted {
 		screen.print(failed.report(screen.style)...)
 	}
@@ -75,24 +75,4 @@ func runIn(options options, screen *screen) error {
 // logTo sends what client-go logs, for example about a watch that was lost, where it does not disturb the picture.
 func logTo(output io.Writer) {
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(output))), klog.ContextualLogger(true))
-}
-
-// untilSignal returns a context that ends with the first signal, because of errInterrupted. The second signal ends the
-// process at once, and the kernel its children with it.
-func untilSignal(parent context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		select {
-		case <-signals:
-			cancel(errInterrupted)
-			signal.Stop(signals)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		cancel(nil)
-	}
 }

@@ -8,8 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+
+	"fairlead.dev/fairlead/hack/internal/root"
 )
 
 const usage = `Shows Fairlead at work: starts a Kubernetes control plane with simulated nodes, installs the CustomResourceDefinitions,
@@ -63,23 +64,8 @@ func parseOptions(args []string, getenv func(string) string, output io.Writer) (
 		return o, nil
 	}
 	var err error
-	o.root, err = findRoot()
+	o.root, err = root.Find()
 	return o, err
-}
-
-func findRoot() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "artifacts", "crds")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("artifacts/crds is neither here nor above: run the demo in Fairlead's source tree, or name that with -root")
-		}
-	}
 }
 
 func (o options) binary(name string) string { return filepath.Join(o.root, "bin", name) }

@@ -50,10 +50,10 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
-func TestFindRootSaysWhatToDo(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if root, err := findRoot(); err == nil || !strings.Contains(err.Error(), "-root") {
-		t.Errorf("findRoot returned %q, %v, want an error that names the flag", root, err)
+func TestStartWithoutBinary(t *testing.T) {
+	_, err := startBinary(filepath.Join(t.TempDir(), "fairlead-controller"), os.DevNull, nil)
+	if err == nil || !strings.Contains(err.Error(), "make demo") {
+		t.Errorf("got %v, want an error that says how to build it", err)
 	}
 }
 

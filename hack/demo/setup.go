@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // openCluster starts the cluster, or takes the one of KUBECONFIG, and finds out what it can do.
@@ -68,43 +66,22 @@ func (d *demo) startController(ctx context.Context) error {
 		flags = append(flags, "--webhook-bind-address=127.0.0.1:0", "--webhook-url=https://127.0.0.1:0")
 	}
 	var err error
-	d.controller, err = startProcess(d.options.binary("fairlead-controller"), d.files.log("fairlead-controller"), d.died, flags...)
+	d.controller, err = startBinary(d.options.binary("fairlead-controller"), d.files.log("fairlead-controller"), d.died, flags...)
 	if err != nil {
 		return err
 	}
-	d.screen.tell(good, "%s %s", d.controller.cmd.Path, strings.Join(flags, " "))
-	d.screen.tell(good, "process %d, log in %s", d.controller.cmd.Process.Pid, d.controller.log)
-	address, err := loggedAddress(ctx, d.controller)
+	d.screen.tell(good, "%s %s", d.controller.Cmd.Path, strings.Join(flags, " "))
+	d.screen.tell(good, "process %d, log in %s", d.controller.Cmd.Process.Pid, d.controller.Log)
+	found, err := d.controller.AwaitLog(ctx, liveView)
 	if err != nil {
-		return err
+		return fmt.Errorf("find the live view of the controller: %w", err)
 	}
-	d.screen.tell(good, "watch it work: %s", address)
+	d.screen.tell(good, "watch it work: %s", found[1])
 	return nil
 }
 
+// liveView is what the controller logs of where its live view is: the port is a free one.
 var liveView = regexp.MustCompile(`"The live view is served" url="([^"]+)"`)
-
-// loggedAddress waits until the controller has logged where its live view is: the port is a free one.
-func loggedAddress(ctx context.Context, controller *process) (address string, err error) {
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
-		content, err := os.ReadFile(controller.log)
-		if err != nil {
-			return false, err
-		}
-		if found := liveView.FindSubmatch(content); found != nil {
-			address = string(found[1])
-			return true, nil
-		}
-		if !controller.alive() {
-			return false, controller.ended()
-		}
-		return false, nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("find the live view of the controller: %w", causeOf(ctx, err))
-	}
-	return address, nil
-}
 
 // openNamespace creates the namespace and begins to watch it.
 func (d *demo) openNamespace(ctx context.Context) error {

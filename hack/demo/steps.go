@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,9 +31,6 @@ type failure struct {
 
 func (f *failure) Error() string { return fmt.Sprintf("%s: %v", f.step.title, f.cause) }
 func (f *failure) Unwrap() error { return f.cause }
-
-// errInterrupted is the cause of a context that a signal ended.
-var errInterrupted = errors.New("interrupted")
 
 // performAll runs the steps one after the other, until one fails. lastSeen is asked then.
 func performAll(ctx context.Context, s *screen, steps []step, lastSeen func() []line) error {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fairlead.dev/fairlead/hack/internal/process"
 )
 
 func TestPerformAll(t *testing.T) {
@@ -77,7 +79,7 @@ func TestPerformAll(t *testing.T) {
 			ctx, interrupt := context.WithCancelCause(t.Context())
 			defer interrupt(nil)
 			if test.interrupted {
-				interrupt(errInterrupted)
+				interrupt(process.ErrInterrupted)
 			}
 			err := performAll(ctx, &screen{out: io.Discard}, steps, func() []line { return []line{{text("web is not ready")}} })
 			failed := (*failure)(nil)

@@ -40,14 +40,14 @@ func (d *demo) stop(ctx context.Context, failed bool) error {
 	if d.clients != nil {
 		d.clients.close()
 	}
-	if d.controller != nil && (d.controller.alive() || !failed) {
+	if d.controller != nil && (d.controller.Err() == nil || !failed) {
 		errs = append(errs, d.bounded(ctx, controllerTimeout, "the controller ends", func(ctx context.Context) (string, error) {
 			return d.stopController(ctx, failed)
 		}))
 	}
-	if d.cluster != nil && d.cluster.own != nil && (d.cluster.own.alive() || !failed) {
+	if d.cluster != nil && d.cluster.own != nil && (d.cluster.own.Err() == nil || !failed) {
 		errs = append(errs, d.bounded(ctx, clusterTimeout, "the control plane stops", func(ctx context.Context) (string, error) {
-			return "cluster stopped", d.cluster.own.stop(ctx)
+			return "cluster stopped", d.cluster.own.Stop(ctx)
 		}))
 	}
 	return errors.Join(errs...)
@@ -72,11 +72,11 @@ func (d *demo) bounded(ctx context.Context, limit time.Duration, doing string, s
 // stopController asks the controller to end, which it must do with exit code 0. How a controller ends that was stopped
 // right after it had started, because a step has failed, is not judged.
 func (d *demo) stopController(ctx context.Context, failed bool) (done string, err error) {
-	err = d.controller.stop(ctx)
+	err = d.controller.Stop(ctx)
 	if failed {
 		err = nil
 	}
-	return fmt.Sprintf("SIGTERM to the controller: %s", d.controller.cmd.ProcessState), err
+	return fmt.Sprintf("SIGTERM to the controller: %s", d.controller.Cmd.ProcessState), err
 }
 
 // clean deletes what the demo made in somebody else's cluster, except the CustomResourceDefinitions: with them would go

@@ -65,7 +65,7 @@ func (d *demo) howToConnect() []line {
 	add("  kubectl describe -n %s applications.apps.fairlead.dev wrong-port", namespace)
 	add("  kubectl delete -n %s networkpolicy database     # it comes back", namespace)
 	add("  kubectl scale -n %s applications.apps.fairlead.dev/catalog --replicas=5", namespace)
-	add("  tail -f %s", d.controller.log)
+	add("  tail -f %s", d.controller.Log)
 	lines = append(lines, nil, line{text("Ctrl-C stops everything.")})
 	return lines
 }

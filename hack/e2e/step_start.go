@@ -21,7 +21,7 @@ import (
 
 	"fairlead.dev/fairlead/hack/e2e/internal/images"
 	"fairlead.dev/fairlead/hack/e2e/internal/node"
-	"fairlead.dev/fairlead/hack/e2e/internal/process"
+	"fairlead.dev/fairlead/hack/internal/process"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 )
 
@@ -93,7 +93,7 @@ func (s *story) tick(what, log string) (stop func()) {
 // startCluster starts the control plane and the node, which share the sandbox.
 func (s *story) startCluster(ctx context.Context) error {
 	began := time.Now()
-	starter := &process.Starter{Logs: s.options.logs(), Died: func(err error) { s.died <- err }}
+	died := func(err error) { s.died <- err }
 	if err := node.SetUpNetwork(ctx); err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (s *story) startCluster(ctx context.Context) error {
 		Cgroup:     cgroupName,
 		PauseImage: pauseImage,
 		CAFile:     filepath.Join(s.options.cluster(), "pki", "ca.crt"),
-	}, starter)
-	if err := s.startControlPlane(starter); err != nil {
+	}, died)
+	if err := s.startControlPlane(died); err != nil {
 		return err
 	}
 	if err := s.node.StartRuntime(ctx); err != nil {
@@ -143,7 +143,7 @@ func (s *story) startCluster(ctx context.Context) error {
 
 // startControlPlane starts etcd and Kubernetes' control plane. It must listen at the node's address, since pods reach it
 // there, and not at its own loopback.
-func (s *story) startControlPlane(starter *process.Starter) error {
+func (s *story) startControlPlane(died func(error)) error {
 	cmd := exec.Command(s.options.bin("fairlead-cluster"), "up", "--stop-on-stdin-eof",
 		"--data-dir="+s.options.cluster(),
 		"--kubeconfig="+s.options.kubeconfig(),
@@ -162,7 +162,8 @@ func (s *story) startControlPlane(starter *process.Starter) error {
 	if _, err := cmd.StdinPipe(); err != nil {
 		return err
 	}
-	return starter.Start("fairlead-cluster", cmd)
+	_, err := process.Start(cmd, filepath.Join(s.options.logs(), "fairlead-cluster.log"), died)
+	return err
 }
 
 // connect waits for the control plane and makes the clients.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/process"
+	"fairlead.dev/fairlead/hack/internal/process"
 )
 
 // Builder builds images into a store of its own.

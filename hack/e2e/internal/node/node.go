@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/process"
+	"fairlead.dev/fairlead/hack/internal/process"
 )
 
 // containerdNamespace is where the kubelet's containers and images are.
@@ -31,13 +31,13 @@ const containerdNamespace = "k8s.io"
 
 // Node is a node that runs, or is about to.
 type Node struct {
-	config  Config
-	starter *process.Starter
+	config Config
+	died   func(error)
 }
 
-// New describes a node. Its processes are started by starter.
-func New(config Config, starter *process.Starter) *Node {
-	return &Node{config: config, starter: starter}
+// New describes a node. died is called when one of its processes ends, since none should.
+func New(config Config, died func(error)) *Node {
+	return &Node{config: config, died: died}
 }
 
 // StartRuntime starts containerd and returns when it answers.
@@ -45,7 +45,7 @@ func (n *Node) StartRuntime(ctx context.Context) error {
 	if err := n.config.writeConfigs(); err != nil {
 		return err
 	}
-	if err := n.starter.Start("containerd", exec.Command("containerd", "--config="+filepath.Join(n.config.Dir, "containerd.toml"))); err != nil {
+	if err := n.start("containerd", exec.Command("containerd", "--config="+filepath.Join(n.config.Dir, "containerd.toml"))); err != nil {
 		return err
 	}
 	return n.waitFor(ctx, "containerd", func(ctx context.Context) error {
@@ -75,11 +75,11 @@ func (n *Node) Join(ctx context.Context, admin *rest.Config) error {
 		"--cert-dir="+filepath.Join(n.config.Dir, "kubelet", "pki"),
 		"--hostname-override="+n.config.Name,
 		"--node-ip="+IP)
-	if err := n.starter.Start("kubelet", kubelet); err != nil {
+	if err := n.start("kubelet", kubelet); err != nil {
 		return err
 	}
 	proxy := exec.Command(n.config.Binary, "kube-proxy", "--config="+filepath.Join(n.config.Dir, "kube-proxy.yaml"))
-	if err := n.starter.Start("kube-proxy", proxy); err != nil {
+	if err := n.start("kube-proxy", proxy); err != nil {
 		return err
 	}
 	client, err := kubernetes.NewForConfig(admin)
@@ -91,6 +91,12 @@ func (n *Node) Join(ctx context.Context, admin *rest.Config) error {
 		return err
 	}
 	return n.waitFor(ctx, "kube-proxy", func(ctx context.Context) error { return answers(ctx, "127.0.0.1:10256") })
+}
+
+// start starts a process. The sandbox that it runs in stops it.
+func (n *Node) start(name string, cmd *exec.Cmd) error {
+	_, err := process.Start(cmd, filepath.Join(n.config.Logs, name+".log"), n.died)
+	return err
 }
 
 func (n *Node) ready(ctx context.Context, client kubernetes.Interface) error {
