@@ -112,16 +112,17 @@ func (m metrics) syncs() int {
 	return n
 }
 
-// idle tells whether the queue is empty and no worker is busy.
-func (m metrics) idle() bool {
-	return m.gauge("workqueue_depth", "applications") == 0 && m.gauge("workqueue_unfinished_work_seconds", "applications") == 0
-}
+// depth is how many keys wait for a worker.
+func (m metrics) depth() int { return int(m.ofQueue("workqueue_depth")) }
 
-// gauge is the gauge whose label name has the value.
-func (m metrics) gauge(name, label string) float64 {
+// idle tells whether no key waits and no worker is busy. The latter is what it was up to half a second ago.
+func (m metrics) idle() bool { return m.depth() == 0 && m.ofQueue("workqueue_unfinished_work_seconds") == 0 }
+
+// ofQueue is a gauge of the work queue.
+func (m metrics) ofQueue(name string) float64 {
 	for _, series := range m[name].GetMetric() {
 		for _, pair := range series.GetLabel() {
-			if pair.GetName() == "name" && pair.GetValue() == label {
+			if pair.GetName() == "name" && pair.GetValue() == "applications" {
 				return series.GetGauge().GetValue()
 			}
 		}
@@ -151,7 +152,7 @@ func (c *controller) awaitSyncs(ctx context.Context, syncs int, period time.Dura
 
 // collectGarbage makes the controller's memory what it needs: it collects, and waits until the runtime has given back what
 // it will give back.
-func (c *controller) collectGarbage(ctx context.Context, period time.Duration) (rss int64, err error) {
+func (c *controller) collectGarbage(ctx context.Context, period time.Duration) (int64, error) {
 	const (
 		steady  = 5    // looks in a row
 		atLeast = 0.99 // of the least so far: less is a fall

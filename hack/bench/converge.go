@@ -61,8 +61,10 @@ func (b *bench) converge(ctx context.Context) (*convergence, error) {
 }
 
 func (b *bench) convergeBy(ctx context.Context, l *lab, who contestant, c *convergence) error {
-	if err := b.warmUp(ctx, l); err != nil {
-		return fmt.Errorf("warm up: %w", err)
+	if b.options.wants("G1") { // The others are counts.
+		if err := b.warmUp(ctx, l); err != nil {
+			return fmt.Errorf("warm up: %w", err)
+		}
 	}
 	applications, err := l.create(ctx, 0, l.options.applications)
 	if err != nil {
@@ -173,17 +175,19 @@ func (l *lab) checkSettled(ctx context.Context, n int) error {
 	return nil
 }
 
-const (
-	warmUpNamespace = "warm-up"
-	// warmUps is how many Applications are written before anything is measured: a new API server is slow at the first
-	// objects of a kind, and at the first apply.
-	warmUps = 30
-)
+const warmUpNamespace = "warm-up"
+
+// warmUps is how many Applications are written in each way before anything is measured: a new API server is slow at the
+// first objects of a kind, and at the first apply.
+func warmUps(applications int) int {
+	const most, share = 30, 10
+	return min(most, applications/share)
+}
 
 // warmUp lets the API server write a few Applications in both ways. In the first control plane, the controller brings one
 // to rest before.
 func (b *bench) warmUp(ctx context.Context, l *lab) error {
-	if err := l.namespace(ctx, warmUpNamespace); err != nil {
+	if err := l.createNamespace(ctx, warmUpNamespace); err != nil {
 		return err
 	}
 	if b.sample == nil {
@@ -199,7 +203,7 @@ func (b *bench) warmUp(ctx context.Context, l *lab) error {
 	defer r.close()
 	for i, how := range []method{post, serverSideApply} {
 		var applications []*v1.Application
-		for j := range warmUps {
+		for j := range warmUps(l.options.applications) {
 			application, err := l.createIn(ctx, warmUpNamespace, fmt.Sprintf("warm-up-%d-%d", i, j))
 			if err != nil {
 				return err

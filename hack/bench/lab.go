@@ -17,7 +17,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -93,7 +92,15 @@ func newLab(ctx context.Context, o *options) (_ *lab, err error) {
 	if l.clients, err = l.newClients(agent); err != nil {
 		return nil, err
 	}
-	return l, plane.ApplyCRDs(ctx, o.crds())
+	for i := range namespaces {
+		if err := l.createNamespace(ctx, fmt.Sprintf("%s%d", namespacePrefix, i)); err != nil {
+			return nil, err
+		}
+	}
+	if err := plane.ApplyCRDs(ctx, o.crds()); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // inLab runs something in a control plane of its own.
@@ -138,11 +145,9 @@ const namespacePrefix = "bench-"
 
 func measured(e *event) bool { return strings.HasPrefix(e.Namespace, namespacePrefix) }
 
-// namespace makes one, unless it is there.
-func (l *lab) namespace(ctx context.Context, name string) error {
+func (l *lab) createNamespace(ctx context.Context, name string) error {
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err := l.clients.kube.CoreV1().Namespaces().Create(ctx, object, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := l.clients.kube.CoreV1().Namespaces().Create(ctx, object, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
 	return nil

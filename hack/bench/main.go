@@ -23,14 +23,19 @@ import (
 )
 
 func main() {
+	discardLogs()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// discardLogs drops what client-go says, for example of a watch that ends with its control plane: it is not about what is
+// measured.
+func discardLogs() {
+	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))), klog.ContextualLogger(true))
 }
 
 func run(args []string, out, errOut io.Writer) int {
 	ctx, stop := process.UntilSignal(context.Background())
 	defer stop()
-	// What client-go says, for example of a watch that ends with its control plane, is not about what is measured.
-	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))), klog.ContextualLogger(true))
 	if len(args) == 2 && args[0] == bareCommand {
 		if err := bareSync(ctx, args[1]); err != nil {
 			fmt.Fprintf(errOut, "%s: %v\n", bareCommand, err)

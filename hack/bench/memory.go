@@ -31,10 +31,29 @@ type footprint struct {
 	peak, rss, heap float64
 }
 
-// footprint starts a controller and weighs it.
-func (l *lab) footprint(ctx context.Context) (f footprint, err error) {
-	f.applications = l.applications
-	err = l.withController(ctx, func(c *controller) error {
+// measureSlope makes the Applications that the other goals need too, and weighs a controller that is started over a tenth
+// of them, and one that is started over all.
+func (b *bench) measureSlope(ctx context.Context, l *lab) error {
+	few, err := b.footprintOf(ctx, l, b.options.applications/10)
+	if err != nil {
+		return err
+	}
+	many, err := b.footprintOf(ctx, l, b.options.applications)
+	if err != nil {
+		return err
+	}
+	b.reportSlope(few, many)
+	return nil
+}
+
+// footprintOf starts a controller over so many Applications and weighs it.
+func (b *bench) footprintOf(ctx context.Context, l *lab, applications int) (footprint, error) {
+	if err := b.populate(ctx, l, applications); err != nil {
+		return footprint{}, err
+	}
+	b.progress.step("G5: memory of a controller started over %d Applications", applications)
+	f := footprint{applications: applications}
+	err := l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
 		}
@@ -83,7 +102,7 @@ func (b *bench) measureForeign(ctx context.Context, l *lab) error {
 	n := b.options.applications
 	b.progress.step("G5: %d Secrets, ConfigMaps and Deployments of others", n)
 	const own = 1 << 10 // bytes in each
-	if err := l.namespace(ctx, "foreign"); err != nil {
+	if err := l.createNamespace(ctx, "foreign"); err != nil {
 		return err
 	}
 	if err := l.createForeign(ctx, "referenced", own); err != nil {

@@ -134,16 +134,8 @@ func (o *options) wants(goals ...string) bool {
 	return slices.ContainsFunc(goals, func(goal string) bool { return slices.Contains(o.goals, goal) })
 }
 
-// controllerEnv names another executable of the controller than bin/fairlead-controller.
-const controllerEnv = "FAIRLEAD_CONTROLLER_BIN"
-
 // controller is the executable that is measured.
-func (o *options) controller() string {
-	if binary := os.Getenv(controllerEnv); binary != "" {
-		return binary
-	}
-	return filepath.Join(o.root, "bin", "fairlead-controller")
-}
+func (o *options) controller() string { return filepath.Join(o.root, "bin", "fairlead-controller") }
 
 func (o *options) crds() string { return filepath.Join(o.root, "artifacts", "crds") }
 

@@ -7,22 +7,22 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
 func TestOptions(t *testing.T) {
-	t.Setenv(controllerEnv, filepath.Join(t.TempDir(), "controller"))
-	if err := os.WriteFile(os.Getenv(controllerEnv), nil, 0o700); err != nil {
+	tree := t.TempDir()
+	if err := os.CopyFS(tree, fstest.MapFS{"bin/fairlead-controller": {}}); err != nil {
 		t.Fatal(err)
 	}
 	var output strings.Builder
 	if _, err := parseOptions([]string{"-help"}, &output); !errors.Is(err, flag.ErrHelp) || !strings.Contains(output.String(), "-repeats") {
 		t.Errorf("-help: %v, and printed %q", err, output.String())
 	}
-	o, err := parseOptions([]string{"-n=20000", "-goals=G1,G10"}, &output)
+	o, err := parseOptions([]string{"-root=" + tree, "-n=20000", "-goals=G1,G10"}, &output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,7 @@ func TestBadOptions(t *testing.T) {
 }
 
 func TestMissingController(t *testing.T) {
-	t.Setenv(controllerEnv, filepath.Join(t.TempDir(), "none"))
-	if _, err := parseOptions(nil, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "make build") {
+	if _, err := parseOptions([]string{"-root=" + t.TempDir()}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("got %v, want an error that says what to do", err)
 	}
 }

@@ -143,7 +143,7 @@ func (l *lab) convergePeer(ctx context.Context, p *peer, n int) (used time.Durat
 		return 0, nil, err
 	}
 	namespace := namespacePrefix + "peer"
-	if err := l.namespace(ctx, namespace); err != nil {
+	if err := l.createNamespace(ctx, namespace); err != nil {
 		return 0, nil, err
 	}
 	err = l.withPeer(ctx, p, func(running *subject) error {

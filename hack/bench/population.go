@@ -43,11 +43,6 @@ func newApplication(i int) *v1.Application {
 
 // create makes the Applications from the first to before the last, and returns them in this order.
 func (l *lab) create(ctx context.Context, first, last int) ([]*v1.Application, error) {
-	for i := range namespaces {
-		if err := l.namespace(ctx, fmt.Sprintf("%s%d", namespacePrefix, i)); err != nil {
-			return nil, err
-		}
-	}
 	created := make([]*v1.Application, last-first)
 	err := inParallel(ctx, l.options.workers, last-first, func(ctx context.Context, i int) error {
 		application := newApplication(first + i)

@@ -86,7 +86,8 @@ func (c *controller) resync(ctx context.Context, applications int) (time.Duratio
 	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
-	for looked, last, since := begin, begin, time.Now(); ; {
+	looked, lookedAt := begin, time.Now()
+	for last, since := begin, time.Now(); ; {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -99,7 +100,9 @@ func (c *controller) resync(ctx context.Context, applications int) (time.Duratio
 		if used > last {
 			last, since = used, time.Now()
 		}
-		if used < looked+work || time.Since(since) < quiet {
+		// A resync of a few Applications is too little work to be seen, but there is one in each period.
+		worked := used >= looked+work || time.Since(lookedAt) > resyncPeriod(applications)
+		if !worked || time.Since(since) < quiet {
 			continue
 		}
 		now, err := c.metrics(ctx)
@@ -109,7 +112,7 @@ func (c *controller) resync(ctx context.Context, applications int) (time.Duratio
 		if now.syncs() >= m.syncs()+applications && now.idle() {
 			return used - begin, nil
 		}
-		looked = used
+		looked, lookedAt = used, time.Now()
 	}
 }
 

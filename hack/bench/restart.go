@@ -106,11 +106,12 @@ func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during in
 			if err != nil {
 				return err
 			}
-			idle := m.syncs() >= l.applications && m.idle()
-			if !idle {
+			// The first pass is over when few keys wait: a new one does too, if it changes while a worker has it.
+			over := m.syncs() >= l.applications && m.depth() <= l.options.workers
+			if !over {
 				during = created
 			}
-			if idle && created >= least || created == most {
+			if over && created >= least || created == most {
 				break
 			}
 			if err := pace.wait(ctx); err != nil {

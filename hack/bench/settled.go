@@ -11,16 +11,12 @@ import (
 // measureSettled measures what takes Applications at rest, all in one control plane: making them takes the longest.
 func (b *bench) measureSettled(ctx context.Context) error {
 	return inLab(ctx, b.options, func(l *lab) error {
-		few, err := b.populate(ctx, l, b.options.applications/10)
-		if err != nil {
-			return err
-		}
-		many, err := b.populate(ctx, l, b.options.applications)
-		if err != nil {
-			return err
-		}
 		if b.options.wants("G5") {
-			b.reportSlope(few, many)
+			if err := b.measureSlope(ctx, l); err != nil {
+				return fmt.Errorf("G5: %w", err)
+			}
+		} else if err := b.populate(ctx, l, b.options.applications); err != nil {
+			return err
 		}
 		for _, goal := range []struct {
 			name    string
@@ -48,8 +44,8 @@ func (b *bench) measureSettled(ctx context.Context) error {
 // restarts is how often a start and a resync are repeated.
 func (b *bench) restarts() int { return min(b.options.repeats, 3) }
 
-// populate lets the controller bring Applications to rest until there are so many, and weighs a new one if that is wanted.
-func (b *bench) populate(ctx context.Context, l *lab, applications int) (footprint, error) {
+// populate lets the controller bring Applications to rest until there are so many.
+func (b *bench) populate(ctx context.Context, l *lab, applications int) error {
 	b.progress.step("%d Applications are made and brought to rest", applications)
 	added := applications - l.applications
 	err := l.withController(ctx, func(c *controller) error {
@@ -67,15 +63,8 @@ func (b *bench) populate(ctx context.Context, l *lab, applications int) (footpri
 		return err
 	})
 	if err != nil {
-		return footprint{}, fmt.Errorf("make Applications: %w", err)
+		return fmt.Errorf("make Applications: %w", err)
 	}
 	l.applications, l.next = applications, applications
-	if err := l.checkSettled(ctx, applications); err != nil {
-		return footprint{}, err
-	}
-	if !b.options.wants("G5") {
-		return footprint{}, nil
-	}
-	b.progress.step("G5: memory of a controller started over %d Applications", applications)
-	return l.footprint(ctx)
+	return l.checkSettled(ctx, applications)
 }
