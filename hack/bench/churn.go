@@ -119,7 +119,7 @@ func (l *lab) churn(ctx context.Context, c *controller, rate float64, lasting ti
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := asked.untilCalm(ctx, c.Err, func([]event) bool { return true }); err != nil {
+	if err := asked.untilCalm(ctx, c.subject, func([]event) bool { return true }); err != nil {
 		return 0, 0, err
 	}
 	return cameAbout, followed(asked.events).Quantile(0.99), nil

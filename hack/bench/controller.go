@@ -116,7 +116,9 @@ func (m metrics) syncs() int {
 func (m metrics) depth() int { return int(m.ofQueue("workqueue_depth")) }
 
 // idle tells whether no key waits and no worker is busy. The latter is what it was up to half a second ago.
-func (m metrics) idle() bool { return m.depth() == 0 && m.ofQueue("workqueue_unfinished_work_seconds") == 0 }
+func (m metrics) idle() bool {
+	return m.depth() == 0 && m.ofQueue("workqueue_unfinished_work_seconds") == 0
+}
 
 // ofQueue is a gauge of the work queue.
 func (m metrics) ofQueue(name string) float64 {

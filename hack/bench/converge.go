@@ -48,7 +48,7 @@ func (b *bench) converge(ctx context.Context) (*convergence, error) {
 	for repeat := range repeats {
 		for i := range contestants {
 			who := contestants[(repeat+i)%len(contestants)]
-			b.progress.step("G1 %d/%d: %d new Applications, %s", repeat+1, repeats, b.options.applications, who)
+			b.progress.step("%d/%d: %d new Applications, %s", repeat+1, repeats, b.options.applications, who)
 			err := inLab(ctx, b.options, func(l *lab) error { return b.convergeBy(ctx, l, who, c) })
 			if err != nil {
 				return nil, fmt.Errorf("converge by %s: %w", who, err)
@@ -107,7 +107,7 @@ func (b *bench) convergeBy(ctx context.Context, l *lab, who contestant, c *conve
 func (b *bench) convergeByController(ctx context.Context, l *lab, writes *requests, c *convergence) error {
 	return l.withController(ctx, func(p *controller) error {
 		n := l.options.applications
-		if err := writes.untilCalm(ctx, p.Err, settled(n)); err != nil {
+		if err := writes.untilCalm(ctx, p.subject, settled(n)); err != nil {
 			return err
 		}
 		used, err := p.cpu()
@@ -121,13 +121,7 @@ func (b *bench) convergeByController(ctx context.Context, l *lab, writes *reques
 		if err := l.checkSettled(ctx, n); err != nil {
 			return err
 		}
-		converging := make([]event, 0, len(events))
-		for _, e := range events {
-			if isConvergence(&e) {
-				converging = append(converging, e)
-			}
-		}
-		c.seconds[byController] = append(c.seconds[byController], took(converging).Seconds())
+		c.seconds[byController] = append(c.seconds[byController], took(only(events, isConvergence)).Seconds())
 		c.cpu = append(c.cpu, float64(used.Milliseconds())/float64(n))
 		if len(events) > len(c.events) {
 			c.events = events

@@ -70,7 +70,7 @@ func (b *bench) measureDrift(ctx context.Context, l *lab) error {
 				return fmt.Errorf("change %s %s/%s: %w", way.resource, application.Namespace, application.Name, err)
 			}
 		}
-		err = asked.untilCalm(ctx, c.Err, func(events []event) bool { return len(repairs(events)) == n })
+		err = asked.untilCalm(ctx, c.subject, func(events []event) bool { return len(repairs(events)) == n })
 		events = asked.events
 		return err
 	})

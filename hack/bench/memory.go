@@ -22,6 +22,8 @@ import (
 const (
 	kibibyte = 1 << 10
 	mebibyte = 1 << 20
+	// foreignNamespace is where the objects of others are.
+	foreignNamespace = "foreign"
 )
 
 // footprint is the memory of a controller that was started over settled Applications and has come to rest.
@@ -102,19 +104,19 @@ func (b *bench) measureForeign(ctx context.Context, l *lab) error {
 	n := b.options.applications
 	b.progress.step("G5: %d Secrets, ConfigMaps and Deployments of others", n)
 	const own = 1 << 10 // bytes in each
-	if err := l.createNamespace(ctx, "foreign"); err != nil {
+	if err := l.createNamespace(ctx, foreignNamespace); err != nil {
 		return err
 	}
 	if err := l.createForeign(ctx, "referenced", own); err != nil {
 		return err
 	}
 	referring := newApplication(0)
-	referring.Namespace, referring.Name = "foreign", "referring"
+	referring.Namespace, referring.Name = foreignNamespace, "referring"
 	referring.Spec.Mounts = []v1.Mount{
 		{MountPath: "/etc/secret", Secret: &corev1.SecretVolumeSource{SecretName: "referenced"}},
 		{MountPath: "/etc/config", ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "referenced"}}},
 	}
-	if _, err := l.clients.fairlead.AppsV1().Applications("foreign").Create(ctx, referring, metav1.CreateOptions{}); err != nil {
+	if _, err := l.clients.fairlead.AppsV1().Applications(foreignNamespace).Create(ctx, referring, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	before, after := footprint{applications: l.applications}, footprint{applications: l.applications}
@@ -150,7 +152,7 @@ func (b *bench) measureForeign(ctx context.Context, l *lab) error {
 
 // createForeign makes a Secret, a ConfigMap and a Deployment that nobody controls.
 func (l *lab) createForeign(ctx context.Context, name string, size int) error {
-	meta := metav1.ObjectMeta{Namespace: "foreign", Name: name}
+	meta := metav1.ObjectMeta{Namespace: foreignNamespace, Name: name}
 	selector := map[string]string{"app": name}
 	content := strings.Repeat("x", size)
 	core := l.clients.kube.CoreV1()

@@ -47,7 +47,7 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 			return err
 		}
 		back := time.Now()
-		if err := asked.untilCalm(ctx, c.Err, allFollowed(n)); err != nil {
+		if err := asked.untilCalm(ctx, c.subject, allFollowed(n)); err != nil {
 			return err
 		}
 		events, err := asked.all(ctx)

@@ -101,19 +101,13 @@ func (b *bench) measurePeer(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("converge: %w", err)
 		}
-		var converging []event
-		for i := range events {
-			if isConvergence(&events[i]) {
-				converging = append(converging, events[i])
-			}
-		}
 		each := func(n int) report.Sample { return report.Sample{float64(n) / float64(b.options.applications)} }
 		restarted, err := l.restartPeer(ctx, &b.options.peer)
 		if err != nil {
 			return fmt.Errorf("restart: %w", err)
 		}
 		b.add(
-			report.Row{Goal: "Peer", What: "converge", Unit: "s", Measured: report.Sample{took(converging).Seconds()}},
+			report.Row{Goal: "Peer", What: "converge", Unit: "s", Measured: report.Sample{took(only(events, isConvergence)).Seconds()}},
 			report.Row{Goal: "Peer", What: "requests of a new object", Measured: each(len(events))},
 			report.Row{Goal: "Peer", What: "writes of a new object", Measured: each(countIf(events, isAnyWrite))},
 			report.Row{Goal: "Peer", What: "processor time of a new object", Unit: "ms", Measured: report.Sample{float64(used.Milliseconds()) / float64(n)}},
@@ -166,9 +160,9 @@ func (l *lab) convergePeer(ctx context.Context, p *peer, n int) (used time.Durat
 		if err != nil {
 			return fmt.Errorf("create an object of %s: %w", p.resource, err)
 		}
-		err = asked.untilCalm(ctx, running.Err, func(events []event) bool { return childrenOf(events) >= p.children*n })
+		err = asked.untilCalm(ctx, running, func(events []event) bool { return childrenOf(events) >= p.children*n })
 		if err != nil {
-			return fmt.Errorf("%w; %d objects were created, -peer-children asks for %d", err, childrenOf(asked.events), p.children*n)
+			return fmt.Errorf("%d objects were created, -peer-children asks for %d: %w", childrenOf(asked.events), p.children*n, err)
 		}
 		after, err := running.cpu()
 		used, events = after-before, asked.events
@@ -211,7 +205,7 @@ func (l *lab) withPeer(ctx context.Context, p *peer, run func(*subject) error) e
 	watches := func(events []event) bool {
 		return countIf(events, func(e *event) bool { return e.Verb == "watch" }) > 0
 	}
-	err = starting.untilCalm(ctx, running.Err, watches)
+	err = starting.untilCalm(ctx, running, watches)
 	if err == nil {
 		err = run(running)
 	}

@@ -7,12 +7,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/hack/internal/process"
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
@@ -63,17 +65,14 @@ func readPeriod(applications int) time.Duration {
 	return min(time.Second, 100*time.Millisecond+time.Duration(applications)*time.Millisecond)
 }
 
-// errStuck is the end of waiting for a client that does nothing any more.
-var errStuck = errors.New("nothing happens any more, and the work is not done")
-
 // untilCalm reads until done says so of all events and nothing new has come for a while. If nothing comes for very long,
 // it gives up.
-func (r *requests) untilCalm(ctx context.Context, alive func() error, done func([]event) bool) error {
+func (r *requests) untilCalm(ctx context.Context, by *subject, done func([]event) bool) error {
 	ticker := time.NewTicker(readPeriod(r.lab.options.applications))
 	defer ticker.Stop()
 	const patience = 2 * time.Minute
 	for known, changed := 0, time.Now(); ; {
-		if err := errors.Join(r.read(), alive()); err != nil {
+		if err := errors.Join(r.read(), by.Err()); err != nil {
 			return err
 		}
 		switch quiet := time.Since(changed); {
@@ -82,7 +81,7 @@ func (r *requests) untilCalm(ctx context.Context, alive func() error, done func(
 		case quiet >= calm && done(r.events):
 			return nil
 		case quiet > patience:
-			return errStuck
+			return fmt.Errorf("no request for %s, and the work is not done; the last lines of the log:\n%s", patience, process.Tail(by.Log))
 		}
 		select {
 		case <-ticker.C:
@@ -142,15 +141,20 @@ func count(events []event, applications int) []report.Count {
 	return rows
 }
 
-// countIf is how many events a selection has.
-func countIf(events []event, want func(*event) bool) int {
-	n := 0
+// only are the events of a selection.
+func only(events []event, want func(*event) bool) []event {
+	var selected []event
 	for i := range events {
 		if want(&events[i]) {
-			n++
+			selected = append(selected, events[i])
 		}
 	}
-	return n
+	return selected
+}
+
+// countIf is how many events a selection has.
+func countIf(events []event, want func(*event) bool) int {
+	return len(only(events, want))
 }
 
 func isStatusWrite(e *event) bool { return e.IsWrite() && e.Subresource == "status" }

@@ -125,7 +125,7 @@ func (l *lab) awaitRest(ctx context.Context, c *controller, applications int) er
 	if err := c.awaitSyncs(ctx, applications, lookPeriod(applications)); err != nil {
 		return err
 	}
-	return asked.untilCalm(ctx, c.Err, func([]event) bool { return true })
+	return asked.untilCalm(ctx, c.subject, func([]event) bool { return true })
 }
 
 // lookPeriod is how often a start is looked at. A look costs the controller more, the more Applications there are.

@@ -77,7 +77,7 @@ func (l *lab) restart(ctx context.Context) (took time.Duration, err error) {
 			return err
 		}
 		// What it puts off would come now.
-		return asked.untilCalm(ctx, c.Err, func([]event) bool { return true })
+		return asked.untilCalm(ctx, c.subject, func([]event) bool { return true })
 	})
 	return took, err
 }
@@ -122,7 +122,7 @@ func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during in
 			}
 			l.next++
 		}
-		return asked.untilCalm(ctx, c.Err, settled(l.next-first))
+		return asked.untilCalm(ctx, c.subject, settled(l.next-first))
 	})
 	if err != nil {
 		return nil, 0, err

@@ -56,7 +56,7 @@ func (b *bench) populate(ctx context.Context, l *lab, applications int) error {
 		if _, err := l.create(ctx, l.applications, applications); err != nil {
 			return err
 		}
-		if err := asked.untilCalm(ctx, c.Err, settled(added)); err != nil {
+		if err := asked.untilCalm(ctx, c.subject, settled(added)); err != nil {
 			return err
 		}
 		l.connections, err = c.connections(c.port)

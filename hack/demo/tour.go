@@ -103,21 +103,14 @@ func (d *demo) shipGoodImage(ctx context.Context) error {
 }
 
 func (d *demo) editSecret(ctx context.Context) error {
-	before := d.observer.list(toured)[0].Status.Revision.Current
-	stop := d.show(toured)
-	defer stop()
-	_, err := d.clients.kube.CoreV1().Secrets(namespace).Patch(ctx, tourSecret, types.MergePatchType,
-		[]byte(`{"stringData": {"PASSWORD": "spring-tide"}}`), metav1.PatchOptions{FieldManager: fieldManager})
+	err := d.awaitRevision(ctx, func() error {
+		_, err := d.clients.kube.CoreV1().Secrets(namespace).Patch(ctx, tourSecret, types.MergePatchType,
+			[]byte(`{"stringData": {"PASSWORD": "spring-tide"}}`), metav1.PatchOptions{FieldManager: fieldManager})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("edit Secret %s: %w", tourSecret, err)
 	}
-	err = d.waitFor(ctx, []string{toured}, func(application *v1.Application) bool {
-		return allWell(application) && application.Status.Revision.Current > before
-	})
-	if err != nil {
-		return err
-	}
-	stop()
 	if err := d.tellEvent(ctx, v1.EventConfigChanged); err != nil {
 		return err
 	}
@@ -127,21 +120,14 @@ func (d *demo) editSecret(ctx context.Context) error {
 
 func (d *demo) editClass(ctx context.Context) error {
 	const seconds = 40
-	before := d.observer.list(toured)[0].Status.Revision.Current
-	stop := d.show(toured)
-	defer stop()
-	_, err := d.clients.fairlead.AppsV1().ApplicationClasses().Patch(ctx, tourClass, types.MergePatchType,
-		fmt.Appendf(nil, `{"spec": {"defaults": {"terminationGracePeriodSeconds": %d}}}`, seconds), metav1.PatchOptions{FieldManager: fieldManager})
+	err := d.awaitRevision(ctx, func() error {
+		_, err := d.clients.fairlead.AppsV1().ApplicationClasses().Patch(ctx, tourClass, types.MergePatchType,
+			fmt.Appendf(nil, `{"spec": {"defaults": {"terminationGracePeriodSeconds": %d}}}`, seconds), metav1.PatchOptions{FieldManager: fieldManager})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("edit ApplicationClass %s: %w", tourClass, err)
 	}
-	err = d.waitFor(ctx, []string{toured}, func(application *v1.Application) bool {
-		return allWell(application) && application.Status.Revision.Current > before
-	})
-	if err != nil {
-		return err
-	}
-	stop()
 	deployment, err := d.clients.kube.AppsV1().Deployments(namespace).Get(ctx, toured, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("get Deployment %s: %w", toured, err)
@@ -152,6 +138,30 @@ func (d *demo) editClass(ctx context.Context) error {
 	d.screen.tell(good, "The pods have a grace period of %d s now; the spec says nothing about it, status.class.defaults does", seconds)
 	d.tellConditions()
 	return nil
+}
+
+// awaitRevision makes an edit that gives the pods a new revision, and waits until the Application is well with it.
+func (d *demo) awaitRevision(ctx context.Context, edit func() error) error {
+	before := int64(0)
+	for _, application := range d.observer.list(toured) {
+		before = currentRevision(application)
+	}
+	stop := d.show(toured)
+	defer stop()
+	if err := edit(); err != nil {
+		return err
+	}
+	return d.waitFor(ctx, []string{toured}, func(application *v1.Application) bool {
+		return allWell(application) && currentRevision(application) > before
+	})
+}
+
+// currentRevision is 0 before there is one.
+func currentRevision(application *v1.Application) int64 {
+	if application.Status.Revision == nil {
+		return 0
+	}
+	return application.Status.Revision.Current
 }
 
 func gracePeriod(deployment *appsv1.Deployment) int64 {

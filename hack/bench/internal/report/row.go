@@ -3,11 +3,7 @@
 
 package report
 
-import (
-	"fmt"
-	"math"
-	"strings"
-)
+import "math"
 
 // Limit is what a measurement is held against.
 type Limit struct {
@@ -107,19 +103,15 @@ func (r *Row) text(limit *Limit) string {
 	if limit == nil {
 		return "–"
 	}
-	var b strings.Builder
-	b.WriteString("≤ ")
+	sign, value := "≤ ", quantity(limit.Value, r.Unit)
 	if limit.AtLeast {
-		b.Reset()
-		b.WriteString("≥ ")
+		sign = "≥ "
 	}
 	if limit.Relative {
-		fmt.Fprintf(&b, "%s ×", number(limit.Value))
-	} else {
-		b.WriteString(quantity(limit.Value, r.Unit))
+		value = number(limit.Value) + " ×"
 	}
 	if limit.Allowance != 0 {
-		fmt.Fprintf(&b, " + %s", quantity(limit.Allowance, r.Unit))
+		value += " + " + quantity(limit.Allowance, r.Unit)
 	}
-	return b.String()
+	return sign + value
 }

@@ -59,7 +59,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 		row := &rows[i]
 		table = append(table, []string{
 			row.Goal, row.What, row.text(row.Must), row.text(row.Aim),
-			spread(row.Floor, row.Unit), spread(row.Measured, row.Unit), ratio(row.Ratio()), string(row.Verdict()),
+			spread(row.Floor, row.Unit), spread(row.Measured, row.Unit), spread(row.Ratio(), ""), string(row.Verdict()),
 		})
 	}
 	if err := writeAligned(w, table); err != nil {
@@ -125,13 +125,6 @@ func spread(s Sample, unit string) string {
 	default:
 		return fmt.Sprintf("%s (%s–%s)", quantity(s.Median(), unit), number(s.Quantile(0)), number(s.Quantile(1)))
 	}
-}
-
-func ratio(s Sample) string {
-	if len(s) == 0 {
-		return "–"
-	}
-	return spread(s, "")
 }
 
 func quantity(value float64, unit string) string {
