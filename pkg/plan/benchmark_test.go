@@ -27,62 +27,74 @@ resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}
 routes: [{name: public, hostnames: [web.example.com], tls: {secretName: web-tls}}]
 `
 
-// BenchmarkRenderAndPlan is the core of a sync that finds nothing to do. A resync pays it once for
-// each Application: at 500 µs ten thousand of them take 5 s of CPU.
-func BenchmarkRenderAndPlan(b *testing.B) {
-	snapshot := settled(b, application(b, sixChildren))
-	decorate(snapshot)
-	spec, err := json.Marshal(snapshot.Application.Spec)
+// nothingToDo is a sync that finds all children as they are rendered: the most frequent one.
+type nothingToDo struct {
+	snapshot child.Snapshot
+	facts    render.Facts
+}
+
+func newNothingToDo(tb testing.TB) nothingToDo {
+	tb.Helper()
+	s := nothingToDo{snapshot: settled(tb, application(tb, sixChildren)), facts: facts()}
+	decorate(s.snapshot)
+	spec, err := json.Marshal(s.snapshot.Application.Spec)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	facts := facts()
-	facts.Revision.Data = fmt.Appendf(nil, `{"spec":%s}`, spec)
-	desired, err := render.Children(snapshot.Application, facts)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, d := range desired {
+	s.facts.Revision.Data = fmt.Appendf(nil, `{"spec":%s}`, spec)
+	for _, d := range s.render(tb) {
 		if d.Kind == child.ControllerRevision {
-			snapshot.Children[d.Ref] = stored(b, d)
+			s.snapshot.Children[d.Ref] = stored(tb, d)
 		}
 	}
-	if len(snapshot.Children) != 7 { // Those that serve, and the current revision.
-		b.Fatalf("%d children", len(snapshot.Children))
+	if len(s.snapshot.Children) != 7 { // Those that serve, and the current revision.
+		tb.Fatalf("%d children", len(s.snapshot.Children))
 	}
-	b.Run("render", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := render.Children(snapshot.Application, facts); err != nil {
-				b.Fatal(err)
-			}
+	return s
+}
+
+func (s nothingToDo) render(tb testing.TB) []child.Desired {
+	desired, err := render.Children(s.snapshot.Application, s.facts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return desired
+}
+
+func (s nothingToDo) plan(tb testing.TB, desired []child.Desired) {
+	steps, err := plan.Compute(differ, plan.Input{Snapshot: s.snapshot, Desired: desired})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, step := range steps {
+		if step.Action != plan.Keep {
+			tb.Fatalf("%s %s", step.Action, step.Ref)
 		}
-	})
-	b.Run("plan", func(b *testing.B) {
-		in := plan.Input{Snapshot: snapshot, Desired: desired}
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := plan.Compute(differ, in); err != nil {
-				b.Fatal(err)
+	}
+}
+
+// BenchmarkRenderAndPlan is the core of a sync. A restart pays it once for each Application.
+func BenchmarkRenderAndPlan(b *testing.B) {
+	s := newNothingToDo(b)
+	desired := s.render(b)
+	measure := func(name string, run func()) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				run()
 			}
-		}
-	})
-	b.Run("both", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			desired, err := render.Children(snapshot.Application, facts)
-			if err != nil {
-				b.Fatal(err)
-			}
-			steps, err := plan.Compute(differ, plan.Input{Snapshot: snapshot, Desired: desired})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, step := range steps {
-				if step.Action != plan.Keep {
-					b.Fatalf("%s %s", step.Action, step.Ref)
-				}
-			}
-		}
-	})
+		})
+	}
+	measure("render", func() { s.render(b) })
+	measure("plan", func() { s.plan(b, desired) })
+	measure("both", func() { s.plan(b, s.render(b)) })
+}
+
+// The same work takes more or less time from machine to machine, but always the same allocations.
+func TestAllocationBudget(t *testing.T) {
+	const budget = 2400
+	s := newNothingToDo(t)
+	if got := testing.AllocsPerRun(50, func() { s.plan(t, s.render(t)) }); got > budget {
+		t.Errorf("rendering and comparing seven children takes %.0f allocations, more than %d", got, budget)
+	}
 }
