@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,16 +103,32 @@ func (s *story) rollOut(ctx context.Context) error {
 type trouble struct {
 	application *v1.Application
 	reason      string
+	// says is a part of the problem's message.
+	says string
 }
 
 func troubles() []trouble {
 	crash := newApplication("crash", workloadImage, map[string]string{"MODE": "crash"})
 	absent := newApplication("absent", "localhost/absent:1", nil)
 	unready := newApplication("unready", workloadImage, map[string]string{"MODE": "unready"})
+	hungry := newApplication("hungry", workloadImage, map[string]string{"MODE": "hungry"})
+	hungry.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: mustParse("48Mi")}}
+	// Whoever follows ConfigMaps and Secrets starts no pod while one is missing; so these do not follow them.
+	keyless := newApplication("keyless", workloadImage, nil)
+	keyless.Spec.ConfigChangePolicy = v1.ConfigChangeIgnore
+	keyless.Spec.Env = []corev1.EnvVar{{Name: "KEY", ValueFrom: &corev1.EnvVarSource{
+		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "missing"}, Key: "key"},
+	}}}
+	unmounted := newApplication("unmounted", workloadImage, nil)
+	unmounted.Spec.ConfigChangePolicy = v1.ConfigChangeIgnore
+	unmounted.Spec.Mounts = []v1.Mount{{MountPath: "/etc/missing", Secret: &corev1.SecretVolumeSource{SecretName: "missing"}}}
 	return []trouble{
-		{crash, v1.ReasonCrashLooping},
-		{absent, v1.ReasonImagePullFailed},
-		{unready, v1.ReasonReadinessFailing},
+		{crash, v1.ReasonCrashLooping, "exit code 3"},
+		{absent, v1.ReasonImagePullFailed, "localhost/absent:1"},
+		{unready, v1.ReasonReadinessFailing, "not ready"},
+		{hungry, v1.ReasonCrashLooping, "OOMKilled"},
+		{keyless, v1.ReasonConfigError, `secret "missing" not found`},
+		{unmounted, v1.ReasonVolumeNotMounting, "volumes are not mounted"},
 	}
 }
 
@@ -137,8 +155,12 @@ func (s *story) showTrouble(ctx context.Context) error {
 		return err
 	}
 	s.screen.good("slow: Ready, after the 4 s that it takes to start (%s)", duration(time.Since(began)))
-	for _, name := range []string{slow.Name, "crash", "absent", "unready"} {
-		if err := s.fairlead.AppsV1().Applications(namespace).Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+	all := []*v1.Application{slow}
+	for _, t := range troubles() {
+		all = append(all, t.application)
+	}
+	for _, application := range all {
+		if err := s.fairlead.AppsV1().Applications(namespace).Delete(ctx, application.Name, metav1.DeleteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -160,7 +182,7 @@ func (s *story) awaitTrouble(ctx context.Context, t trouble, began time.Time) er
 			return false, "no condition Ready yet", nil
 		}
 		for _, problem := range application.Status.Problems {
-			if problem.Reason == t.reason {
+			if problem.Reason == t.reason && strings.Contains(problem.Message, t.says) {
 				found = problem
 			}
 		}

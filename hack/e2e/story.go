@@ -111,7 +111,7 @@ func (s *story) clusterSteps() []step {
 		{
 			title:    "Say what is wrong with pods that do not serve",
 			expected: "Ready=False on each Application, with the reason of its pods",
-			deadline: 2 * time.Minute,
+			deadline: 4 * time.Minute, // A volume has a minute to be mounted.
 			run:      s.showTrouble,
 		},
 		{

@@ -8,11 +8,13 @@
 //	MODE         crash: ends with exit code 3 at once
 //	             unready: serves, but its readiness probe fails
 //	             slow: begins to serve after START_DELAY, e.g. 5s
+//	             hungry: takes memory until it is ended
 //
 // Called as `workload pause` it waits for SIGTERM: the process that holds the namespaces of a pod.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +53,8 @@ func run(ctx context.Context, getenv func(string) string) error {
 	case "", "unready":
 	case "crash":
 		return errors.New("MODE=crash asked for it")
+	case "hungry":
+		return hunger(ctx)
 	case "slow":
 		delay, err := time.ParseDuration(getenv("START_DELAY"))
 		if err != nil {
@@ -62,9 +66,27 @@ func run(ctx context.Context, getenv func(string) string) error {
 			return nil
 		}
 	default:
-		return fmt.Errorf("MODE is %q, but must be crash, unready, slow or empty", mode)
+		return fmt.Errorf("MODE is %q, but must be crash, unready, slow, hungry or empty", mode)
 	}
 	return serve(ctx, handler(getenv("VERSION"), mode != "unready"))
+}
+
+// hunger takes a mebibyte a millisecond, and touches each page, so that the kernel has to find it. It stops where a
+// machine without a limit would suffer.
+func hunger(ctx context.Context) error {
+	const most = 256
+	var taken [][]byte
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for len(taken) < most {
+		select {
+		case <-ticker.C:
+			taken = append(taken, bytes.Repeat([]byte{1}, 1<<20))
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return fmt.Errorf("nobody minded %d MiB", len(taken))
 }
 
 // handler answers with the version, and the probes.
