@@ -71,17 +71,30 @@ func (s *story) awaitOperator(ctx context.Context, image string) (pods []corev1.
 
 // leader returns the pod that holds the operator's Lease.
 func (s *story) leader(ctx context.Context) (pod string, err error) {
+	h, err := s.holder(ctx)
+	return h.pod, err
+}
+
+// holder is the process that holds the Lease.
+type holder struct {
+	// pod is where it runs, and identity is its own: a container that was started again has another one.
+	pod, identity string
+	acquired      time.Time
+}
+
+func (s *story) holder(ctx context.Context) (holder, error) {
 	leases, err := s.kube.CoordinationV1().Leases(operatorNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return "", err
+		return holder{}, err
 	}
 	for _, lease := range leases.Items {
-		if holder := lease.Spec.HolderIdentity; holder != nil && strings.HasPrefix(*holder, operatorName) {
-			pod, _, _ := strings.Cut(*holder, "_")
-			return pod, nil
+		identity, acquired := lease.Spec.HolderIdentity, lease.Spec.AcquireTime
+		if identity != nil && acquired != nil && strings.HasPrefix(*identity, operatorName) {
+			pod, _, _ := strings.Cut(*identity, "_")
+			return holder{pod: pod, identity: *identity, acquired: acquired.Time}, nil
 		}
 	}
-	return "", errNoLeader
+	return holder{}, errNoLeader
 }
 
 // awaitLeader waits until a pod leads that want accepts.
