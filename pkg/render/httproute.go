@@ -38,7 +38,7 @@ func httpRoutes(app *v1.Application, facts Facts) ([]any, error) {
 		parents := route.ParentRefs
 		if redirects(route) {
 			parents = secureParents(parents)
-			rendered = append(rendered, httpRoute(app, route, RedirectName(app, i), plainParents(route.ParentRefs), redirectRule()))
+			rendered = append(rendered, httpRoute(app, route, RedirectName(app, i), plainParents(route.ParentRefs), redirectRule(app, route)))
 		}
 		rendered = append(rendered, httpRoute(app, route, RouteName(app, i), parents, forwardingRules(app, route)...))
 	}
@@ -59,13 +59,10 @@ func httpRoute(app *v1.Application, route v1.Route, name string, parents []v1.Pa
 }
 
 func parentRef(parent v1.ParentReference) *gatewayv1ac.ParentReferenceApplyConfiguration {
-	group := gatewayv1.GroupName
-	if parent.Group != nil {
-		group = *parent.Group
-	}
+	group, kind := kindOf(parent)
 	ref := gatewayv1ac.ParentReference().
 		WithGroup(gatewayv1.Group(group)).
-		WithKind(gatewayv1.Kind(cmp.Or(parent.Kind, "Gateway"))).
+		WithKind(gatewayv1.Kind(kind)).
 		WithName(gatewayv1.ObjectName(parent.Name))
 	if parent.Namespace != "" {
 		ref.WithNamespace(gatewayv1.Namespace(parent.Namespace))
@@ -77,6 +74,15 @@ func parentRef(parent v1.ParentReference) *gatewayv1ac.ParentReferenceApplyConfi
 		ref.WithPort(*parent.Port)
 	}
 	return ref
+}
+
+// kindOf is what a parent is; a Gateway, if it does not say.
+func kindOf(parent v1.ParentReference) (group, kind string) {
+	group = gatewayv1.GroupName
+	if parent.Group != nil {
+		group = *parent.Group
+	}
+	return group, cmp.Or(parent.Kind, "Gateway")
 }
 
 // secureParents are the parents of a route that redirects: not all listeners of a Gateway, or the
@@ -101,10 +107,8 @@ func plainParents(parents []v1.ParentReference) []v1.ParentReference {
 	seen := map[parentKey]bool{}
 	var plain []v1.ParentReference
 	for _, parent := range parents {
-		key := parentKey{kind: parent.Kind, namespace: parent.Namespace, name: parent.Name}
-		if parent.Group != nil {
-			key.group = *parent.Group
-		}
+		group, kind := kindOf(parent)
+		key := parentKey{group: group, kind: kind, namespace: parent.Namespace, name: parent.Name}
 		if parent.Port != nil && parent.SectionName == "" {
 			parent.Port, key.port = new(int32(httpPort)), httpPort
 		} else {
@@ -118,11 +122,14 @@ func plainParents(parents []v1.ParentReference) []v1.ParentReference {
 	return plain
 }
 
-// redirectRule answers every request of the host names. 301 and not the API's 302, so that browsers
-// remember it.
-func redirectRule() *gatewayv1ac.HTTPRouteRuleApplyConfiguration {
-	return gatewayv1ac.HTTPRouteRule().
-		WithMatches(pathMatch(v1.RoutePath{Path: "/", PathType: networkingv1.PathTypePrefix})).
+// redirectRule answers the requests that the route takes, and no more: other paths of its host names may be routes
+// of other Applications. 301 and not the API's 302, so that browsers remember it.
+func redirectRule(app *v1.Application, route v1.Route) *gatewayv1ac.HTTPRouteRuleApplyConfiguration {
+	rule := gatewayv1ac.HTTPRouteRule()
+	for _, path := range RoutePaths(app, route) {
+		rule.WithMatches(pathMatch(path))
+	}
+	return rule.
 		WithFilters(gatewayv1ac.HTTPRouteFilter().
 			WithType(gatewayv1.HTTPRouteFilterRequestRedirect).
 			WithRequestRedirect(gatewayv1ac.HTTPRequestRedirectFilter().WithScheme("https").WithStatusCode(301)))
