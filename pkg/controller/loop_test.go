@@ -225,7 +225,7 @@ func TestRestartWritesNothing(t *testing.T) {
 		}
 		// The second time it may be a child that was listed first.
 		if got := len(w.log.find("Synced", `Listed"`)); got < 2 {
-			w.Errorf("synced %d times by lists, want once for each start", got)
+			w.Errorf("synced %d times by lists, want once for each start: %q", got, w.log.find("Synced"))
 		}
 	})
 }

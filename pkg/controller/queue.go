@@ -5,6 +5,7 @@ package controller
 
 import (
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -81,6 +82,9 @@ func (t Trigger) tellsMoreThan(other Trigger) bool {
 type queue struct {
 	workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	order *deadlines
+	// adding is held from noting a reason to adding its key. Between the two another handler's key would take
+	// the reason along, and leave this one to look like a retry, which is urgent.
+	adding sync.Mutex
 	// delays is nil if nobody wants to know.
 	delays *delays
 }
@@ -106,6 +110,8 @@ func newQueue(recorder *pipeline.Recorder) *queue {
 
 // enqueue queues a key for a reason. If the key waits already, the more urgent reason counts.
 func (q *queue) enqueue(key cache.ObjectName, trigger Trigger) {
+	q.adding.Lock()
+	defer q.adding.Unlock()
 	q.order.note(key, trigger)
 	q.Add(key)
 	q.order.recordDirty(key, trigger)

@@ -117,6 +117,22 @@ func TestChangedPassesListed(t *testing.T) {
 	})
 }
 
+// Handlers that queue one key at the same time each leave their own reason: one of them without any would look
+// like a retry, and pass all others.
+func TestReasonsOfConcurrentHandlers(t *testing.T) {
+	for range 500 {
+		inQueue(t, func(t *testing.T, q *queue) {
+			for range 8 {
+				go q.enqueue(key("web"), because(Listed))
+			}
+			wantNext(t, q, key("web"), because(Listed))
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
+
 // More changes than the worker can take keep a listed key waiting, but only for its patience.
 func TestListedIsNotStarved(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *queue) {
