@@ -7,14 +7,12 @@ import (
 	"cmp"
 	"slices"
 
+	networkingv1beta1 "k8s.io/api/networking/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
-
-// annotationIngressClass is the old way to name an IngressClass.
-const annotationIngressClass = "kubernetes.io/ingress.class"
 
 // mergeRoutes fills each route of the Application of that name. What only some routes take is noted
 // too.
@@ -36,7 +34,7 @@ func mergeRoutes(application string) merger {
 func mergeRoute(application string, routes []v1.Route, i int, defaults, taken *v1.RouteDefaults) {
 	route := &routes[i]
 	mergeRouteType(route, defaults, taken)
-	_, named := route.Annotations[annotationIngressClass]
+	_, named := route.Annotations[networkingv1beta1.AnnotationIngressClass]
 	if route.IngressClassName == nil && !named && defaults.IngressClassName != nil {
 		route.IngressClassName, taken.IngressClassName = defaults.IngressClassName, defaults.IngressClassName
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1beta1 "k8s.io/api/networking/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -92,8 +93,8 @@ func validateRouteDefaults(path *field.Path, routes *v1.RouteDefaults) field.Err
 		errs = append(errs, subdomain(path.Child("tls", "secretName"), routes.TLS.SecretName)...)
 	}
 	errs = append(errs, validateAnnotations(path.Child("annotations"), routes.Annotations)...)
-	if class, found := routes.Annotations[annotationIngressClass]; found {
-		errs = append(errs, field.Invalid(path.Child("annotations").Key(annotationIngressClass), class, "use ingressClassName"))
+	if class, found := routes.Annotations[networkingv1beta1.AnnotationIngressClass]; found {
+		errs = append(errs, field.Invalid(path.Child("annotations").Key(networkingv1beta1.AnnotationIngressClass), class, "use ingressClassName"))
 	}
 	return errs
 }

@@ -8,14 +8,12 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	networkingv1beta1 "k8s.io/api/networking/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
-
-// annotationIngressClass is the old way to name an IngressClass.
-const annotationIngressClass = "kubernetes.io/ingress.class"
 
 func validateRoutes(in input) field.ErrorList {
 	path := in.path.Child("routes")
@@ -217,8 +215,8 @@ func validateRouteAnnotations(in input, path *field.Path, route *v1.Route) field
 			errs = append(errs, field.Forbidden(path.Child("annotations").Key(truncate(key, maxValue)), "snippets of a controller's configuration are not allowed"))
 		}
 	}
-	if class, ok := route.Annotations[annotationIngressClass]; ok && route.IngressClassName != nil && class != *route.IngressClassName {
-		errs = append(errs, field.Invalid(path.Child("annotations").Key(annotationIngressClass), class, "must be the same as ingressClassName, or better be left out"))
+	if class, ok := route.Annotations[networkingv1beta1.AnnotationIngressClass]; ok && route.IngressClassName != nil && class != *route.IngressClassName {
+		errs = append(errs, field.Invalid(path.Child("annotations").Key(networkingv1beta1.AnnotationIngressClass), class, "must be the same as ingressClassName, or better be left out"))
 	}
 	return errs
 }
