@@ -37,10 +37,7 @@ func RouteName(app *v1.Application, i int) string {
 // RedirectName is the name of the HTTPRoute that redirects to the one of spec.routes[i]. The validation
 // sees to it that no other route has it.
 func RedirectName(app *v1.Application, i int) string {
-	if i == 0 {
-		return nameWithSuffix(app.Name, "redirect")
-	}
-	return nameWithSuffix(app.Name, app.Spec.Routes[i].Name+"-redirect")
+	return nameWithSuffix(app.Name, v1.RedirectName(app.Spec.Routes, i))
 }
 
 // ServiceAccountName is the name of the pods' ServiceAccount: the chosen one, or that of the
