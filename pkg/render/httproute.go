@@ -4,9 +4,8 @@
 package render
 
 import (
-	"cmp"
-
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewayv1ac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
 
@@ -59,10 +58,10 @@ func httpRoute(app *v1.Application, route v1.Route, name string, parents []v1.Pa
 }
 
 func parentRef(parent v1.ParentReference) *gatewayv1ac.ParentReferenceApplyConfiguration {
-	group, kind := kindOf(parent)
+	is := parent.GroupKind()
 	ref := gatewayv1ac.ParentReference().
-		WithGroup(gatewayv1.Group(group)).
-		WithKind(gatewayv1.Kind(kind)).
+		WithGroup(gatewayv1.Group(is.Group)).
+		WithKind(gatewayv1.Kind(is.Kind)).
 		WithName(gatewayv1.ObjectName(parent.Name))
 	if parent.Namespace != "" {
 		ref.WithNamespace(gatewayv1.Namespace(parent.Namespace))
@@ -74,15 +73,6 @@ func parentRef(parent v1.ParentReference) *gatewayv1ac.ParentReferenceApplyConfi
 		ref.WithPort(*parent.Port)
 	}
 	return ref
-}
-
-// kindOf is what a parent is; a Gateway, if it does not say.
-func kindOf(parent v1.ParentReference) (group, kind string) {
-	group = gatewayv1.GroupName
-	if parent.Group != nil {
-		group = *parent.Group
-	}
-	return group, cmp.Or(parent.Kind, "Gateway")
 }
 
 // secureParents are the parents of a route that redirects: not all listeners of a Gateway, or the
@@ -101,14 +91,14 @@ func secureParents(parents []v1.ParentReference) []v1.ParentReference {
 // plainParents are those of the redirect, each once: several listeners of a Gateway have one for HTTP.
 func plainParents(parents []v1.ParentReference) []v1.ParentReference {
 	type parentKey struct {
-		group, kind, namespace, name, section string
-		port                                  int32
+		is                       schema.GroupKind
+		namespace, name, section string
+		port                     int32
 	}
 	seen := map[parentKey]bool{}
 	var plain []v1.ParentReference
 	for _, parent := range parents {
-		group, kind := kindOf(parent)
-		key := parentKey{group: group, kind: kind, namespace: parent.Namespace, name: parent.Name}
+		key := parentKey{is: parent.GroupKind(), namespace: parent.Namespace, name: parent.Name}
 		if parent.Port != nil && parent.SectionName == "" {
 			parent.Port, key.port = new(int32(httpPort)), httpPort
 		} else {

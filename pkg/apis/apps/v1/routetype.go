@@ -4,9 +4,11 @@
 package v1
 
 import (
+	"cmp"
 	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // MaxHTTPRouteHostnames is how many host names the schema of an HTTPRoute allows.
@@ -46,6 +48,15 @@ func (r *Route) MayBeHTTPRoute() bool {
 
 // OnHTTP tells whether a parent of the route is where a redirect to HTTPS would be.
 func (r *Route) OnHTTP() bool { return slices.ContainsFunc(r.ParentRefs, ParentReference.onHTTP) }
+
+// GroupKind is what the parent is: a Gateway, if it does not say.
+func (p ParentReference) GroupKind() schema.GroupKind {
+	group := "gateway.networking.k8s.io"
+	if p.Group != nil {
+		group = *p.Group
+	}
+	return schema.GroupKind{Group: group, Kind: cmp.Or(p.Kind, "Gateway")}
+}
 
 // onHTTP: the listener that is called http, or port 80 where no listener is named.
 func (p ParentReference) onHTTP() bool {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -85,14 +86,11 @@ func validateHTTPRoute(path *field.Path, route *v1.Route) field.ErrorList {
 
 func validateParentRefs(path *field.Path, parents []v1.ParentReference) field.ErrorList {
 	errs := tooMany(path, len(parents), 8)
-	type key struct{ group, kind, namespace, name string }
-	keyOf := func(parent v1.ParentReference) key {
-		group := "gateway.networking.k8s.io"
-		if parent.Group != nil {
-			group = *parent.Group
-		}
-		return key{group, cmp.Or(parent.Kind, "Gateway"), parent.Namespace, parent.Name}
+	type key struct {
+		schema.GroupKind
+		namespace, name string
 	}
+	keyOf := func(parent v1.ParentReference) key { return key{parent.GroupKind(), parent.Namespace, parent.Name} }
 	count := map[key]int{}
 	for _, parent := range parents {
 		count[keyOf(parent)]++
