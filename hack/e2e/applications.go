@@ -46,8 +46,9 @@ func (s *story) create(ctx context.Context, application *v1.Application, options
 	return err
 }
 
-func (s *story) patch(ctx context.Context, name, patch string) error {
-	_, err := s.fairlead.AppsV1().Applications(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
+// patch edits the Application that serves.
+func (s *story) patch(ctx context.Context, patch string) error {
+	_, err := s.fairlead.AppsV1().Applications(namespace).Patch(ctx, webName, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
 	return err
 }
 

@@ -28,7 +28,7 @@ func (s *story) deploy(ctx context.Context) error {
 		return err
 	}
 	s.screen.good("make deploy IMAGE=%s (%s)", operatorImage, duration(time.Since(began)))
-	pods, err := s.awaitOperator(ctx, operatorImage)
+	pods, err := s.awaitOperator(ctx, operatorImage, ofImage(operatorImage))
 	if err != nil {
 		return err
 	}
@@ -52,19 +52,25 @@ func (s *story) deploy(ctx context.Context) error {
 	return err
 }
 
-// awaitOperator waits until exactly the wanted number of pods exist, all of this image and Ready.
-func (s *story) awaitOperator(ctx context.Context, image string) (pods []corev1.Pod, err error) {
+// ofImage is what awaitOperator asks for.
+func ofImage(image string) func(*corev1.Container) bool {
+	return func(container *corev1.Container) bool { return container.Image == image }
+}
+
+// awaitOperator waits until exactly the wanted number of pods exist, all Ready and with such a container; what says how
+// they are to be.
+func (s *story) awaitOperator(ctx context.Context, what string, such func(*corev1.Container) bool) (pods []corev1.Pod, err error) {
 	const replicas = 2
 	err = s.await(ctx, "two replicas of the operator", func(ctx context.Context) (bool, string, error) {
 		var err error
 		pods, err = s.pods(ctx, operatorNamespace, operatorLabel)
 		ready := 0
 		for i := range pods {
-			if podIsReady(&pods[i]) && pods[i].Spec.Containers[0].Image == image {
+			if podIsReady(&pods[i]) && such(&pods[i].Spec.Containers[0]) {
 				ready++
 			}
 		}
-		return len(pods) == replicas && ready == replicas, fmt.Sprintf("%d pods, %d Ready with %s", len(pods), ready, image), err
+		return len(pods) == replicas && ready == replicas, fmt.Sprintf("%d pods, %d Ready with %s", len(pods), ready, what), err
 	})
 	return pods, err
 }

@@ -44,7 +44,7 @@ func (s *story) killLeader(ctx context.Context) error {
 	if limit := lease + 4*time.Second; took > limit {
 		return fmt.Errorf("the successor's first write came after %s, want at most %s", duration(took), limit)
 	}
-	_, err = s.awaitOperator(ctx, operatorImage)
+	_, err = s.awaitOperator(ctx, operatorImage, ofImage(operatorImage))
 	return err
 }
 
@@ -61,7 +61,7 @@ func (s *story) endLeader(ctx context.Context) error {
 	if limit := 3 * time.Second; took > limit {
 		return fmt.Errorf("the successor's first write came after %s, want at most %s", duration(took), limit)
 	}
-	_, err = s.awaitOperator(ctx, operatorNextImage)
+	_, err = s.awaitOperator(ctx, operatorNextImage, ofImage(operatorNextImage))
 	return err
 }
 
@@ -155,7 +155,7 @@ func (s *story) keepEditing(ctx context.Context) *edits {
 		ticker := time.NewTicker(editPeriod)
 		defer ticker.Stop()
 		for i := 0; ; i++ {
-			err := s.patch(ctx, webName, fmt.Sprintf(`{"spec":{"service":{"annotations":{"example.com/edit":"%d-%d"}}}}`, time.Now().UnixNano(), i))
+			err := s.patch(ctx, fmt.Sprintf(`{"spec":{"service":{"annotations":{"example.com/edit":"%d-%d"}}}}`, time.Now().UnixNano(), i))
 			e.record(ctx, err)
 			select {
 			case <-ticker.C:

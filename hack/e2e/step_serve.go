@@ -68,7 +68,7 @@ func (s *story) rollOut(ctx context.Context) error {
 	got, stop := keepAsking(ctx, url)
 	defer stop()
 	began := time.Now()
-	if err := s.patch(ctx, webName, fmt.Sprintf(`{"spec":{"image":%q}}`, workloadNextImage)); err != nil {
+	if err := s.patch(ctx, fmt.Sprintf(`{"spec":{"image":%q}}`, workloadNextImage)); err != nil {
 		return err
 	}
 	if err := s.awaitReady(ctx, webName); err != nil {

@@ -45,7 +45,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err := s.make(ctx, "deploy", "IMAGE="+operatorNextImage); err != nil {
 		return err
 	}
-	pods, err := s.awaitOperator(ctx, operatorNextImage)
+	pods, err := s.awaitOperator(ctx, operatorNextImage, ofImage(operatorNextImage))
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *story) undeploy(ctx context.Context) error {
 	s.screen.good("make undeploy: namespace %s is gone (%s)", operatorNamespace, duration(time.Since(began)))
 
 	// Without webhooks in the way.
-	if err := s.patch(ctx, webName, `{"spec":{"service":{"annotations":{"example.com/edit":"after"}}}}`); err != nil {
+	if err := s.patch(ctx, `{"spec":{"service":{"annotations":{"example.com/edit":"after"}}}}`); err != nil {
 		return fmt.Errorf("edit the Application: %w", err)
 	}
 	left, err := s.children(ctx)

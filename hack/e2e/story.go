@@ -127,6 +127,12 @@ func (s *story) clusterSteps() []step {
 			run:      s.killLeader,
 		},
 		{
+			title:    "Open the live view through a forwarded port",
+			expected: "the page, and its stream that follows an edit to the write",
+			deadline: 2 * time.Minute,
+			run:      s.showView,
+		},
+		{
 			title:    "Upgrade the operator: make deploy with the next image",
 			expected: "both replicas of the next version, and no write to any Application or child",
 			deadline: 3 * time.Minute,

@@ -1,0 +1,169 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/portforward"
+
+	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/pipeline/page"
+)
+
+// viewPort is where the live view is served, on the loopback of the pod.
+const viewPort = 6060
+
+// showView opens the live view of the leader as docs/operations.md tells: by an argument of the Deployment, and a
+// forwarded port. The upgrade after it, by make deploy, takes the argument away again.
+func (s *story) showView(ctx context.Context) error {
+	argument := fmt.Sprintf("--debug-bind-address=127.0.0.1:%d", viewPort)
+	patch := fmt.Sprintf(`[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":%q}]`, argument)
+	_, err := s.kube.AppsV1().Deployments(operatorNamespace).Patch(ctx, operatorName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		return err
+	}
+	pods, err := s.awaitOperator(ctx, argument, func(c *corev1.Container) bool { return slices.Contains(c.Args, argument) })
+	if err != nil {
+		return err
+	}
+	leader, err := s.awaitLeader(ctx, func(leader string) bool { return leader == pods[0].Name || leader == pods[1].Name })
+	if err != nil {
+		return err
+	}
+	url, err := s.forward(ctx, leader, viewPort)
+	if err != nil {
+		return fmt.Errorf("forward port %d of %s: %w", viewPort, leader, err)
+	}
+	url += "/debug/pipeline/"
+	files, err := samePage(ctx, url)
+	if err != nil {
+		return err
+	}
+	s.screen.good("%s, a forwarded port of %s: the page and its %d files", url, leader, files-1)
+	return s.followKey(ctx, url)
+}
+
+// forward forwards a port of a pod until ctx ends, as kubectl port-forward does and by the same code. It returns the URL of
+// this end.
+func (s *story) forward(ctx context.Context, pod string, port int) (url string, err error) {
+	target := s.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(operatorNamespace).Name(pod).SubResource("portforward").URL()
+	dialer, err := portforward.NewSPDYOverWebsocketDialer(target, s.config)
+	if err != nil {
+		return "", err
+	}
+	ready, failed := make(chan struct{}), make(chan error, 1)
+	forwarder, err := portforward.NewOnAddressesWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", port)}, ready, io.Discard, io.Discard)
+	if err != nil {
+		return "", err
+	}
+	go func() { failed <- forwarder.ForwardPorts() }()
+	select {
+	case <-ready:
+	case err := <-failed:
+		return "", errors.Join(err, ctx.Err())
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d", ports[0].Local), nil
+}
+
+// samePage gets every file of the page, and returns how many there are.
+func samePage(ctx context.Context, url string) (files int, err error) {
+	err = fs.WalkDir(page.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		want, err := fs.ReadFile(page.Files(), name)
+		if err != nil {
+			return err
+		}
+		path := url + strings.TrimSuffix(name, "index.html")
+		response, err := get(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		got, err := io.ReadAll(response.Body)
+		if err != nil {
+			return fmt.Errorf("GET %s: %w", path, err)
+		}
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("GET %s: %d bytes that differ from the %d of the file", path, len(got), len(want))
+		}
+		files++
+		return nil
+	})
+	return files, err
+}
+
+// followKey edits the Application, and waits until the stream tells of the write to its child.
+func (s *story) followKey(ctx context.Context, url string) error {
+	response, err := get(ctx, url+"v1/stream?namespace="+namespace+"&name="+webName)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	began := time.Now()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 16<<20)
+	event := ""
+	for lines.Scan() {
+		switch name, value, _ := strings.Cut(lines.Text(), ": "); {
+		case name == "event":
+			event = value
+			if event == "snapshot" {
+				began = time.Now()
+				if err := s.patch(ctx, `{"spec":{"service":{"annotations":{"example.com/edit":"followed"}}}}`); err != nil {
+					return err
+				}
+			}
+		case name == "data" && event == "delta":
+			var delta pipeline.Delta
+			if err := json.Unmarshal([]byte(value), &delta); err != nil {
+				return fmt.Errorf("read what the stream says: %w", err)
+			}
+			for i := range delta.Events {
+				if told := &delta.Events[i]; told.Type == pipeline.TypeWrote && told.Resource == "services" {
+					s.screen.good("its stream follows %s/%s to a write: %s of %s, %d (%s)", namespace, webName, told.Verb, told.Resource, told.Code, duration(time.Since(began)))
+					return nil
+				}
+			}
+		}
+	}
+	return fmt.Errorf("the stream ended before it told of a write: %w", errors.Join(lines.Err(), ctx.Err(), io.ErrUnexpectedEOF))
+}
+
+// get returns a response whose body the caller closes.
+func get(ctx context.Context, url string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, fmt.Errorf("GET %s: %s", url, response.Status)
+	}
+	return response, nil
+}
