@@ -12,6 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 // TestDamagesMeetTheShop: what the demo damages is what the examples have.
@@ -27,7 +28,7 @@ func TestDamagesMeetTheShop(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, desired := range children {
-			shop[desired.Ref] = desired.Object
+			shop[desired.Ref] = rendertest.Object(t, desired)
 		}
 	}
 	for _, d := range damages() {

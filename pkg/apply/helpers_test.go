@@ -61,7 +61,7 @@ func (f *fixture) desired(kind child.Kind, fields string) *child.Desired {
 		f.Fatalf("fields: %v\n%s", err, fields)
 	}
 	object["apiVersion"], object["kind"] = kind.GroupVersionKind().ToAPIVersionAndKind()
-	desired, err := child.NewDesired(kind, object)
+	desired, err := child.NewDesired(kind, &unstructured.Unstructured{Object: object})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -114,7 +114,11 @@ func (w *Writer) step(ctx context.Context, application *v1.Application, step pla
 // after all, the informers did not show the object: it lacks the label that they select by, or
 // they lag.
 func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
-	object := result.Desired.Object
+	object, err := result.Desired.Object()
+	if err != nil {
+		result.Err = err
+		return result
+	}
 	if result.HandOver != nil {
 		object = startingFrom(object, *result.HandOver)
 	}
@@ -169,9 +173,14 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 // relabel puts the labels back by which the informers select, and nothing else: what else is to
 // be done depends on the rest of the child, and the next sync will see that.
 func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
+	object, err := result.Desired.Object()
+	if err != nil {
+		result.Err = err
+		return result
+	}
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":    result.Live.GetUID(),
-		"labels": result.Desired.Object.GetLabels(),
+		"labels": object.GetLabels(),
 	}})
 	if err != nil {
 		result.Err = fmt.Errorf("encode labels of %s: %w", result.Ref, err)
@@ -222,7 +231,10 @@ func (w *Writer) bring(ctx context.Context, result plan.Result, rekey bool) (*me
 			return nil, err
 		}
 	}
-	object := result.Desired.Object.DeepCopy()
+	object, err := result.Desired.Object()
+	if err != nil {
+		return nil, err
+	}
 	object.SetUID(result.Live.GetUID())
 	body, err := json.Marshal(object)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -26,35 +28,61 @@ func (r Ref) String() string { return r.Kind.Kind + " " + r.Namespace + "/" + r.
 // Desired is one rendered child: exactly the fields that Fairlead sets, and nothing else.
 type Desired struct {
 	Ref
-	// Object has the fields in their JSON form; AnnotationRenderedHash is among them. Read-only.
-	Object *unstructured.Unstructured
-	// Hash is over all fields but AnnotationRenderedHash itself.
+	// Configuration has the fields: an apply configuration, or an unstructured object of a kind without one.
+	// AnnotationRenderedHash is not among them. Read-only.
+	Configuration any
+	// Hash is over all fields of Configuration.
 	Hash string
 }
 
-// NewDesired makes a Desired of an apply configuration, which must carry apiVersion, kind, name
-// and namespace. The error is that of JSON encoding; for an apply configuration there is none.
-func NewDesired(kind Kind, applyConfiguration any) (Desired, error) {
-	encoded, err := json.Marshal(applyConfiguration)
+// configuration is what all apply configurations have.
+type configuration interface {
+	GetAPIVersion() *string
+	GetKind() *string
+	GetNamespace() *string
+	GetName() *string
+}
+
+// NewDesired makes a Desired of an apply configuration, or of an unstructured object, which must carry apiVersion, kind,
+// name and namespace. The error is that of JSON encoding; for an apply configuration there is none.
+func NewDesired(kind Kind, rendered any) (Desired, error) {
+	ref := Ref{Kind: kind}
+	var apiVersion, name string
+	switch rendered := rendered.(type) {
+	case *unstructured.Unstructured:
+		apiVersion, name, ref.Namespace, ref.Name = rendered.GetAPIVersion(), rendered.GetKind(), rendered.GetNamespace(), rendered.GetName()
+	case configuration:
+		apiVersion, name = ptr.Deref(rendered.GetAPIVersion(), ""), ptr.Deref(rendered.GetKind(), "")
+		ref.Namespace, ref.Name = ptr.Deref(rendered.GetNamespace(), ""), ptr.Deref(rendered.GetName(), "")
+	}
+	if schema.FromAPIVersionAndKind(apiVersion, name) != kind.GroupVersionKind() || ref.Name == "" {
+		return Desired{}, fmt.Errorf("%T is no apply configuration of a named %s", rendered, kind)
+	}
+	encoded, err := json.Marshal(rendered)
 	if err != nil {
 		return Desired{}, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(encoded); err != nil {
-		return Desired{}, fmt.Errorf("decode %s: %w", kind, err)
-	}
 	sum := sha256.Sum256(encoded)
 	// 80 bits are plenty to tell versions of one object apart, and short enough to read.
-	hash := hex.EncodeToString(sum[:10])
+	return Desired{Ref: ref, Configuration: rendered, Hash: hex.EncodeToString(sum[:10])}, nil
+}
+
+// Object is the child in the form in which it is written, AnnotationRenderedHash included. It is made anew, so it may be
+// changed. Few syncs need it. The error is that of encoding, which NewDesired would have had too.
+func (d Desired) Object() (*unstructured.Unstructured, error) {
+	encoded, err := json.Marshal(d.Configuration)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", d.Ref, err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(encoded); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", d.Ref, err)
+	}
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[v1.AnnotationRenderedHash] = hash
+	annotations[v1.AnnotationRenderedHash] = d.Hash
 	object.SetAnnotations(annotations)
-	return Desired{
-		Ref:    Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()},
-		Object: object,
-		Hash:   hash,
-	}, nil
+	return object, nil
 }

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -49,7 +50,11 @@ func TestNewDesired(t *testing.T) {
 		},
 		"data": map[string]any{"a": "1"},
 	}
-	if diff := cmp.Diff(want, d.Object.Object); diff != "" {
+	object, err := d.Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, object.Object); diff != "" {
 		t.Errorf("object (-want +got):\n%s", diff)
 	}
 }
@@ -73,9 +78,12 @@ func TestHash(t *testing.T) {
 
 func TestNewDesiredRefusesWhatIsNoObject(t *testing.T) {
 	for name, configuration := range map[string]any{
-		"no JSON":   make(chan int),
-		"no object": []string{"a"},
-		"no kind":   map[string]any{"metadata": map[string]any{"name": "a"}},
+		"no JSON":                make(chan int),
+		"no object":              []string{"a"},
+		"no apply configuration": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}},
+		"no kind":                &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}}},
+		"another kind":           corev1ac.Secret("a", "shop"),
+		"no name":                corev1ac.ConfigMap("", "shop"),
 	} {
 		if _, err := child.NewDesired(child.ConfigMap, configuration); err == nil {
 			t.Errorf("%s: no error", name)

@@ -15,6 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 var update = flag.Bool("update", false, "write what is merged to the golden file instead of comparing with it")
@@ -41,7 +42,7 @@ func TestGolden(t *testing.T) {
 	}
 	documents := []any{map[string]any{"spec": resolved.Application.Spec}, map[string]any{"status": map[string]any{"class": resolved.Applied}}}
 	for _, child := range children {
-		documents = append(documents, child.Object.Object)
+		documents = append(documents, rendertest.Object(t, child).Object)
 	}
 	var got bytes.Buffer
 	for _, document := range documents {

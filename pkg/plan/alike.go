@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -43,41 +44,37 @@ func schemasOf(converter managedfields.TypeConverter, custom typed.ParseableType
 
 // alike tells that each rendered field is live and the same. false: perhaps not.
 func (s schemas) alike(desired child.Desired, object child.Object) bool {
-	kind, found := s[desired.Ref.Kind]
-	if !found {
-		return false
-	}
-	if u, ok := object.(*unstructured.Unstructured); ok {
-		return kind.alike(kind.root, desired.Object.Object, liveOf(u.Object))
-	}
-	return kind.alike(kind.root, desired.Object.Object, liveOf(object))
+	kind, found := s[desired.Kind]
+	return found && object.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash &&
+		kind.alike(kind.root, fieldsOf(desired.Configuration), fieldsOf(object))
 }
 
-// alike walks the rendered value, which consists of what JSON decoding makes.
-func (k kindSchema) alike(ref schema.TypeRef, want any, have live) bool {
-	atom, found := k.schema.Resolve(ref)
-	if !found {
-		return false
+// fieldsOf is the view of an object, whose fields an unstructured one keeps in a map.
+func fieldsOf(object any) view {
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		return viewOf(u.Object)
 	}
-	switch want := want.(type) {
-	case map[string]any:
-		if atom.Map == nil || atom.Map.ElementRelationship == schema.Atomic {
-			return have.same(want)
-		}
+	return viewOf(object)
+}
+
+func (k kindSchema) alike(ref schema.TypeRef, want, have view) bool {
+	atom, found := k.schema.Resolve(ref)
+	switch {
+	case !found:
+		return false
+	case want.isObject() && atom.Map != nil && atom.Map.ElementRelationship != schema.Atomic:
 		return k.alikeMaps(atom.Map, want, have)
-	case []any:
-		if atom.List == nil || atom.List.ElementRelationship != schema.Associative {
-			return have.same(want)
-		}
+	case want.isList() && atom.List != nil && atom.List.ElementRelationship == schema.Associative:
 		return k.alikeLists(atom.List, want, have)
 	default:
-		return have.same(want)
+		return want.equals(have)
 	}
 }
 
 // alikeMaps looks only at rendered fields. Others may have set more.
-func (k kindSchema) alikeMaps(m *schema.Map, want map[string]any, have live) bool {
-	for name, wanted := range want {
+func (k kindSchema) alikeMaps(m *schema.Map, want, have view) bool {
+	empty := true
+	for name, wanted := range want.fields() {
 		ref := m.ElementType
 		if field, found := m.FindField(name); found {
 			ref = field.Type
@@ -86,32 +83,33 @@ func (k kindSchema) alikeMaps(m *schema.Map, want map[string]any, have live) boo
 		if !found || !k.alike(ref, wanted, value) {
 			return false
 		}
+		empty = false
 	}
 	// Of an empty map there is nothing to look at, but that it is one.
-	return len(want) > 0 || have.same(want)
+	return !empty || want.equals(have)
 }
 
-// alikeLists looks only at rendered items, which must be live in the rendered order. Others may have put
-// theirs before, between and behind.
-func (k kindSchema) alikeLists(l *schema.List, want []any, have live) bool {
-	if have.length() < 0 {
+// alikeLists looks only at rendered items, which must be live in the rendered order (see order.go). Others may have
+// put theirs before, between and behind.
+func (k kindSchema) alikeLists(l *schema.List, want, have view) bool {
+	if !have.isList() {
 		return false
 	}
 	at := 0
-	for _, wanted := range want {
-		i := indexOf(l.Keys, wanted, have, at)
-		if i < 0 || !k.alike(l.ElementType, wanted, have.at(i)) {
+	for i := range want.items() {
+		found := indexOf(l.Keys, want.at(i), have, at)
+		if found < 0 || !k.alike(l.ElementType, want.at(i), have.at(found)) {
 			return false
 		}
-		at = i + 1
+		at = found + 1
 	}
 	// An item that is live twice may be rendered once and changed the other time.
-	return have.length() == len(want) || unique(l.Keys, have)
+	return have.items() == want.items() || unique(l.Keys, have)
 }
 
 // indexOf returns the index, from start on, of the live item with the keys of the rendered one, or -1.
-func indexOf(keys []string, item any, list live, start int) int {
-	for i := start; i < list.length(); i++ {
+func indexOf(keys []string, item, list view, start int) int {
+	for i := start; i < list.items(); i++ {
 		if sameKeys(keys, item, list.at(i)) {
 			return i
 		}
@@ -121,18 +119,14 @@ func indexOf(keys []string, item any, list live, start int) int {
 
 // sameKeys tells whether the items are the same one. Of a set, the items are the keys. For a key that is
 // not rendered the schema has a default, so without it the answer is no.
-func sameKeys(keys []string, want any, have live) bool {
+func sameKeys(keys []string, want, have view) bool {
 	if len(keys) == 0 {
-		return have.same(want)
-	}
-	fields, isMap := want.(map[string]any)
-	if !isMap {
-		return false
+		return want.equals(have)
 	}
 	for _, key := range keys {
-		wanted, rendered := fields[key]
+		wanted, rendered := want.get(key)
 		value, found := have.get(key)
-		if !rendered || !found || !value.same(wanted) {
+		if !rendered || !found || !wanted.equals(value) {
 			return false
 		}
 	}
@@ -140,8 +134,8 @@ func sameKeys(keys []string, want any, have live) bool {
 }
 
 // unique tells whether no item of a live list has the keys of another one.
-func unique(keys []string, list live) bool {
-	for i := range list.length() {
+func unique(keys []string, list view) bool {
+	for i := range list.items() {
 		for j := range i {
 			if equalKeys(keys, list.at(i), list.at(j)) {
 				return false
@@ -151,14 +145,14 @@ func unique(keys []string, list live) bool {
 	return true
 }
 
-func equalKeys(keys []string, a, b live) bool {
+func equalKeys(keys []string, a, b view) bool {
 	if len(keys) == 0 {
-		return mayEqual(a, b)
+		return a.equals(b)
 	}
 	for _, key := range keys {
 		one, hasOne := a.get(key)
 		other, hasOther := b.get(key)
-		if hasOne != hasOther || hasOne && !mayEqual(one, other) {
+		if hasOne != hasOther || hasOne && !one.equals(other) {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // its rendering was applied before, so that it can be held.
 func TestHashTakenAway(t *testing.T) {
 	ref := child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web"}
-	desired := child.Desired{Ref: ref, Object: object(t, child.ConfigMap, `{data: {a: ours}, metadata: {annotations: {apps.fairlead.dev/rendered-hash: now}}}`), Hash: "now"}
+	desired := child.Desired{Ref: ref, Configuration: object(t, child.ConfigMap, `data: {a: ours}`), Hash: "now"}
 	live := object(t, child.ConfigMap, `data: {a: theirs}`)
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{UID: "owner"}}
 	live.SetOwnerReferences([]metav1.OwnerReference{{UID: "owner", Controller: new(true)}})

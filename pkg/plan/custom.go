@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
@@ -59,15 +60,15 @@ func newCustomType() typed.ParseableType {
 }
 
 // typedPair makes both comparable, by the schema of their kind.
-func (d Differ) typedPair(desired child.Desired, live child.Object) (want, have *typed.TypedValue, wantErr, haveErr error) {
-	if !desired.Kind.Optional() {
-		want, wantErr = d.converter.ObjectToTyped(desired.Object)
+func (d differ) typedPair(kind child.Kind, desired *unstructured.Unstructured, live child.Object) (want, have *typed.TypedValue, wantErr, haveErr error) {
+	if !kind.Optional() {
+		want, wantErr = d.converter.ObjectToTyped(desired)
 		// The API server has already checked the live object, and an older server may allow what the
 		// schema compiled in here does not.
 		have, haveErr = d.converter.ObjectToTyped(live, typed.AllowDuplicates)
 		return want, have, wantErr, haveErr
 	}
-	want, wantErr = d.custom.FromUnstructured(desired.Object.Object)
+	want, wantErr = d.custom.FromUnstructured(desired.Object)
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
 		return want, nil, wantErr, err

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 const webSpec = `
@@ -214,7 +215,9 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 	snapshot := settled(t, application(t, webSpec))
 	for _, desired := range rendered(t, snapshot.Application) {
 		if desired.Kind == child.Deployment {
-			desired.Object.Object["spec"].(map[string]any)["no-such-field"] = "x"
+			misfit := rendertest.Object(t, desired)
+			misfit.Object["spec"].(map[string]any)["no-such-field"] = "x"
+			desired.Configuration = misfit
 			_, err := plan.Compute(differ, plan.Input{Snapshot: snapshot, Desired: []child.Desired{desired}})
 			if want := "read rendered Deployment shop/web: "; err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 				t.Errorf("the error is %v, want it to begin with %q", err, want)

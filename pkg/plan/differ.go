@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -18,17 +19,28 @@ import (
 // matched by their keys, atomic values as a whole. Fields that were not rendered (set by the
 // API server's defaults, by autoscalers, by people) make no difference.
 type Differ struct {
+	read func() differ
+}
+
+// differ is what it takes to compare.
+type differ struct {
 	converter managedfields.TypeConverter
 	custom    typed.ParseableType
 	schemas   schemas
 }
 
-// NewDiffer makes a Differ for the built-in types of the scheme, and for the optional kinds.
+// NewDiffer makes a Differ for the built-in types of the scheme, and for the optional kinds. The schemas are read when
+// they are first needed, or before that by Warm.
 func NewDiffer(scheme *runtime.Scheme) Differ {
-	converter := applyconfigurations.NewTypeConverter(scheme)
-	custom := newCustomType()
-	return Differ{converter: converter, custom: custom, schemas: schemasOf(converter, custom)}
+	return Differ{read: sync.OnceValue(func() differ {
+		converter := applyconfigurations.NewTypeConverter(scheme)
+		custom := newCustomType()
+		return differ{converter: converter, custom: custom, schemas: schemasOf(converter, custom)}
+	})}
 }
+
+// Warm reads the schemas, which takes as long as hundreds of comparisons. A start has time for it while the caches fill.
+func (d Differ) Warm() { d.read() }
 
 // Difference is how a live child differs from the rendered one.
 type Difference struct {
@@ -43,15 +55,20 @@ type Difference struct {
 
 // Compare finds the difference. The error is that of an object which does not fit its schema.
 func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, error) {
-	if d.schemas.alike(desired, live) && len(misplaced(desired, live)) == 0 {
+	read := d.read()
+	if read.schemas.alike(desired, live) {
 		return Difference{}, nil
 	}
-	return d.merge(desired, live)
+	return read.merge(desired, live)
 }
 
 // merge finds the difference by structured merge.
-func (d Differ) merge(desired child.Desired, live child.Object) (Difference, error) {
-	want, have, wantErr, haveErr := d.typedPair(desired, live)
+func (d differ) merge(desired child.Desired, live child.Object) (Difference, error) {
+	object, err := desired.Object()
+	if err != nil {
+		return Difference{}, err
+	}
+	want, have, wantErr, haveErr := d.typedPair(desired.Kind, object, live)
 	if wantErr != nil {
 		return Difference{}, fmt.Errorf("read rendered %s: %w", desired.Ref, wantErr)
 	}
@@ -67,7 +84,7 @@ func (d Differ) merge(desired child.Desired, live child.Object) (Difference, err
 	for path := range comparison.Removed.Union(comparison.Modified).All() {
 		difference.Fields = append(difference.Fields, path.String())
 	}
-	difference.Fields = append(difference.Fields, misplaced(desired, live)...)
-	difference.Rekey = exchangeExclusive(rekeyPatch(desired.Object, comparison), desired.Object.Object, comparison)
+	difference.Fields = append(difference.Fields, misplaced(object, live)...)
+	difference.Rekey = exchangeExclusive(rekeyPatch(object, comparison), object.Object, comparison)
 	return difference, nil
 }

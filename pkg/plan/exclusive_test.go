@@ -88,7 +88,7 @@ func TestExclusiveFields(t *testing.T) {
 	differ := NewDiffer(scheme.Scheme)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			desired := child.Desired{Ref: child.Ref{Kind: test.kind, Name: "web"}, Object: object(t, test.kind, test.rendered)}
+			desired := child.Desired{Ref: child.Ref{Kind: test.kind, Name: "web"}, Configuration: object(t, test.kind, test.rendered)}
 			difference, err := differ.Compare(desired, object(t, test.kind, test.live))
 			if err != nil {
 				t.Fatal(err)

@@ -8,9 +8,9 @@ import "fairlead.dev/fairlead/pkg/child"
 // Alike is the quick answer of Compare, and Merge the thorough one.
 
 func (d Differ) Alike(desired child.Desired, live child.Object) bool {
-	return d.schemas.alike(desired, live) && len(misplaced(desired, live)) == 0
+	return d.read().schemas.alike(desired, live)
 }
 
 func (d Differ) Merge(desired child.Desired, live child.Object) (Difference, error) {
-	return d.merge(desired, live)
+	return d.read().merge(desired, live)
 }

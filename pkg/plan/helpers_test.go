@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 var differ = plan.NewDiffer(scheme.Scheme)
@@ -63,7 +64,7 @@ func rendered(t fataler, app *v1.Application) []child.Desired {
 // what the API server adds to the metadata.
 func stored(t fataler, desired child.Desired) child.Object {
 	t.Helper()
-	live, err := typed(desired.Kind, desired.Object.DeepCopy().Object)
+	live, err := typed(desired.Kind, rendertest.Object(t, desired).Object)
 	if err != nil {
 		t.Fatalf("%s: %v", desired.Ref, err)
 	}

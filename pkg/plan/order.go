@@ -20,7 +20,7 @@ import (
 
 // misplaced returns the lists of the pod template in which the rendered items stand in another
 // order than they were rendered.
-func misplaced(desired child.Desired, live child.Object) []string {
+func misplaced(desired *unstructured.Unstructured, live child.Object) []string {
 	deployment, ok := live.(*appsv1.Deployment)
 	if !ok {
 		return nil
@@ -32,7 +32,7 @@ func misplaced(desired child.Desired, live child.Object) []string {
 		name string
 		live []corev1.Container
 	}{{"containers", pod.Containers}, {"initContainers", pod.InitContainers}} {
-		rendered := namedItems(desired.Object.Object, "spec", "template", "spec", list.name)
+		rendered := namedItems(desired.Object, "spec", "template", "spec", list.name)
 		if !sameOrder(rendered, list.live, func(c corev1.Container) string { return c.Name }) {
 			lists = append(lists, path+list.name)
 		}

@@ -35,7 +35,7 @@ func TestMisplaced(t *testing.T) {
 			want: []string{`.spec.template.spec.containers[name="web"].env`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			desired := child.Desired{Object: object(t, child.Deployment, rendered)}
+			desired := object(t, child.Deployment, rendered)
 			live := &appsv1.Deployment{}
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object(t, child.Deployment, test.live).Object, live); err != nil {
 				t.Fatal(err)

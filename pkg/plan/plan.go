@@ -131,7 +131,9 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 		step.Reason = "it is being deleted"
 		return step, nil
 	}
-	keepWeights(&desired, live)
+	if err := keepWeights(&desired, live); err != nil {
+		return Step{}, err
+	}
 	difference, err := differ.Compare(desired, live)
 	if err != nil {
 		return Step{}, err

@@ -91,7 +91,7 @@ func TestAnyChangedFieldIsDrift(t *testing.T) {
 		app := rendertest.Applications().Draw(t, "application")
 		snapshot := settled(t, app)
 		desired := rapid.SampledFrom(rendered(t, app)).Draw(t, "child")
-		field := rapid.SampledFrom(fieldsOf(desired.Object.Object, nil)).Draw(t, "field")
+		field := rapid.SampledFrom(fieldsOf(rendertest.Object(t, desired).Object, nil)).Draw(t, "field")
 		changed, how := field.change(t, desired)
 		if changed == nil {
 			t.Skip("the field takes no other value")
@@ -169,7 +169,7 @@ func (f field) change(t *rapid.T, desired child.Desired) (child.Object, string) 
 	before := stored(t, desired)
 	for i := range candidates {
 		candidate := candidates[(first+i)%len(candidates)]
-		object := desired.Object.DeepCopy().Object
+		object := rendertest.Object(t, desired).Object
 		f.set(object, candidate)
 		changed, err := typed(desired.Kind, object)
 		if err != nil {

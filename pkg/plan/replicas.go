@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -23,7 +22,7 @@ import (
 // raises the Deployment to minReplicas, once.
 func handOverReplicas(snapshot child.Snapshot, steps []Step) {
 	index := slices.IndexFunc(steps, func(s Step) bool { return s.Ref.Kind == child.Deployment && s.Action != Delete })
-	if index < 0 || setsReplicas(steps[index].Desired) {
+	if index < 0 || RenderedReplicas(steps[index].Desired) != nil {
 		return
 	}
 	step := &steps[index]
@@ -72,7 +71,12 @@ func minReplicas(application *v1.Application) *int32 {
 	return &minimum
 }
 
-func setsReplicas(desired *child.Desired) bool {
-	_, found, err := unstructured.NestedFieldNoCopy(desired.Object.Object, "spec", "replicas")
-	return found && err == nil
+// RenderedReplicas is the number of pods that a rendered Deployment asks for; nil leaves it to others.
+func RenderedReplicas(desired *child.Desired) *int32 {
+	spec, _ := fieldsOf(desired.Configuration).get("spec")
+	replicas, found := spec.get("replicas")
+	if !found || !replicas.CanInt() {
+		return nil
+	}
+	return new(int32(replicas.Int()))
 }

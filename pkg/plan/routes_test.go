@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 const (
@@ -50,7 +51,7 @@ func settledOptional(t *testing.T, spec string) child.Snapshot {
 			snapshot.Children[desired.Ref] = stored(t, desired)
 			continue
 		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(desired.Object.DeepCopy().Object, live); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendertest.Object(t, desired).Object, live); err != nil {
 			t.Fatalf("%s: %v", desired.Ref, err)
 		}
 		live.SetUID("optional-uid")

@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,16 +21,19 @@ import (
 
 // keepWeights copies the live weights into a rendered HTTPRoute, where a rule of the same matches has
 // the same backend.
-func keepWeights(desired *child.Desired, live child.Object) {
+func keepWeights(desired *child.Desired, live child.Object) error {
 	route, ok := live.(*gatewayv1.HTTPRoute)
 	if !ok {
-		return
+		return nil
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(route)
 	if err != nil {
-		return // It came from the API server, so it is none that cannot be converted.
+		return fmt.Errorf("read live %s: %w", desired.Ref, err)
 	}
-	object := desired.Object.DeepCopy()
+	object, err := desired.Object()
+	if err != nil {
+		return err
+	}
 	for _, rule := range namedItems(object.Object, "spec", "rules") {
 		for _, other := range namedItems(fields, "spec", "rules") {
 			if equality.Semantic.DeepEqual(rule["matches"], other["matches"]) {
@@ -36,7 +41,8 @@ func keepWeights(desired *child.Desired, live child.Object) {
 			}
 		}
 	}
-	desired.Object = object
+	desired.Configuration = object
+	return nil
 }
 
 func copyWeights(rendered, live []map[string]any) {

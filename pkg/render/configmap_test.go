@@ -13,7 +13,7 @@ import (
 func TestConfigMap(t *testing.T) {
 	app := application(t, `config: {mountPath: /etc/web, data: {b.yaml: "b: 1\n", a.yaml: ""}}`)
 	wantYAML(t, "data", fragment(t, rendered(t, app), child.ConfigMap, "data"), `{a.yaml: "", b.yaml: "b: 1\n"}`)
-	if got := ofKind(rendered(t, app), child.ConfigMap)[0].GetName(); got != "web-config" {
+	if got := ofKind(t, rendered(t, app), child.ConfigMap)[0].GetName(); got != "web-config" {
 		t.Errorf("name: got %s, want web-config", got)
 	}
 }

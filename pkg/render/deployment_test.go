@@ -34,7 +34,7 @@ func TestDeploymentReplicas(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			children := rendered(t, application(t, test.spec))
 			wantYAML(t, "replicas", fragment(t, children, child.Deployment, "spec.replicas"), test.replicas)
-			annotations := ofKind(children, child.Deployment)[0].GetAnnotations()
+			annotations := ofKind(t, children, child.Deployment)[0].GetAnnotations()
 			if got := annotations["apps.fairlead.dev/replicas-managed"]; got != test.managed {
 				t.Errorf("annotation: got %q, want %q", got, test.managed)
 			}

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 var update = flag.Bool("update", false, "write what is rendered to the golden files instead of comparing with them")
@@ -92,7 +93,7 @@ func document(t *testing.T, children []child.Desired) []byte {
 	t.Helper()
 	var document bytes.Buffer
 	for _, desired := range children {
-		encoded, err := yaml.Marshal(desired.Object.Object)
+		encoded, err := yaml.Marshal(rendertest.Object(t, desired).Object)
 		if err != nil {
 			t.Fatalf("encode %s: %v", desired.Ref, err)
 		}

@@ -21,6 +21,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 // application returns an Application named web in the namespace shop, with a spec in YAML. An
@@ -63,11 +64,11 @@ func refs(children []child.Desired) []string {
 }
 
 // ofKind returns the children of a kind.
-func ofKind(children []child.Desired, kind child.Kind) []*unstructured.Unstructured {
+func ofKind(t fataler, children []child.Desired, kind child.Kind) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, desired := range children {
 		if desired.Kind == kind {
-			objects = append(objects, desired.Object)
+			objects = append(objects, rendertest.Object(t, desired))
 		}
 	}
 	return objects
@@ -77,7 +78,7 @@ func ofKind(children []child.Desired, kind child.Kind) []*unstructured.Unstructu
 // is no such part, or no such child.
 func fragment(t *testing.T, children []child.Desired, kind child.Kind, path string) string {
 	t.Helper()
-	objects := ofKind(children, kind)
+	objects := ofKind(t, children, kind)
 	if len(objects) == 0 {
 		return ""
 	}
@@ -180,7 +181,7 @@ func networkPolicy(t *rapid.T, desired child.Desired) *networkingv1.NetworkPolic
 }
 
 func typed[T any](t *rapid.T, desired child.Desired, into T) T {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(desired.Object.Object, into); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendertest.Object(t, desired).Object, into); err != nil {
 		t.Fatalf("%s: %v", desired.Ref, err)
 	}
 	return into

@@ -38,7 +38,7 @@ rules:
 routes:
 - {name: public, hostnames: [a.example.com], annotations: {a: b}}
 - {name: internal, hostnames: [b.example.com]}`)
-		ingresses := ofKind(rendered(t, app), child.Ingress)
+		ingresses := ofKind(t, rendered(t, app), child.Ingress)
 		if got := ingresses[0].GetAnnotations()["a"]; got != "b" {
 			t.Errorf("annotation of the first route: got %q, want b", got)
 		}

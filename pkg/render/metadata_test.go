@@ -46,7 +46,7 @@ podMetadata:
 		"not-apps.fairlead.dev/is-not-theirs": "kept",
 	}
 	app.Annotations = map[string]string{"note": "never copied"}
-	service := ofKind(rendered(t, app), child.Service)[0]
+	service := ofKind(t, rendered(t, app), child.Service)[0]
 
 	wantYAML(t, "labels of a child", part(t, service, "metadata.labels"), `
 team: shop

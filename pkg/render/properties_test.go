@@ -69,7 +69,7 @@ func TestEveryChildBelongsToItsApplication(t *testing.T) {
 				t.Fatalf("%s is rendered twice", desired.Ref)
 			}
 			seen[desired.Ref] = true
-			object := desired.Object
+			object := rendertest.Object(t, desired)
 			if object.GroupVersionKind() != desired.Kind.GroupVersionKind() {
 				t.Fatalf("%s is a %s", desired.Ref, object.GroupVersionKind())
 			}
@@ -110,8 +110,8 @@ func TestS10ReservedLabelsCannotBeOverridden(t *testing.T) {
 			app.Spec.Routes[i].Annotations = forged
 		}
 		for _, desired := range drawn(t, app, facts) {
-			wantOurLabels(t, app, desired.Ref.String(), desired.Object.GetLabels())
-			wantNoForgery(t, desired.Ref.String(), desired.Object.GetAnnotations())
+			wantOurLabels(t, app, desired.Ref.String(), rendertest.Object(t, desired).GetLabels())
+			wantNoForgery(t, desired.Ref.String(), rendertest.Object(t, desired).GetAnnotations())
 			if desired.Kind == child.Deployment {
 				template := deployment(t, desired).Spec.Template
 				wantOurLabels(t, app, "pod template", template.Labels)
@@ -146,7 +146,7 @@ func TestEveryChildComesBackFromItsType(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	check(t, func(t *rapid.T, _ *v1.Application, _ render.Facts, children []child.Desired) {
 		for _, desired := range children {
-			want, err := converter.ObjectToTyped(desired.Object)
+			want, err := converter.ObjectToTyped(rendertest.Object(t, desired))
 			if err != nil {
 				t.Fatalf("%s does not fit its schema: %v", desired.Ref, err)
 			}
@@ -154,7 +154,7 @@ func TestEveryChildComesBackFromItsType(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", desired.Ref, err)
 			}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(desired.Object.Object, live, true); err != nil {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(rendertest.Object(t, desired).Object, live, true); err != nil {
 				t.Fatalf("%s is not of its type: %v", desired.Ref, err)
 			}
 			live.GetObjectKind().SetGroupVersionKind(desired.Kind.GroupVersionKind())

@@ -36,7 +36,7 @@ func TestServiceAccount(t *testing.T) {
 	}
 	t.Run("annotations", func(t *testing.T) {
 		app := application(t, `serviceAccount: {annotations: {iam.example.com/role: reader}}`)
-		account := ofKind(rendered(t, app), child.ServiceAccount)[0]
+		account := ofKind(t, rendered(t, app), child.ServiceAccount)[0]
 		if got := account.GetAnnotations()["iam.example.com/role"]; got != "reader" {
 			t.Errorf("annotation: got %q, want reader", got)
 		}

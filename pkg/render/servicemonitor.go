@@ -6,11 +6,13 @@ package render
 import (
 	"cmp"
 
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// serviceMonitors renders the ServiceMonitor, if monitoring is asked for. It is written as plain data:
+// serviceMonitors renders the ServiceMonitor, if monitoring is asked for. Its spec is plain data:
 // the Go types of the Prometheus Operator would bring a framework along, for a handful of fields.
 func serviceMonitors(app *v1.Application, _ Facts) ([]any, error) {
 	ports := monitoredPorts(app)
@@ -24,15 +26,22 @@ func serviceMonitors(app *v1.Application, _ Facts) ([]any, error) {
 	if interval := app.Spec.Monitoring.Interval; interval != "" {
 		endpoint["interval"] = interval
 	}
-	return []any{map[string]any{
-		"apiVersion": child.ServiceMonitor.GroupVersionKind().GroupVersion().String(),
-		"kind":       child.ServiceMonitor.Kind,
-		"metadata":   objectMeta(app, app.Name, nil),
-		"spec": map[string]any{
+	return []any{&serviceMonitor{
+		TypeMetaApplyConfiguration:   *metav1ac.TypeMeta().WithAPIVersion(child.ServiceMonitor.GroupVersionKind().GroupVersion().String()).WithKind(child.ServiceMonitor.Kind),
+		ObjectMetaApplyConfiguration: objectMeta(app, app.Name, nil),
+		Spec: map[string]any{
 			"selector":  map[string]any{"matchLabels": Selector(app)},
 			"endpoints": []any{endpoint},
 		},
 	}}, nil
+}
+
+// serviceMonitor is the apply configuration of a ServiceMonitor.
+type serviceMonitor struct {
+	metav1ac.TypeMetaApplyConfiguration    `json:",inline"`
+	*metav1ac.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
+
+	Spec map[string]any `json:"spec"`
 }
 
 // monitoredPorts is the port with the metrics, or none.

@@ -24,6 +24,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
 // templateVersion counts the generations of pod templates. Raising it is the decision that the next
@@ -126,7 +127,7 @@ func template(t fataler, app *v1.Application) map[string]any {
 	}
 	for _, desired := range children {
 		if desired.Kind == child.Deployment {
-			template, _, err := unstructured.NestedMap(desired.Object.Object, "spec", "template")
+			template, _, err := unstructured.NestedMap(rendertest.Object(t, desired).Object, "spec", "template")
 			if err != nil {
 				t.Fatalf("read the template: %v", err)
 			}

@@ -65,9 +65,9 @@ func template(t *rapid.T, application *v1.Application) any {
 	for _, c := range children {
 		switch c.Kind {
 		case child.Deployment:
-			found = append(found, c.Object.Object["spec"].(map[string]any)["template"])
+			found = append(found, rendertest.Object(t, c).Object["spec"].(map[string]any)["template"])
 		case child.ConfigMap:
-			found = append(found, c.Object.Object["data"])
+			found = append(found, rendertest.Object(t, c).Object["data"])
 		}
 	}
 	return found

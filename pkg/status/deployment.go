@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -73,9 +72,9 @@ func desiredReplicas(result plan.Result, live int32) int32 {
 	if result.HandOver != nil {
 		return *result.HandOver
 	}
-	if result.Desired != nil && result.Desired.Object != nil {
-		if rendered, found, err := unstructured.NestedInt64(result.Desired.Object.Object, "spec", "replicas"); found && err == nil {
-			return int32(rendered)
+	if result.Desired != nil {
+		if rendered := plan.RenderedReplicas(result.Desired); rendered != nil {
+			return *rendered
 		}
 	}
 	if result.Action == plan.Create {

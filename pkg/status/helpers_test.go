@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -113,11 +114,11 @@ func newIngress(name string, address bool) *networkingv1.Ingress {
 
 // rendered stands for what was rendered; the status reads of it no more than spec.replicas.
 func rendered(kind child.Kind, name string) *child.Desired {
-	desired, err := child.NewDesired(kind, map[string]any{
+	desired, err := child.NewDesired(kind, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": kind.GroupVersionKind().GroupVersion().String(), "kind": kind.Kind,
 		"metadata": map[string]any{"namespace": "shop", "name": name},
-		"spec":     map[string]any{"replicas": 3},
-	})
+		"spec":     map[string]any{"replicas": int64(3)},
+	}})
 	if err != nil {
 		panic(err)
 	}

@@ -18,6 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/render/rendertest"
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
@@ -38,7 +39,7 @@ func rendered(t interface {
 	deployment := &appsv1.Deployment{}
 	for _, desired := range children {
 		if desired.Kind == child.Deployment {
-			encoded, err := desired.Object.MarshalJSON()
+			encoded, err := rendertest.Object(t, desired).MarshalJSON()
 			if err != nil {
 				t.Fatalf("encode: %v", err)
 			}

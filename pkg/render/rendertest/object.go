@@ -1,0 +1,26 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rendertest
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// fataler is what a *testing.T, a *testing.B and a *rapid.T have in common.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Object is a rendered child as it is written.
+func Object(t fataler, desired child.Desired) *unstructured.Unstructured {
+	t.Helper()
+	object, err := desired.Object()
+	if err != nil {
+		t.Fatalf("%s: %v", desired.Ref, err)
+	}
+	return object
+}
