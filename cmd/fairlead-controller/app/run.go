@@ -92,11 +92,13 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	registry := metrics.NewKubeRegistry()
 	counts := controller.NewMetrics(registry)
 	tracker := freshness.NewTracker()
+	differ := plan.NewDiffer(scheme.Scheme)
+	go differ.Warm()
 	loop, err := controller.New(controller.Config{
 		Informers:    informers,
 		Writer:       apply.NewWriter(recordedIf(recorder, counts.CountWrites(writing.children)), tracker),
 		Tracker:      tracker,
-		Differ:       plan.NewDiffer(scheme.Scheme),
+		Differ:       differ,
 		Applications: writing.fairlead.AppsV1(),
 		Classes:      writing.fairlead.AppsV1(),
 		Recorder:     broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
