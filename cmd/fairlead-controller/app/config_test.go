@@ -164,6 +164,24 @@ func TestWhichCluster(t *testing.T) {
 	}
 }
 
+// Near API servers are asked for lists as they are; far ones compress them.
+func TestCompression(t *testing.T) {
+	outside(t)
+	for server, compressed := range map[string]bool{
+		"127.0.0.1:6443": false, "[::1]:6443": false, "localhost:6443": false, "dev": true, "10.0.0.1:6443": true,
+	} {
+		options := NewOptions()
+		options.Kubeconfig = kubeconfig(t, server)
+		config, err := options.Config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !config.Client.DisableCompression; got != compressed {
+			t.Errorf("compression of what comes from %s: %t", server, got)
+		}
+	}
+}
+
 func TestConfig(t *testing.T) {
 	outside(t)
 	options := &Options{
