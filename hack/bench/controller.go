@@ -113,23 +113,26 @@ func (m metrics) syncs() int {
 }
 
 // depth is how many keys wait for a worker.
-func (m metrics) depth() int { return int(m.ofQueue("workqueue_depth")) }
+func (m metrics) depth() int { return int(m.ofQueue("workqueue_depth").GetGauge().GetValue()) }
 
-// idle tells whether no key waits and no worker is busy. The latter is what it was up to half a second ago.
+// idle tells whether no key waits and no worker is busy. For the latter there is a gauge too, but it is only written
+// twice a second, which is longer than what is measured.
 func (m metrics) idle() bool {
-	return m.depth() == 0 && m.ofQueue("workqueue_unfinished_work_seconds") == 0
+	taken := m.ofQueue("workqueue_queue_duration_seconds").GetHistogram().GetSampleCount()
+	done := m.ofQueue("workqueue_work_duration_seconds").GetHistogram().GetSampleCount()
+	return m.depth() == 0 && taken == done
 }
 
-// ofQueue is a gauge of the work queue.
-func (m metrics) ofQueue(name string) float64 {
+// ofQueue is a metric of the work queue; nil, which has no values, if there is none.
+func (m metrics) ofQueue(name string) *dto.Metric {
 	for _, series := range m[name].GetMetric() {
 		for _, pair := range series.GetLabel() {
 			if pair.GetName() == "name" && pair.GetValue() == "applications" {
-				return series.GetGauge().GetValue()
+				return series
 			}
 		}
 	}
-	return 0
+	return nil
 }
 
 // awaitSyncs waits until there were so many syncs and nothing is left to do, looking once a period.
