@@ -29,6 +29,7 @@ func bareSync(ctx context.Context, kubeconfig string) error {
 	}
 	config.QPS = -1
 	config.UserAgent = agent + "-" + bareCommand
+	config.DisableCompression = true
 	fairlead, err := versioned.NewForConfig(config)
 	if err != nil {
 		return err
