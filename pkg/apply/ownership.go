@@ -68,10 +68,9 @@ func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) e
 	return nil
 }
 
-// startingFrom returns the new Deployment with a number of replicas to start from. The annotation
-// tells that the number is Fairlead's until the first apply, which hands it over.
-func startingFrom(object *unstructured.Unstructured, replicas int32) *unstructured.Unstructured {
-	object = object.DeepCopy()
+// startFrom gives the new Deployment a number of replicas to start from. The annotation tells that
+// the number is Fairlead's until the first apply, which hands it over.
+func startFrom(object *unstructured.Unstructured, replicas int32) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -80,7 +79,6 @@ func startingFrom(object *unstructured.Unstructured, replicas int32) *unstructur
 	object.SetAnnotations(annotations)
 	// The only error is that spec is no object, which a rendered Deployment's is.
 	_ = unstructured.SetNestedField(object.Object, int64(replicas), "spec", "replicas")
-	return object
 }
 
 // handOverReplicas makes another manager an owner of spec.replicas, with the present number, so

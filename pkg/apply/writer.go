@@ -120,7 +120,7 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 		return result
 	}
 	if result.HandOver != nil {
-		object = startingFrom(object, *result.HandOver)
+		startFrom(object, *result.HandOver)
 	}
 	body, err := json.Marshal(object)
 	if err != nil {

@@ -28,10 +28,10 @@ func (r Ref) String() string { return r.Kind.Kind + " " + r.Namespace + "/" + r.
 // Desired is one rendered child: exactly the fields that Fairlead sets, and nothing else.
 type Desired struct {
 	Ref
-	// Configuration has the fields: an apply configuration, or an unstructured object of a kind without one.
-	// AnnotationRenderedHash is not among them. Read-only.
+	// Configuration has the fields: an apply configuration, or an unstructured object. AnnotationRenderedHash need not
+	// be among them. Read-only.
 	Configuration any
-	// Hash is over all fields of Configuration.
+	// Hash is over all fields that were rendered.
 	Hash string
 }
 
