@@ -76,7 +76,11 @@ func (s *sample) bundles(applications []*v1.Application) ([]bundle, error) {
 			return nil, err
 		}
 		for _, d := range desired {
-			body, err := json.Marshal(d.Object)
+			fields, err := d.Object()
+			if err != nil {
+				return nil, err
+			}
+			body, err := json.Marshal(fields)
 			if err != nil {
 				return nil, err
 			}
