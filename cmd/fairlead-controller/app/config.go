@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -144,7 +143,7 @@ func (o *Options) clientConfig() (*rest.Config, error) {
 	if o.Kubeconfig == "" && o.Context == "" {
 		config, err := rest.InClusterConfig()
 		if err == nil {
-			// Compressing the lists takes the API server longer than a network as near as this one saves.
+			// As kube-scheduler and kube-controller-manager do: so near, compressing the lists is work for nothing.
 			config.DisableCompression = true
 			return config, nil
 		}
@@ -161,20 +160,10 @@ func (o *Options) clientConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
-	if isThisMachine(config.Host) {
+	if server, err := url.Parse(config.Host); err == nil && isLoopback(server.Hostname()) {
 		config.DisableCompression = true // As in a cluster. Anything else is for the kubeconfig to say.
 	}
 	return config, nil
-}
-
-// isThisMachine tells whether the URL of an API server is that of a loopback address.
-func isThisMachine(server string) bool {
-	address, err := url.Parse(server)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(address.Hostname())
-	return address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Complete makes sure that the cluster answers and knows Applications.
