@@ -133,11 +133,11 @@ func sameKeys(keys []string, want, have view) bool {
 	return true
 }
 
-// unique tells whether no item of a live list has the keys of another one.
+// unique tells whether surely no item of a live list has the keys of another one.
 func unique(keys []string, list view) bool {
 	for i := range list.items() {
 		for j := range i {
-			if equalKeys(keys, list.at(i), list.at(j)) {
+			if mayHaveSameKeys(keys, list.at(i), list.at(j)) {
 				return false
 			}
 		}
@@ -145,14 +145,14 @@ func unique(keys []string, list view) bool {
 	return true
 }
 
-func equalKeys(keys []string, a, b view) bool {
+func mayHaveSameKeys(keys []string, a, b view) bool {
 	if len(keys) == 0 {
-		return a.equals(b)
+		return a.mayEqual(b)
 	}
 	for _, key := range keys {
 		one, hasOne := a.get(key)
 		other, hasOther := b.get(key)
-		if hasOne != hasOther || hasOne && !one.equals(other) {
+		if hasOne != hasOther || hasOne && !one.mayEqual(other) {
 			return false
 		}
 	}

@@ -39,7 +39,7 @@ func NewDiffer(scheme *runtime.Scheme) Differ {
 	})}
 }
 
-// Warm reads the schemas, which takes as long as hundreds of comparisons. A start has time for it while the caches fill.
+// Warm reads the schemas, which takes longer than the comparisons of hundreds of syncs. A start has time for it while the caches fill.
 func (d Differ) Warm() { d.read() }
 
 // Difference is how a live child differs from the rendered one.

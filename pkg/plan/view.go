@@ -97,7 +97,7 @@ func (v view) items() int {
 
 func (v view) at(i int) view { return resolve(v.Index(i)) }
 
-// equals tells whether JSON would have the same for both.
+// equals tells whether JSON would have the same for both. Of what cannot be encoded it says no.
 func (v view) equals(other view) bool {
 	switch {
 	case !v.IsValid() || !other.IsValid():
@@ -120,6 +120,23 @@ func (v view) equals(other view) bool {
 		two, okToo := other.whole()
 		return ok && okToo && value.Equals(one, two)
 	}
+}
+
+// mayEqual says yes, too, of what cannot be encoded.
+func (v view) mayEqual(other view) bool {
+	if v.equals(other) {
+		return true
+	}
+	return v.isOpaque() || other.isOpaque()
+}
+
+// isOpaque tells whether it fails to encode itself.
+func (v view) isOpaque() bool {
+	if !v.IsValid() || !v.entry().CanConvertToUnstructured() {
+		return false
+	}
+	_, ok := v.whole()
+	return !ok
 }
 
 func (v view) sameFields(other view) bool {

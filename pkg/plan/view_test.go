@@ -53,3 +53,20 @@ func TestViewEquals(t *testing.T) {
 		}
 	}
 }
+
+// Items that cannot be told apart are not known to be unique.
+func TestUnique(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		list any
+		want bool
+	}{
+		{"others", []string{"a", "b"}, true},
+		{"the same twice", []string{"a", "b", "a"}, false},
+		{"no JSON", []runtime.RawExtension{{Raw: []byte("{")}, {Raw: []byte("[")}}, false},
+	} {
+		if got := unique(nil, viewOf(test.list)); got != test.want {
+			t.Errorf("%s: unique: %t", test.name, got)
+		}
+	}
+}
