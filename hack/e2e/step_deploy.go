@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ func (s *story) deploy(ctx context.Context) error {
 		return err
 	}
 	s.screen.good("make deploy IMAGE=%s (%s)", operatorImage, duration(time.Since(began)))
-	pods, err := s.awaitOperator(ctx, operatorImage, ofImage(operatorImage))
+	pods, err := s.awaitOperator(ctx, ofImage(operatorImage))
 	if err != nil {
 		return err
 	}
@@ -52,25 +53,33 @@ func (s *story) deploy(ctx context.Context) error {
 	return err
 }
 
-// ofImage is what awaitOperator asks for.
-func ofImage(image string) func(*corev1.Container) bool {
-	return func(container *corev1.Container) bool { return container.Image == image }
+// trait is what the operator's container is waited for to have: its name for people, and the test.
+type trait struct {
+	name string
+	of   func(*corev1.Container) bool
 }
 
-// awaitOperator waits until exactly the wanted number of pods exist, all Ready and with such a container; what says how
-// they are to be.
-func (s *story) awaitOperator(ctx context.Context, what string, such func(*corev1.Container) bool) (pods []corev1.Pod, err error) {
+func ofImage(name string) trait {
+	return trait{name, func(c *corev1.Container) bool { return c.Image == name }}
+}
+
+func withArgument(name string) trait {
+	return trait{name, func(c *corev1.Container) bool { return slices.Contains(c.Args, name) }}
+}
+
+// awaitOperator waits until exactly the wanted number of pods exist, all Ready and with the trait.
+func (s *story) awaitOperator(ctx context.Context, wanted trait) (pods []corev1.Pod, err error) {
 	const replicas = 2
 	err = s.await(ctx, "two replicas of the operator", func(ctx context.Context) (bool, string, error) {
 		var err error
 		pods, err = s.pods(ctx, operatorNamespace, operatorLabel)
 		ready := 0
 		for i := range pods {
-			if podIsReady(&pods[i]) && such(&pods[i].Spec.Containers[0]) {
+			if podIsReady(&pods[i]) && wanted.of(&pods[i].Spec.Containers[0]) {
 				ready++
 			}
 		}
-		return len(pods) == replicas && ready == replicas, fmt.Sprintf("%d pods, %d Ready with %s", len(pods), ready, what), err
+		return len(pods) == replicas && ready == replicas, fmt.Sprintf("%d pods, %d Ready with %s", len(pods), ready, wanted.name), err
 	})
 	return pods, err
 }

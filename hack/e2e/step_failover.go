@@ -44,7 +44,7 @@ func (s *story) killLeader(ctx context.Context) error {
 	if limit := lease + 4*time.Second; took > limit {
 		return fmt.Errorf("the successor's first write came after %s, want at most %s", duration(took), limit)
 	}
-	_, err = s.awaitOperator(ctx, operatorImage, ofImage(operatorImage))
+	_, err = s.awaitOperator(ctx, ofImage(operatorImage))
 	return err
 }
 
@@ -61,7 +61,7 @@ func (s *story) endLeader(ctx context.Context) error {
 	if limit := 3 * time.Second; took > limit {
 		return fmt.Errorf("the successor's first write came after %s, want at most %s", duration(took), limit)
 	}
-	_, err = s.awaitOperator(ctx, operatorNextImage, ofImage(operatorNextImage))
+	_, err = s.awaitOperator(ctx, ofImage(operatorNextImage))
 	return err
 }
 

@@ -45,7 +45,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err := s.make(ctx, "deploy", "IMAGE="+operatorNextImage); err != nil {
 		return err
 	}
-	pods, err := s.awaitOperator(ctx, operatorNextImage, ofImage(operatorNextImage))
+	pods, err := s.awaitOperator(ctx, ofImage(operatorNextImage))
 	if err != nil {
 		return err
 	}

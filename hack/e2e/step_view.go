@@ -13,11 +13,9 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/portforward"
@@ -32,13 +30,13 @@ const viewPort = 6060
 // showView opens the live view of the leader as docs/operations.md tells: by an argument of the Deployment, and a
 // forwarded port. The upgrade after it, by make deploy, takes the argument away again.
 func (s *story) showView(ctx context.Context) error {
-	argument := fmt.Sprintf("--debug-bind-address=127.0.0.1:%d", viewPort)
-	patch := fmt.Sprintf(`[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":%q}]`, argument)
+	flag := fmt.Sprintf("--debug-bind-address=127.0.0.1:%d", viewPort)
+	patch := fmt.Sprintf(`[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":%q}]`, flag)
 	_, err := s.kube.AppsV1().Deployments(operatorNamespace).Patch(ctx, operatorName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
 		return err
 	}
-	pods, err := s.awaitOperator(ctx, argument, func(c *corev1.Container) bool { return slices.Contains(c.Args, argument) })
+	pods, err := s.awaitOperator(ctx, withArgument(flag))
 	if err != nil {
 		return err
 	}
