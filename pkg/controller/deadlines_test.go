@@ -40,6 +40,9 @@ func TestNote(t *testing.T) {
 		{"less urgent", []Event{Updated, Resynced}, Updated},
 		{"a resync does not hide a cause", []Event{Resynced, Spread}, Spread},
 		{"a cause hides a resync", []Event{Spread, Resynced}, Spread},
+		{"a retry does not hide a cause", []Event{Retried, Listed}, Listed},
+		{"a cause hides a retry", []Event{Listed, Retried}, Listed},
+		{"a retry is more urgent than a resync", []Event{Resynced, Retried}, Retried},
 		{"as urgent", []Event{Deleted, Added}, Deleted},
 	} {
 		for _, waits := range []bool{false, true} {

@@ -198,7 +198,7 @@ func TestResyncLooksAtWhatIsNew(t *testing.T) {
 			w.Errorf("two resyncs at rest made %d whole syncs and found %d times nothing new", now-whole, unchanged)
 		}
 		// As if an object were new whose event queued nobody.
-		w.controller.rested.note(key("web"), 1)
+		w.controller.rested.note(key("web"), 1, time.Now(), 0)
 		pass(10 * time.Minute)
 		if now, unchanged := looked(); now != whole+1 || unchanged != 2 {
 			w.Errorf("a resync of what looks otherwise made %d whole syncs and found %d times nothing new", now-whole, unchanged-2)

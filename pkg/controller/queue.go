@@ -68,11 +68,14 @@ type Trigger struct {
 
 func (t Trigger) String() string { return t.Kind + string(t.Event) }
 
+// isCause tells whether something happened; otherwise it is only time to look again.
+func (e Event) isCause() bool { return e != Resynced && e != Retried }
+
 // tellsMoreThan says which of two reasons counts: the more urgent one. But "nothing happened" never hides that
 // something did.
 func (t Trigger) tellsMoreThan(other Trigger) bool {
-	if (t.Event == Resynced) != (other.Event == Resynced) {
-		return other.Event == Resynced
+	if t.Event.isCause() != other.Event.isCause() {
+		return t.Event.isCause()
 	}
 	return t.Event.patience() < other.Event.patience()
 }

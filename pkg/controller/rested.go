@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,43 +18,64 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// rested remembers what each Application looked like when a sync found that nothing is left to do. A resync that
-// finds it so again is done: the decisions are pure, so the same objects lead to the same end.
+// rested remembers what each Application looked like when a sync found that nothing is left to do, and until when that
+// holds. A sync without a cause that finds it so again is done: the decisions are pure, so the same objects lead to the
+// same end.
 //
-// Only a resync asks. All other syncs have a cause, and not every cause is an object that is looked at here: what the
-// pods refer to, routes of others, the time.
+// Without a cause are resyncs, and keys that come back by themselves: often an event was faster, and what they come
+// back for is done. All other syncs have a cause, and not every cause is an object that is looked at here: what the pods
+// refer to, routes of others.
 type rested struct {
-	seed maphash.Seed
-	mu   sync.Mutex
-	seen map[cache.ObjectName]glance
+	seed  maphash.Seed
+	mu    sync.Mutex
+	rests map[cache.ObjectName]rest
+}
+
+// rest is how an Application looks, and when it has to be looked at again although it still does; zero: never.
+type rest struct {
+	seen  glance
+	until time.Time
 }
 
 // glance is a hash over the versions of all objects that a sync begins with; 0 if there is no Application.
 type glance uint64
 
 func newRested() *rested {
-	return &rested{seed: maphash.MakeSeed(), seen: map[cache.ObjectName]glance{}}
+	return &rested{seed: maphash.MakeSeed(), rests: map[cache.ObjectName]rest{}}
 }
 
-// note remembers what an Application that came to rest looks like.
-func (r *rested) note(key cache.ObjectName, seen glance) {
+// note remembers what an Application that came to rest looks like. It rests for so long; 0: until something changes.
+func (r *rested) note(key cache.ObjectName, seen glance, at time.Time, after time.Duration) {
+	noted := rest{seen: seen}
+	if after > 0 {
+		noted.until = at.Add(after)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen[key] = seen
+	r.rests[key] = noted
 }
 
 // forget is called when an Application may not be at rest any more.
 func (r *rested) forget(key cache.ObjectName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.seen, key)
+	delete(r.rests, key)
 }
 
-// still tells whether an Application looks as it did when it came to rest.
-func (r *rested) still(key cache.ObjectName, seen glance) bool {
+// still tells whether an Application looks as it did when it came to rest, and after which time to look again; 0: never.
+func (r *rested) still(key cache.ObjectName, seen glance, at time.Time) (after time.Duration, still bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return seen != 0 && r.seen[key] == seen
+	noted, found := r.rests[key]
+	r.mu.Unlock()
+	switch {
+	case !found || seen == 0 || noted.seen != seen:
+		return 0, false
+	case noted.until.IsZero():
+		return 0, true
+	default:
+		after = noted.until.Sub(at)
+		return after, after > 0
+	}
 }
 
 // version is what tells one object from the other, and from itself at other times.
@@ -64,7 +86,7 @@ type version struct {
 }
 
 // glance looks at all objects that a sync begins with, and has to do so before the sync does: then it is at most
-// older than what the sync finds, and a change in between only makes the next resync a whole one.
+// older than what the sync finds, and a change in between only makes the next sync a whole one.
 func (r *rested) glance(informers *informer.Informers, key cache.ObjectName) (glance, error) {
 	var sum uint64
 	add := func(v version) {

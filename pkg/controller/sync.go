@@ -31,9 +31,13 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	if err != nil {
 		return failed(err)
 	}
-	if trigger.Event == Resynced && len(stale) == 0 && c.rested.still(key, seen) {
-		stages.Unchanged()
-		return Outcome{Verdict: Settled}
+	if !trigger.Event.isCause() && len(stale) == 0 {
+		// An earlier sync may have asked for a later look than the one that brought the key here: of the two the work
+		// queue keeps the earlier one only, so it is asked for again.
+		if after, still := c.rested.still(key, seen, time.Now()); still {
+			stages.Unchanged()
+			return Outcome{Verdict: Settled, After: after}
+		}
 	}
 	c.rested.forget(key)
 	snapshot, found, err := c.observe(key)
@@ -120,8 +124,8 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	})
 	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles)
 	// What may not be read is asked for again by each sync: no event tells of a permission.
-	if outcome.Verdict == Settled && outcome.After == 0 && len(uses.unfollowed) == 0 {
-		c.rested.note(key, seen)
+	if outcome.Verdict == Settled && len(uses.unfollowed) == 0 {
+		c.rested.note(key, seen, time.Now(), outcome.After)
 	}
 	return outcome
 }
