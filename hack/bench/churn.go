@@ -28,7 +28,7 @@ const (
 	reached = 0.95
 	// mostChurned is how many Applications change, again and again. It is so many that none of them gets to the end of its
 	// revisionHistoryLimit, where a change deletes a revision too: the raw client does not.
-	mostChurned = 500
+	mostChurned = 1000
 )
 
 // shares are the rates that are tried, as shares of the raw client's: the highest is looked for by halves.
@@ -42,12 +42,31 @@ func (b *bench) measureChurn(ctx context.Context, l *lab) error {
 	if err != nil {
 		return err
 	}
-	floor, err := l.rawChurn(ctx, sample)
-	if err != nil {
-		return fmt.Errorf("churn by the raw client: %w", err)
+	b.progress.step("G7: %d times changes of Applications by the raw client, then at rates up to its rate, each for %s", b.restarts(), b.options.step)
+	var floors, best, waits report.Sample
+	for range b.restarts() {
+		floor, err := l.rawChurn(ctx, sample)
+		if err != nil {
+			return fmt.Errorf("churn by the raw client: %w", err)
+		}
+		b.progress.result("the raw client: %.1f a second", floor)
+		rate, wait, err := b.highestRate(ctx, l, floor)
+		if err != nil {
+			return fmt.Errorf("churn: %w", err)
+		}
+		floors, best, waits = append(floors, floor), append(best, rate), append(waits, wait)
 	}
-	b.progress.step("G7: changes of Applications at rates up to the raw client's %.1f a second, each for %s", floor, b.options.step)
-	best, wait := 0.0, 0.0
+	b.add(report.Row{
+		Goal: "G7", What: "changes followed, against the raw client", Unit: "/s", Must: report.AtLeastTimes(0.75), Aim: report.AtLeastTimes(0.9),
+		Floor: floors, Measured: best,
+		Note: fmt.Sprintf("the highest rate, in steps, at which 99 of 100 changes are in the Deployment within a second; there it took %.0f ms", waits.Median()),
+	})
+	return nil
+}
+
+// highestRate looks for the highest rate, up to the floor, that the controller follows, and returns the p99 of the
+// milliseconds that changes waited at it; 0 and 0 if it follows none.
+func (b *bench) highestRate(ctx context.Context, l *lab, floor float64) (best, wait float64, err error) {
 	err = l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
@@ -69,15 +88,7 @@ func (b *bench) measureChurn(ctx context.Context, l *lab) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("churn: %w", err)
-	}
-	b.add(report.Row{
-		Goal: "G7", What: "changes followed, against the raw client", Unit: "/s", Must: report.AtLeastTimes(0.75), Aim: report.AtLeastTimes(0.9),
-		Floor: report.Sample{floor}, Measured: report.Sample{best},
-		Note: fmt.Sprintf("the highest rate, in steps, at which 99 of 100 changes are in the Deployment within a second; there it took %.0f ms", wait),
-	})
-	return nil
+	return best, wait, err
 }
 
 // anySample is one of the settled Applications, to make status of.
