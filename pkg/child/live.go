@@ -25,14 +25,23 @@ type Snapshot struct {
 	Class *v1.AppliedClass
 	// Children are the live objects that carry the Application's label or ownerReference.
 	Children map[Ref]Object
-	// Unserved are the optional kinds that could not be looked at, each with the reason, as a person
-	// reads it. Nothing is known of their objects, and none can be written.
-	Unserved map[Kind]string
+	// Unserved are the optional kinds that could not be looked at. Nothing is known of their objects, and
+	// none can be written.
+	Unserved map[Kind]Unserved
 	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are
 	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. They belong to the cache: never change
 	// them.
 	ReplicaSets []*ReplicaSet
 	Pods        []*Pod
+}
+
+// Unserved is why an optional kind cannot be looked at.
+type Unserved struct {
+	// Why is the reason as a person reads it.
+	Why string
+	// Unlisted tells that the cluster serves the kind, and only does not list its objects at the moment. So
+	// another kind must not take its place.
+	Unlisted bool
 }
 
 // Get returns the live child of that name, as its own type, or the zero T if there is none.

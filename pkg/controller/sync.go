@@ -84,7 +84,8 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	}
 	facts := c.Facts
 	facts.References, facts.Revision = uses.hashes, rendered(record)
-	_, facts.WithoutHTTPRoutes = snapshot.Unserved[child.HTTPRoute]
+	httpRoutes, unserved := snapshot.Unserved[child.HTTPRoute]
+	facts.WithoutHTTPRoutes = unserved && !httpRoutes.Unlisted
 	desired, err := render.Children(choice.Application, facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,8 +46,12 @@ type optional struct {
 	mu sync.RWMutex
 	// live has the caches by namespace, filled, or unserved says why there are none.
 	live     map[string]*children
-	unserved string
+	unserved child.Unserved
 }
+
+// listPatience is how long the controller waits for the first list of an optional kind. One that the API server does
+// not list, as when its conversion webhook is down, must not keep it from all other work.
+const listPatience = 30 * time.Second
 
 func newOptional(kind child.Kind, scopes []string, api *api, permitted Access) *optional {
 	decided := make(chan struct{})
@@ -59,12 +64,16 @@ func newOptional(kind child.Kind, scopes []string, api *api, permitted Access) *
 	}
 }
 
-func notServed(kind child.Kind) string {
-	return fmt.Sprintf("the cluster does not serve %s of %s", kind, kind.GroupVersionKind().GroupVersion())
+func notServed(kind child.Kind) child.Unserved {
+	return child.Unserved{Why: fmt.Sprintf("the cluster does not serve %s of %s", kind, kind.GroupVersionKind().GroupVersion())}
 }
 
-func notPermitted(kind child.Kind) string {
-	return fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group)
+func notPermitted(kind child.Kind) child.Unserved {
+	return child.Unserved{Why: fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group)}
+}
+
+func notListed(kind child.Kind) child.Unserved {
+	return child.Unserved{Why: fmt.Sprintf("the cluster serves %s.%s, but does not list them; the controller's log has the error", kind.Resource, kind.Group), Unlisted: true}
 }
 
 // Name and Done make it a cache.DoneChecker: what to wait for before the caches may be used.
@@ -139,9 +148,20 @@ func (o *optional) fill(ctx context.Context) {
 	for _, c := range live {
 		running.Go(func() { c.informer.RunWithContext(ctx) })
 	}
-	if cache.WaitFor(ctx, "", synced...) {
-		o.publish(ctx, live, "", true)
+	if !o.listedSoon(ctx, synced) && ctx.Err() == nil {
+		logger.Info("The API is served, but not listed; going on without it until it is", "waited", listPatience)
+		o.publish(ctx, nil, notListed(o.kind), true)
 	}
+	if cache.WaitFor(ctx, "", synced...) {
+		o.publish(ctx, live, child.Unserved{}, true)
+	}
+}
+
+// listedSoon waits for the caches to be filled, but not for ever.
+func (o *optional) listedSoon(ctx context.Context, synced []cache.DoneChecker) bool {
+	ctx, cancel := context.WithTimeout(ctx, listPatience)
+	defer cancel()
+	return cache.WaitFor(ctx, "", synced...)
 }
 
 // prepare makes the cache of a scope, with its handler.
@@ -180,13 +200,13 @@ func (o *optional) watchError(ctx context.Context, reflector *cache.Reflector, e
 
 // publish makes the caches, or the reason why there are none, what syncs see. final is what nothing is
 // about to follow: then it is decided, and who is concerned hears of it.
-func (o *optional) publish(ctx context.Context, live map[string]*children, unserved string, final bool) {
+func (o *optional) publish(ctx context.Context, live map[string]*children, unserved child.Unserved, final bool) {
 	o.mu.Lock()
 	changed := (o.live == nil) != (live == nil) || o.unserved != unserved
 	o.live, o.unserved = live, unserved
 	o.mu.Unlock()
 	if changed {
-		klog.FromContext(ctx).Info("An optional API came or went", "resource", o.kind.Resource, "group", o.kind.Group, "watched", live != nil, "reason", unserved)
+		klog.FromContext(ctx).Info("An optional API came or went", "resource", o.kind.Resource, "group", o.kind.Group, "watched", live != nil, "reason", unserved.Why)
 	}
 	if final {
 		o.decide()
@@ -197,7 +217,7 @@ func (o *optional) publish(ctx context.Context, live map[string]*children, unser
 }
 
 // in returns the cache of a scope, or why there is none.
-func (o *optional) in(namespace string) (*children, string) {
+func (o *optional) in(namespace string) (*children, child.Unserved) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.live[namespace], o.unserved
@@ -205,13 +225,13 @@ func (o *optional) in(namespace string) (*children, string) {
 
 // Unserved returns the optional kinds of which nothing can be known or written now, each with the
 // reason. Ask it before Children: what is served then was served before.
-func (i *Informers) Unserved() map[child.Kind]string {
-	unserved := map[child.Kind]string{}
+func (i *Informers) Unserved() map[child.Kind]child.Unserved {
+	unserved := map[child.Kind]child.Unserved{}
 	for _, kind := range child.OptionalKinds() {
 		unserved[kind] = notServed(kind)
 	}
 	for _, o := range i.optional {
-		if _, why := o.in(metav1.NamespaceAll); why != "" {
+		if _, why := o.in(metav1.NamespaceAll); why != (child.Unserved{}) {
 			unserved[o.kind] = why
 		} else {
 			delete(unserved, o.kind)

@@ -5,6 +5,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	definitionsfake "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/fake"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -93,7 +95,7 @@ func (f *fixture) wantServed(open *openWatches, served bool, routes int) {
 	synctest.Wait()
 	why, absent := f.informers.Unserved()[child.HTTPRoute]
 	if absent == served {
-		f.Errorf("served is %t (%s), want %t", !absent, why, served)
+		f.Errorf("served is %t (%v), want %t", !absent, why, served)
 	}
 	want := int32(0)
 	if served {
@@ -158,6 +160,45 @@ func TestOptionalAPIComesAndGoes(t *testing.T) {
 			}
 			f.wantServed(open, true, 1)
 		})
+}
+
+// An API that is served, but whose lists fail, keeps nobody waiting. Once they succeed it is as any other.
+func TestOptionalAPIThatCannotBeListed(t *testing.T) {
+	crds := definitionsfake.NewClientset(definition(child.HTTPRoute, "first"))
+	var broken atomic.Bool
+	broken.Store(true)
+	withOptional(t, nil, func(gateway *gatewayfake.Clientset) OptionalAPIs {
+		fail := func(clienttesting.Action) (bool, runtime.Object, error) {
+			return broken.Load(), nil, apierrors.NewInternalError(errors.New("conversion webhook failed"))
+		}
+		gateway.PrependReactor("list", "httproutes", fail)
+		gateway.PrependWatchReactor("httproutes", func(action clienttesting.Action) (bool, watch.Interface, error) {
+			handled, _, err := fail(action)
+			return handled, nil, err
+		})
+		return OptionalAPIs{Gateway: gateway, CRDs: crds}
+	}, func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches) {
+		if _, err := gateway.GatewayV1().HTTPRoutes("shop").Create(f.Context(), httpRoute(2), metav1.CreateOptions{}); err != nil {
+			f.Fatal(err)
+		}
+		f.wantServed(open, false, 0)
+		if n := done(f.synced); n == len(f.synced) {
+			f.Error("nobody waits for the first list")
+		}
+		<-time.After(listPatience)
+		f.wantServed(open, false, 0)
+		if n := done(f.synced); n != len(f.synced) {
+			f.Errorf("%d of %d are decided", n, len(f.synced))
+		}
+		if why := f.informers.Unserved()[child.HTTPRoute]; why != notListed(child.HTTPRoute) {
+			f.Errorf("it is unserved because %v", why)
+		}
+		f.expect("HTTPRoute came or went")
+		broken.Store(false)
+		<-time.After(time.Minute) // The reflector waits a little before it lists again.
+		f.wantServed(open, true, 1)
+		f.expect("HTTPRoute came or went", "added HTTPRoute shop/web "+string(uid(2))+", listed true")
+	})
 }
 
 // discovery answers for one version of an API.

@@ -62,9 +62,9 @@ func settledOptional(t *testing.T, spec string) child.Snapshot {
 
 // unserved takes the API of a kind away: nothing of it can be seen.
 func unserved(snapshot *child.Snapshot, kinds ...child.Kind) {
-	snapshot.Unserved = map[child.Kind]string{}
+	snapshot.Unserved = map[child.Kind]child.Unserved{}
 	for _, kind := range kinds {
-		snapshot.Unserved[kind] = "the cluster does not serve it"
+		snapshot.Unserved[kind] = child.Unserved{Why: "the cluster does not serve it"}
 		for ref := range snapshot.Children {
 			if ref.Kind == kind {
 				delete(snapshot.Children, ref)
