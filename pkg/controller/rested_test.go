@@ -85,4 +85,6 @@ func TestRetryAfterTheEvent(t *testing.T) {
 	})
 }
 
-func statusWrites(r applytest.Request) bool { return r.Kind == applytest.Applications && r.Subresource == "status" }
+func statusWrites(r applytest.Request) bool {
+	return r.Kind == applytest.Applications && r.Subresource == "status"
+}
