@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/wire"
 )
 
 // clients are all that talks to the API server, over one pool of connections.
@@ -51,7 +52,7 @@ func newClients(config *rest.Config, recorder *pipeline.Recorder) (*clients, err
 	if c.kube, err = kubernetes.NewForConfigAndClient(protobuf, httpClient); err != nil {
 		return nil, fmt.Errorf("make Kubernetes client: %w", err)
 	}
-	if c.fairlead, err = versioned.NewForConfigAndClient(config, httpClient); err != nil {
+	if c.fairlead, err = wire.NewClientset(config, httpClient); err != nil {
 		return nil, fmt.Errorf("make Fairlead client: %w", err)
 	}
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient); err != nil {
