@@ -116,11 +116,7 @@ func (l *lab) changeOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = inParallel(ctx, l.options.workers, l.churned(), func(ctx context.Context, i int) error {
-			_, err := l.changeImage(ctx, l.clients, i, l.tag())
-			return err
-		})
-		if err != nil {
+		if _, err := l.changeEach(ctx, l.churned()); err != nil {
 			return err
 		}
 		return asked.untilCalm(ctx, c.subject, func([]event) bool { return true })

@@ -4,9 +4,9 @@
 // Package wire is how Applications come from the API server.
 //
 // Custom resources come as JSON, never as protobuf, and the first list as one stream of events, which is decoded one after
-// the other: at a start, that is what the caches wait for. client-go goes over each event eight times: twice to find its
-// end, twice to take it apart, twice for its kind, and twice to check and decode it. Where all that is to be seen by the
-// first bytes, this package leaves out the four in the middle.
+// the other: at a start, that is what the caches wait for. client-go goes over each event ten times: twice to find its end,
+// twice for a kind that it has not, twice to take it apart, twice for the kind of what is in it, and twice to check and decode
+// that. Where all that is to be seen by the first bytes, this package leaves out the six in the middle.
 package wire
 
 import (

@@ -5,6 +5,7 @@ package wire
 
 import (
 	"bytes"
+	encodingjson "encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,9 +78,18 @@ func (c contents) Decode(data []byte, defaults *schema.GroupVersionKind, into ru
 	}
 	object := &v1.Application{}
 	if err := json.Unmarshal(data, object); err != nil {
-		return nil, nil, err
+		return c.Decoder.Decode(firstValue(data), defaults, into)
 	}
 	object.TypeMeta = metav1.TypeMeta{} // As in every typed object that client-go decodes.
 	kind := v1.SchemeGroupVersion.WithKind(v1.ApplicationKind)
 	return object, &kind, nil
+}
+
+// firstValue leaves out what follows the object in an event: a field that this version of the API does not have.
+func firstValue(data []byte) []byte {
+	var value encodingjson.RawMessage
+	if err := encodingjson.NewDecoder(bytes.NewReader(data)).Decode(&value); err != nil {
+		return data // The decoder says what is wrong with it.
+	}
+	return value
 }

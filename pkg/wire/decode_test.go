@@ -132,6 +132,7 @@ func TestDecode(t *testing.T) {
 		"no object":          {`{"type":"ADDED"}`, false},
 		"object of no kind":  {`{"type":"ADDED","object":{"metadata":{}}}`, false},
 		"wrong kind of text": {strings.Replace(web, `"image":"`, `"image":1,"imagine":"`, 1), true},
+		"further field":      {strings.TrimSuffix(web, "}\n") + `,"more":{"a":[1]}}` + "\n" + bookmark, true},
 		"broken off":         {web[:len(web)/2], false},
 		"empty":              {"", false},
 	} {
