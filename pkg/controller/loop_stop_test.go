@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,12 +20,11 @@ import (
 // entered is closed when it arrives.
 func gate(s *applytest.Server) (entered, open chan struct{}) {
 	entered, open = make(chan struct{}), make(chan struct{})
-	arrived := false
+	var arrived atomic.Bool // Requests come from several goroutines.
 	s.Intercept(func(ctx context.Context, r applytest.Request) error {
-		if arrived || !createOf(child.Deployment)(r) {
+		if !createOf(child.Deployment)(r) || !arrived.CompareAndSwap(false, true) {
 			return nil
 		}
-		arrived = true
 		close(entered)
 		select {
 		case <-open:
