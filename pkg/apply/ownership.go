@@ -45,7 +45,7 @@ func PostEntry(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry 
 
 // convertManagedFields makes the fields of the creating POST those of the applier. Without it, a
 // field that is not rendered any more would stay for ever, owned by the POST. It costs a read
-// and a write, once in the life of a child, before its first change.
+// and a write, once in the life of a child, before the first change of which fields it has.
 func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) error {
 	object, err := w.client.Get(ctx, result.Ref)
 	if err != nil {
@@ -68,15 +68,24 @@ func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) e
 	return nil
 }
 
-// startFrom gives the new Deployment a number of replicas to start from. The annotation tells that
-// the number is Fairlead's until the first apply, which hands it over.
-func startFrom(object *unstructured.Unstructured, replicas int32) {
+// keepsShape tells whether the apply has every field that the POST had, so that none is to be taken away.
+func keepsShape(result plan.Result) bool {
+	return result.Shape != "" && result.Shape == result.Live.GetAnnotations()[v1.AnnotationCreatedShape]
+}
+
+func annotate(object *unstructured.Unstructured, key, value string) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[v1.AnnotationReplicasManaged] = "true"
+	annotations[key] = value
 	object.SetAnnotations(annotations)
+}
+
+// startFrom gives the new Deployment a number of replicas to start from. The annotation tells that
+// the number is Fairlead's until the first apply, which hands it over.
+func startFrom(object *unstructured.Unstructured, replicas int32) {
+	annotate(object, v1.AnnotationReplicasManaged, "true")
 	// The only error is that spec is no object, which a rendered Deployment's is.
 	_ = unstructured.SetNestedField(object.Object, int64(replicas), "spec", "replicas")
 }

@@ -119,8 +119,11 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 		result.Err = err
 		return result
 	}
-	if result.HandOver != nil {
-		startFrom(object, *result.HandOver)
+	switch {
+	case result.HandOver != nil:
+		startFrom(object, *result.HandOver) // It has more fields than are rendered.
+	case result.Shape != "":
+		annotate(object, v1.AnnotationCreatedShape, result.Shape)
 	}
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -226,7 +229,7 @@ func (w *Writer) bring(ctx context.Context, result plan.Result, rekey bool) (*me
 			return nil, err
 		}
 	}
-	if CreatedByPost(result.Live) || rekey {
+	if CreatedByPost(result.Live) && !keepsShape(result) || rekey {
 		if err := w.convertManagedFields(ctx, result); err != nil {
 			return nil, err
 		}

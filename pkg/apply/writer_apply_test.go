@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -45,6 +46,33 @@ func TestConversionHappensOnce(t *testing.T) {
 	f.wantStored(child.ConfigMap, "b: \"3\"\n", "data")
 	want := []string{
 		"create as fairlead",
+		"get", "json-patch as fairlead", "apply as fairlead",
+		"apply as fairlead",
+	}
+	if got := f.requests(); !slices.Equal(got, want) {
+		t.Errorf("the requests were %q, want %q", got, want)
+	}
+}
+
+// An apply that has all fields of the POST takes none away, so that it needs no conversion.
+func TestApplyOfTheSameShape(t *testing.T) {
+	f := newFixture(t)
+	shaped := func(step plan.Step, shape string) plan.Step {
+		step.Shape = shape
+		return step
+	}
+	f.do(shaped(f.create(child.ConfigMap, owned+"data: {a: '1', b: '1'}"), "ab"))
+	f.do(shaped(f.apply(child.ConfigMap, owned+"data: {a: '2', b: '1'}"), "ab"))
+	f.wantStored(child.ConfigMap, "a: \"2\"\nb: \"1\"\n", "data")
+	f.do(shaped(f.apply(child.ConfigMap, owned+"data: {a: '3'}"), "a"))
+	f.wantStored(child.ConfigMap, "a: \"3\"\n", "data")
+	if _, found := f.cached(child.ConfigMap).GetAnnotations()[v1.AnnotationCreatedShape]; found {
+		t.Error("it still has the shape of its creation")
+	}
+	f.do(shaped(f.apply(child.ConfigMap, owned+"data: {a: '4'}"), ""))
+	want := []string{
+		"create as fairlead",
+		"apply as fairlead",
 		"get", "json-patch as fairlead", "apply as fairlead",
 		"apply as fairlead",
 	}

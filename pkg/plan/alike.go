@@ -75,18 +75,22 @@ func (k kindSchema) alike(ref schema.TypeRef, want, have view) bool {
 func (k kindSchema) alikeMaps(m *schema.Map, want, have view) bool {
 	empty := true
 	for name, wanted := range want.fields() {
-		ref := m.ElementType
-		if field, found := m.FindField(name); found {
-			ref = field.Type
-		}
 		value, found := have.get(name)
-		if !found || !k.alike(ref, wanted, value) {
+		if !found || !k.alike(typeOf(m, name), wanted, value) {
 			return false
 		}
 		empty = false
 	}
 	// Of an empty map there is nothing to look at, but that it is one.
 	return !empty || want.equals(have)
+}
+
+// typeOf is the type of a field.
+func typeOf(m *schema.Map, name string) schema.TypeRef {
+	if field, found := m.FindField(name); found {
+		return field.Type
+	}
+	return m.ElementType
 }
 
 // alikeLists looks only at rendered items, which must be live in the rendered order (see order.go). Others may have

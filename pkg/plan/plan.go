@@ -111,7 +111,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	}
 	live, found := in.Snapshot.Children[desired.Ref]
 	if !found {
-		step.Action = Create
+		step.Action, step.Shape = Create, differ.notedShape(desired)
 		step.Reason = "it does not exist"
 		if knownUID(in.Snapshot.Application, desired.Ref) != "" {
 			step.Drift = true
@@ -143,6 +143,9 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 		return step, nil
 	}
 	step.Action = Apply
+	if live.GetAnnotations()[v1.AnnotationCreatedShape] != "" {
+		step.Shape = differ.Shape(desired)
+	}
 	step.Fields = difference.Fields
 	// Also where the Application changed: others may have changed the child too, and before.
 	step.Rekey = difference.Rekey

@@ -54,6 +54,9 @@ type Step struct {
 	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil: the
 	// old one goes only once the new one is there.
 	After *child.Ref
+	// Shape is, for the Create of a Deployment, and for an Apply to one that still has that of its
+	// creation, which fields are rendered; see shape.go. "": nobody knows.
+	Shape string
 	// HandOver is, for a Deployment that is rendered without replicas, the number that the
 	// autoscaler or people start from; see replicas.go. Usually nil.
 	HandOver *int32

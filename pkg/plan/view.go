@@ -6,6 +6,7 @@ package plan
 import (
 	"iter"
 	"reflect"
+	"strconv"
 
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -164,6 +165,20 @@ func (v view) sameItems(other view) bool {
 		}
 	}
 	return true
+}
+
+// text is a scalar as one reads it: a key of a list item.
+func (v view) text() string {
+	switch {
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10)
+	}
+	if whole, ok := v.whole(); ok {
+		return value.ToString(whole)
+	}
+	return ""
 }
 
 // whole is the value as structured merge has it.

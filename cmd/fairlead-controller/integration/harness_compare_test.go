@@ -109,6 +109,8 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 	// These are hashes over the owner's UID too.
 	delete(annotations, v1.AnnotationRenderedHash)
 	delete(annotations, v1.AnnotationRevision)
+	// It tells of the past.
+	delete(annotations, v1.AnnotationCreatedShape)
 	if len(annotations) == 0 {
 		annotations = nil
 	}

@@ -270,8 +270,7 @@ func TestStatusWritesOfARollout(t *testing.T) {
 	if got, most := counts["update applications/status"], 3+int(took/settleTime); got > most {
 		t.Errorf("%d writes of status in %s, want at most %d", got, took, most)
 	}
-	// The first change of a child that was created by a POST converts its managedFields too.
-	if got := counts["patch deployments"]; got != 2 {
-		t.Errorf("%d writes of the Deployment, want 2", got)
+	if got := counts["patch deployments"]; got != 1 {
+		t.Errorf("%d writes of the Deployment, want 1", got)
 	}
 }

@@ -18,6 +18,9 @@ const (
 	// AnnotationRenderedHash is on every child: a hash of what was rendered last. A difference
 	// means that the spec changed, even where only a field went away.
 	AnnotationRenderedHash = "apps.fairlead.dev/rendered-hash"
+	// AnnotationCreatedShape is on a Deployment as long as its fields may belong to the POST that created
+	// it: a hash of which fields that had. An apply that has them all leaves them there.
+	AnnotationCreatedShape = "apps.fairlead.dev/created-shape"
 	// AnnotationConfigHash is on the pod template: a hash of spec.config.data, so that a change
 	// rolls the pods.
 	AnnotationConfigHash = "apps.fairlead.dev/config-hash"
