@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,7 +21,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// G7: how many changes of Applications a second the controller follows without falling behind.
+// G7: how many changes of Applications a second are followed without falling behind, by the controller and by the raw
+// client.
 
 const (
 	// longestWait is how long all but a hundredth of the changes may take until the Deployment has them.
@@ -31,26 +34,27 @@ const (
 	mostChurned = 1000
 )
 
-// shares are the rates that are tried, as shares of the raw client's: the highest is looked for by halves.
+// shares are the rates that are tried, as shares of what the raw client gets done without a pause.
 func shares() []float64 { return []float64{0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1} }
 
 func (b *bench) measureChurn(ctx context.Context, l *lab) error {
-	if err := l.changeOnce(ctx); err != nil {
-		return fmt.Errorf("first changes: %w", err)
-	}
 	sample, err := l.anySample(ctx)
 	if err != nil {
 		return err
 	}
-	b.progress.step("G7: %d times changes of Applications by the raw client, then at rates up to its rate, each for %s", b.restarts(), b.options.step)
+	b.progress.step("G7: %d times changes of Applications at rising rates, each for %s, followed by the raw client and by the controller", b.restarts(), b.options.step)
 	var floors, best, waits report.Sample
 	for range b.restarts() {
-		floor, err := l.rawChurn(ctx, sample)
+		most, err := l.changesWithoutPause(ctx, sample)
 		if err != nil {
-			return fmt.Errorf("churn by the raw client: %w", err)
+			return fmt.Errorf("changes without a pause: %w", err)
 		}
-		b.progress.result("the raw client: %.1f a second", floor)
-		rate, wait, err := b.highestRate(ctx, l, floor)
+		b.progress.result("without a pause between them, the raw client makes and follows %.1f a second", most)
+		floor, _, err := b.highestRateOfRaw(ctx, l, sample, most)
+		if err != nil {
+			return fmt.Errorf("churn followed by the raw client: %w", err)
+		}
+		rate, wait, err := b.highestRateOfController(ctx, l, most)
 		if err != nil {
 			return fmt.Errorf("churn: %w", err)
 		}
@@ -64,31 +68,79 @@ func (b *bench) measureChurn(ctx context.Context, l *lab) error {
 	return nil
 }
 
-// highestRate looks for the highest rate, up to the floor, that the controller follows, and returns the p99 of the
-// milliseconds that changes waited at it; 0 and 0 if it follows none.
-func (b *bench) highestRate(ctx context.Context, l *lab, floor float64) (best, wait float64, err error) {
+// highestRateOfController starts the controller, and lets it come to rest before.
+func (b *bench) highestRateOfController(ctx context.Context, l *lab, most float64) (best, wait float64, err error) {
 	err = l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
 		}
-		tried := shares()
-		for len(tried) > 0 {
-			middle := len(tried) / 2
-			asked := tried[middle] * floor
-			rate, p99, err := l.churn(ctx, c, asked, b.options.step)
+		best, wait, err = b.highestRate("the controller", most, func(rate float64) (float64, float64, error) {
+			asked, err := l.follow(ctx, isSuccessfulWrite)
 			if err != nil {
-				return err
+				return 0, 0, err
 			}
-			b.progress.result("%.1f a second (%.0f %%): p99 %.0f ms", rate, 100*tried[middle], p99)
-			if p99 > longestWait || rate < reached*asked {
-				tried = tried[:middle]
-				continue
+			cameAbout, err := l.changeAtRate(ctx, rate, func(context.Context, int, *v1.Application) error { return nil })
+			if err != nil {
+				return 0, 0, err
 			}
-			best, wait, tried = rate, p99, tried[middle+1:]
-		}
-		return nil
+			err = asked.untilCalm(ctx, c.subject, func([]event) bool { return true })
+			return cameAbout, followed(asked.events, fromController).Quantile(0.99), err
+		})
+		return err
 	})
 	return best, wait, err
+}
+
+// highestRateOfRaw has the raw client follow, which is told of each change instead of watching. As many are followed at
+// once as the controller has workers, and each Application by one of them at a time.
+func (b *bench) highestRateOfRaw(ctx context.Context, l *lab, s *sample, most float64) (best, wait float64, err error) {
+	r, err := l.newRaw(s.connections)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.close()
+	workers := make([]sync.Mutex, r.workers)
+	return b.highestRate("the raw client", most, func(rate float64) (float64, float64, error) {
+		asked, err := l.follow(ctx, isSuccessfulWrite)
+		if err != nil {
+			return 0, 0, err
+		}
+		cameAbout, err := l.changeAtRate(ctx, rate, func(ctx context.Context, i int, changed *v1.Application) error {
+			worker := i % len(workers)
+			workers[worker].Lock()
+			defer workers[worker].Unlock()
+			err := l.followChange(ctx, r.connections[worker%len(r.connections)], s, changed)
+			if apierrors.IsConflict(err) {
+				return nil // It has been changed again meanwhile; that change's status follows.
+			}
+			return err
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		events, err := asked.all(ctx)
+		return cameAbout, followed(events, fromRaw).Quantile(0.99), err
+	})
+}
+
+// highestRate looks by halves for the highest share of a rate at which nearly all changes are followed soon enough, and
+// returns the rate and the p99 of the milliseconds that they waited at it; 0 and 0 if there is none.
+func (b *bench) highestRate(who string, most float64, churn func(rate float64) (cameAbout, p99 float64, err error)) (best, wait float64, err error) {
+	for tried := shares(); len(tried) > 0; {
+		middle := len(tried) / 2
+		asked := tried[middle] * most
+		rate, p99, err := churn(asked)
+		if err != nil {
+			return 0, 0, err
+		}
+		b.progress.result("%s, %.1f a second (%.0f %%): p99 %.0f ms", who, rate, 100*tried[middle], p99)
+		if p99 > longestWait || rate < reached*asked {
+			tried = tried[:middle]
+			continue
+		}
+		best, wait, tried = rate, p99, tried[middle+1:]
+	}
+	return best, wait, nil
 }
 
 // anySample is one of the settled Applications, to make status of.
@@ -105,24 +157,6 @@ func (l *lab) anySample(ctx context.Context) (*sample, error) {
 // churned is how many of the Applications change.
 func (l *lab) churned() int { return min(l.applications, mostChurned) }
 
-// changeOnce has the controller follow a change of each Application that will change. Once in the life of a child that was
-// created by POST, the first change converts its managedFields; that is not what churn costs.
-func (l *lab) changeOnce(ctx context.Context) error {
-	return l.withController(ctx, func(c *controller) error {
-		if err := l.awaitRest(ctx, c, l.applications); err != nil {
-			return err
-		}
-		asked, err := l.follow(ctx, fromController)
-		if err != nil {
-			return err
-		}
-		if _, err := l.changeEach(ctx, l.churned()); err != nil {
-			return err
-		}
-		return asked.untilCalm(ctx, c.subject, func([]event) bool { return true })
-	})
-}
-
 // changeImage gives an Application another image, and returns it as it is then.
 func (l *lab) changeImage(ctx context.Context, c *clients, i int, tag string) (*v1.Application, error) {
 	application := newApplication(i)
@@ -138,42 +172,32 @@ func (l *lab) changeImage(ctx context.Context, c *clients, i int, tag string) (*
 // tag is a new one each time, and none that an Application began with.
 func (l *lab) tag() string { return "2." + strconv.FormatInt(l.changes.Add(1), 10) }
 
-// churn changes Applications at a rate, and returns the rate that came about and the p99 of the milliseconds until the
-// Deployment had the change.
-func (l *lab) churn(ctx context.Context, c *controller, rate float64, lasting time.Duration) (cameAbout, p99 float64, err error) {
-	asked, err := l.follow(ctx, func(e *event) bool { return measured(e) && e.IsWrite() && e.Code < 300 })
-	if err != nil {
-		return 0, 0, err
-	}
+// changeAtRate changes Applications, has each change followed, and returns the rate that came about.
+func (l *lab) changeAtRate(ctx context.Context, rate float64, follow func(ctx context.Context, i int, changed *v1.Application) error) (float64, error) {
 	offset := int(l.changes.Load())
-	cameAbout, err = atRate(ctx, rate, lasting, func(ctx context.Context, i int) error {
-		_, err := l.changeImage(ctx, l.clients, (offset+i)%l.churned(), l.tag())
-		return err
+	return atRate(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
+		i := (offset + turn) % l.churned()
+		changed, err := l.changeImage(ctx, l.clients, i, l.tag())
+		if err != nil {
+			return err
+		}
+		return follow(ctx, i, changed)
 	})
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := asked.untilCalm(ctx, c.subject, func([]event) bool { return true }); err != nil {
-		return 0, 0, err
-	}
-	return cameAbout, followed(asked.events).Quantile(0.99), nil
 }
 
 // followed are the milliseconds from each change of an Application to its Deployment's.
-func followed(events []event) report.Sample {
+func followed(events []event, by func(*event) bool) report.Sample {
 	return waits(events,
 		func(e *event) (string, bool) {
-			return e.Namespace + "/" + e.Name, !fromController(e) && e.Target() == v1.ApplicationResource
+			return e.Namespace + "/" + e.Name, !by(e) && e.Target() == v1.ApplicationResource
 		},
-		func(e *event) (string, bool) {
-			return e.Namespace + "/" + e.Name, fromController(e) && e.Resource == "deployments"
-		},
+		func(e *event) (string, bool) { return e.Namespace + "/" + e.Name, by(e) && e.Resource == "deployments" },
 	)
 }
 
-// rawChurn is how many changes a second the raw client makes and follows by itself, without any pause: the Application,
-// the Deployment and the status.
-func (l *lab) rawChurn(ctx context.Context, s *sample) (float64, error) {
+// changesWithoutPause is how many changes a second the raw client makes and follows by itself, each as soon as the one
+// before is done: the Application, the revision, the Deployment and the status.
+func (l *lab) changesWithoutPause(ctx context.Context, s *sample) (float64, error) {
 	r, err := l.newRaw(s.connections)
 	if err != nil {
 		return 0, err
@@ -189,7 +213,11 @@ func (l *lab) rawChurn(ctx context.Context, s *sample) (float64, error) {
 			if i >= l.churned() {
 				i = worker
 			}
-			if err := l.changeAndFollow(ctx, c, s, i); err != nil {
+			changed, err := l.changeImage(ctx, c, i, l.tag())
+			if err != nil {
+				return err
+			}
+			if err := l.followChange(ctx, c, s, changed); err != nil {
 				return err
 			}
 			done.Add(1)
@@ -199,12 +227,8 @@ func (l *lab) rawChurn(ctx context.Context, s *sample) (float64, error) {
 	return float64(done.Load()) / time.Since(began).Seconds(), err
 }
 
-// changeAndFollow does what a person and then the controller do for one change.
-func (l *lab) changeAndFollow(ctx context.Context, c *clients, s *sample, i int) error {
-	changed, err := l.changeImage(ctx, c, i, l.tag())
-	if err != nil {
-		return err
-	}
+// followChange does what the controller does for a change of the image.
+func (l *lab) followChange(ctx context.Context, c *clients, s *sample, changed *v1.Application) error {
 	bundles, err := s.bundles([]*v1.Application{changed})
 	if err != nil {
 		return err

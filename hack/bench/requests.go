@@ -95,6 +95,9 @@ func fromController(e *event) bool {
 	return strings.HasPrefix(e.UserAgent, "fairlead-controller/")
 }
 
+// fromRaw selects what the raw client writes, not what others do in its name.
+func fromRaw(e *event) bool { return strings.HasPrefix(e.UserAgent, rawAgent+"/") }
+
 // isConvergence selects what an Application waits for: its children and its status, not what is told about it.
 func isConvergence(e *event) bool {
 	return e.IsWrite() && e.Code < 300 && e.Resource != "events"
@@ -163,6 +166,9 @@ func isEventWrite(e *event) bool { return e.IsWrite() && e.Resource == "events" 
 
 // isChangeRequest selects all writes but those of Events, the refused ones too.
 func isChangeRequest(e *event) bool { return e.IsWrite() && e.Resource != "events" }
+
+// isSuccessfulWrite selects what changed something that is measured.
+func isSuccessfulWrite(e *event) bool { return measured(e) && e.IsWrite() && e.Code < 300 }
 
 // isAnyWrite selects everything that would change something, Events too.
 func isAnyWrite(e *event) bool { return e.IsWrite() }

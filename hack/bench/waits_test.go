@@ -36,7 +36,7 @@ func TestFollowed(t *testing.T) {
 		request(agent, "patch", "applications", "c", 50, 60),
 		request(agent, "patch", "applications", "lost", 70, 71),
 	}
-	if diff := cmp.Diff(report.Sample{13, 0, math.Inf(1)}, followed(events)); diff != "" {
+	if diff := cmp.Diff(report.Sample{13, 0, math.Inf(1)}, followed(events, fromController)); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 }
