@@ -36,10 +36,11 @@ type clients struct {
 
 // newClients makes the clients. The recorder, which may be nil, sees the lists and watches.
 func newClients(config *rest.Config, recorder *pipeline.Recorder) (*clients, error) {
+	config = rest.CopyConfig(config)
 	if recorder != nil {
-		config = rest.CopyConfig(config)
 		config.Wrap(recorder.Transport)
 	}
+	config.Wrap(newReconnecting) // Outside of the recorder, which so sees every attempt.
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
