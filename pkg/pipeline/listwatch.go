@@ -87,6 +87,7 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.Lis
 	rec := rr.request(TypeWatchStarted, "watch", options, began, err)
 	if streaming {
 		rec.reason = "streaming the initial state"
+		rr.change(func(s *resourceState) { s.state = stateListing }) // Attempts before may have failed.
 	}
 	rr.requested(rec, err)
 	if err != nil {

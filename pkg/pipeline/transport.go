@@ -46,7 +46,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response, err := t.wrapped.RoundTrip(request)
 	if err != nil {
-		body.record(0, err)
+		if rr.breaks(Cause(err)) {
+			body.record(0, err)
+		}
 		return response, err
 	}
 	body.code, body.wrapped = int32(response.StatusCode), response.Body
@@ -56,6 +58,16 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		body.record(0, nil)
 	}
 	return response, nil
+}
+
+// breaks notes that an attempt to list or watch failed, and tells whether that is news: while a watch waits for an API server
+// that is away, it tries again every second, and each time the same is wrong.
+func (rr *ResourceRecorder) breaks(problem string) (news bool) {
+	rr.change(func(s *resourceState) {
+		news = s.state != stateBroken || s.problem != problem
+		s.state, s.problem = stateBroken, problem
+	})
+	return news
 }
 
 // countedBody counts the bytes of an answer.

@@ -129,7 +129,7 @@ type Resource struct {
 	// Namespace is empty for all.
 	Namespace string `json:"namespace,omitempty"`
 	// State is one of Waiting (nobody needs it yet, or its API is not served), Listing, Watching, Broken (the
-	// last request failed; the reflector backs off).
+	// last request failed; it is tried again).
 	State string `json:"state"`
 	// Objects is how many are in the cache.
 	Objects int `json:"objects"`
