@@ -29,16 +29,20 @@ func TestOutage(t *testing.T) {
 		name    string
 		disturb func(*testing.T)
 		repair  func(*testing.T)
+		// told is what the log says of the watches.
+		told []string
 	}{
 		{
 			"API server killed",
 			func(t *testing.T) { cluster.Kill(t, controlplane.KubeAPIServer) },
 			func(t *testing.T) { cluster.Restart(t, controlplane.KubeAPIServer) },
+			[]string{"The API server cannot be reached", "Reached the API server again"},
 		},
 		{
 			"etcd paused",
 			func(t *testing.T) { cluster.Pause(t, controlplane.Etcd) },
 			func(t *testing.T) { cluster.Resume(t, controlplane.Etcd) },
+			nil,
 		},
 	}
 	for _, test := range tests {
@@ -66,6 +70,11 @@ func TestOutage(t *testing.T) {
 				e.waitApplication(name, "Ready, with the new image", func(application *v1.Application) bool {
 					return application.Status.Image == "registry.example.com/web:2" && meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionReady)
 				})
+			}
+			for _, told := range test.told {
+				if e.log.find(told) == "" {
+					t.Errorf("the log does not say %q", told)
+				}
 			}
 			e.expectNoTrace(begin, names)
 			e.expectRest(begin, names)
