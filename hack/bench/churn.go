@@ -35,7 +35,9 @@ const (
 )
 
 // shares are the rates that are tried, as shares of what the raw client gets done without a pause.
-func shares() []float64 { return []float64{0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1} }
+func shares() []float64 {
+	return []float64{0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1}
+}
 
 func (b *bench) measureChurn(ctx context.Context, l *lab) error {
 	sample, err := l.anySample(ctx)

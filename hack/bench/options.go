@@ -75,7 +75,7 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	flags.StringVar(&o.json, "json", "", "a file to write the report to, as JSON")
 	flags.StringVar(&controllerArgs, "controller-args", "", "more flags for the controller, separated by spaces")
 	flags.DurationVar(&o.outage, "outage", 0, "how long the API server is away in G9; default: 60s from 10,000 Applications on, 10s below")
-	flags.DurationVar(&o.step, "step", 10*time.Second, "how long each rate is held in G7 and G10")
+	flags.DurationVar(&o.step, "step", 20*time.Second, "how long each rate is held in G7 and G10")
 	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
 	o.peer.addFlags(flags)
 	if err := flags.Parse(args); err != nil {

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"syscall"
 	"time"
 
@@ -22,7 +21,8 @@ import (
 func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 	n := l.applications
 	b.progress.step("G9: %d Applications changed, and no API server for %s", n, b.options.outage)
-	var seconds, first float64
+	// first is negative if something was written before the API server called itself ready. That counts, too.
+	var first, last float64
 	err := l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, n); err != nil {
 			return err
@@ -52,10 +52,9 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 			return err
 		}
 		events, err := asked.all(ctx)
-		first = math.Inf(1)
 		for i := range events {
 			first = min(first, events[i].Received.Sub(back).Seconds())
-			seconds = max(seconds, events[i].Completed.Sub(back).Seconds())
+			last = max(last, events[i].Completed.Sub(back).Seconds())
 		}
 		return err
 	})
@@ -66,11 +65,13 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 	if err != nil {
 		return fmt.Errorf("replay by the raw client: %w", err)
 	}
-	b.progress.result("%.2f s, of them %.2f s until the first write; the raw client takes %.2f s", seconds, first, floor)
+	seconds := last - first
+	b.progress.result("%.2f s, of them %.2f s before the API server was ready; the raw client takes %.2f s", seconds, -first, floor)
 	b.add(report.Row{
 		Goal: "G9", What: "converged after an outage, against a raw replay", Unit: "s",
 		Must: report.AtMostTimes(1.5).Plus(30), Aim: report.AtMostTimes(1.2), Floor: report.Sample{floor}, Measured: report.Sample{seconds},
-		Note: fmt.Sprintf("%d changed Applications, %s without an API server; from when it was ready again; the first write came after %.1f s", n, b.options.outage, first),
+		Note: fmt.Sprintf("%d changed Applications, %s without an API server; from when it was ready again, and from the first write if that was before: %.1f s",
+			n, b.options.outage, -first),
 	})
 	return nil
 }
