@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -81,7 +83,7 @@ func (b *bench) highestRateOfController(ctx context.Context, l *lab, most float6
 			if err != nil {
 				return 0, 0, err
 			}
-			cameAbout, err := l.changeAtRate(ctx, rate, func(context.Context, int, *v1.Application) error { return nil })
+			cameAbout, err := l.changeAtRate(ctx, rate, func(int, *v1.Application) {})
 			if err != nil {
 				return 0, 0, err
 			}
@@ -107,17 +109,21 @@ func (b *bench) highestRateOfRaw(ctx context.Context, l *lab, s *sample, most fl
 		if err != nil {
 			return 0, 0, err
 		}
-		cameAbout, err := l.changeAtRate(ctx, rate, func(ctx context.Context, i int, changed *v1.Application) error {
-			worker := i % len(workers)
-			workers[worker].Lock()
-			defer workers[worker].Unlock()
-			err := l.followChange(ctx, r.connections[worker%len(r.connections)], s, changed)
-			if apierrors.IsConflict(err) {
-				return nil // It has been changed again meanwhile; that change's status follows.
-			}
-			return err
+		following, followCtx := errgroup.WithContext(ctx)
+		cameAbout, err := l.changeAtRate(followCtx, rate, func(i int, changed *v1.Application) {
+			following.Go(func() error {
+				worker := i % len(workers)
+				workers[worker].Lock()
+				defer workers[worker].Unlock()
+				err := l.followChange(followCtx, r.connections[worker%len(r.connections)], s, changed)
+				if apierrors.IsConflict(err) {
+					return nil // It has been changed again meanwhile; that change's status follows.
+				}
+				return err
+			})
 		})
-		if err != nil {
+		// If one could not be followed, that is why no more were changed.
+		if err := cmp.Or(following.Wait(), err); err != nil {
 			return 0, 0, err
 		}
 		events, err := asked.all(ctx)
@@ -174,8 +180,8 @@ func (l *lab) changeImage(ctx context.Context, c *clients, i int, tag string) (*
 // tag is a new one each time, and none that an Application began with.
 func (l *lab) tag() string { return "2." + strconv.FormatInt(l.changes.Add(1), 10) }
 
-// changeAtRate changes Applications, has each change followed, and returns the rate that came about.
-func (l *lab) changeAtRate(ctx context.Context, rate float64, follow func(ctx context.Context, i int, changed *v1.Application) error) (float64, error) {
+// changeAtRate changes Applications, tells of each change, and returns the rate that came about.
+func (l *lab) changeAtRate(ctx context.Context, rate float64, tell func(i int, changed *v1.Application)) (float64, error) {
 	offset := int(l.changes.Load())
 	return atRate(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
 		i := (offset + turn) % l.churned()
@@ -183,7 +189,8 @@ func (l *lab) changeAtRate(ctx context.Context, rate float64, follow func(ctx co
 		if err != nil {
 			return err
 		}
-		return follow(ctx, i, changed)
+		tell(i, changed)
+		return nil
 	})
 }
 

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"syscall"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 	n := l.applications
 	b.progress.step("G9: %d Applications changed, and no API server for %s", n, b.options.outage)
-	// first is negative if something was written before the API server called itself ready. That counts, too.
-	var first, last float64
+	// first is negative if something was written before the API server called itself ready: that counts, too.
+	first, last := 0.0, math.Inf(-1)
 	err := l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, n); err != nil {
 			return err

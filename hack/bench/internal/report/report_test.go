@@ -45,6 +45,9 @@ func TestOver(t *testing.T) {
 	if diff := cmp.Diff(Sample{2, 4}, Sample{20, 40}.Over(Sample{5, 10, 15})); diff != "" {
 		t.Errorf("with another number of repeats: want -, got +:\n%s", diff)
 	}
+	if diff := cmp.Diff(Sample{2}, Sample{20, 60}.Over(Sample{10, 0})); diff != "" {
+		t.Errorf("a repeat whose floor is 0: want -, got +:\n%s", diff)
+	}
 	if got := (Sample{1}).Over(nil); got != nil {
 		t.Errorf("without a floor: %v", got)
 	}
@@ -58,6 +61,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"no limits", Row{Measured: Sample{1}}, Unjudged},
 		{"nothing measured", Row{Must: AtMost(1)}, Unmeasured},
+		{"no floor to hold it against", Row{Must: AtLeastTimes(0.75), Floor: Sample{0}, Measured: Sample{1}}, Unmeasured},
 		{"aim met", Row{Must: AtMost(5), Aim: AtMost(2), Measured: Sample{1, 2, 9}}, AimMet},
 		{"must met", Row{Must: AtMost(5), Aim: AtMost(2), Measured: Sample{3}}, MustMet},
 		{"must met, and there is no aim", Row{Must: AtMost(0), Measured: Sample{0}}, MustMet},

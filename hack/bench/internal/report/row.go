@@ -68,7 +68,7 @@ func (r *Row) Verdict() Verdict {
 	switch {
 	case r.Must == nil && r.Aim == nil:
 		return Unjudged
-	case math.IsNaN(r.Measured.Median()):
+	case math.IsNaN(r.Measured.Median()), r.relative() && math.IsNaN(r.Ratio().Median()):
 		return Unmeasured
 	case r.Must != nil && !r.holds(r.Must):
 		return Missed
@@ -79,6 +79,11 @@ func (r *Row) Verdict() Verdict {
 	default:
 		return MustMet
 	}
+}
+
+// relative tells whether it takes a floor to judge it.
+func (r *Row) relative() bool {
+	return r.Must != nil && r.Must.Relative || r.Aim != nil && r.Aim.Relative
 }
 
 func (r *Row) holds(limit *Limit) bool {

@@ -37,7 +37,7 @@ func (s Sample) Quantile(q float64) float64 {
 }
 
 // Over divides each measurement by the one of the same repeat: what slowed the machine down in one repeat slowed both.
-// With different numbers of measurements, the others' median is what is divided by.
+// With different numbers of measurements, the others' median is what is divided by. A floor of 0 gives no ratio.
 func (s Sample) Over(floor Sample) Sample {
 	if len(floor) == 0 {
 		return nil
@@ -48,7 +48,9 @@ func (s Sample) Over(floor Sample) Sample {
 		if len(floor) == len(s) {
 			divisor = floor[i]
 		}
-		ratios = append(ratios, value/divisor)
+		if divisor != 0 {
+			ratios = append(ratios, value/divisor)
+		}
 	}
 	return ratios
 }
