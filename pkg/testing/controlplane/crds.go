@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,13 +20,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 )
 
 const fieldManager = "fairlead-tests"
 
 // InstallCRDs applies every CustomResourceDefinition in the YAML files of a directory, and returns when each served
-// version answers. The definitions stay when the test ends: other tests of the package use them. Installing the same
+// version answers and can be discovered. The definitions stay when the test ends: other tests of the package use them. Installing the same
 // directory again costs a few requests.
 func (cp *ControlPlane) InstallCRDs(tb testing.TB, dir string) {
 	tb.Helper()
@@ -44,8 +46,12 @@ func (cp *ControlPlane) ApplyCRDs(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	discoverer, err := discovery.NewDiscoveryClientForConfig(cp.Config())
+	if err != nil {
+		return err
+	}
 	for i := range definitions {
-		if err := installCRD(ctx, client, &definitions[i]); err != nil {
+		if err := installCRD(ctx, client, discoverer, &definitions[i]); err != nil {
 			return fmt.Errorf("install CustomResourceDefinition %s: %w", definitions[i].GetName(), err)
 		}
 	}
@@ -86,7 +92,7 @@ func readCRDs(dir string) ([]unstructured.Unstructured, error) {
 	return definitions, nil
 }
 
-func installCRD(ctx context.Context, client dynamic.Interface, definition *unstructured.Unstructured) error {
+func installCRD(ctx context.Context, client dynamic.Interface, discoverer discovery.ServerResourcesInterface, definition *unstructured.Unstructured) error {
 	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	if _, err := crds.Apply(ctx, definition.GetName(), definition, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
 		return err
@@ -98,7 +104,7 @@ func installCRD(ctx context.Context, client dynamic.Interface, definition *unstr
 	if err != nil {
 		return fmt.Errorf("wait until it is established: %w", err)
 	}
-	return waitServed(ctx, client, definition)
+	return waitServed(ctx, client, discoverer, definition)
 }
 
 func established(definition *unstructured.Unstructured) bool {
@@ -112,9 +118,9 @@ func established(definition *unstructured.Unstructured) bool {
 	return false
 }
 
-// waitServed lists each served version until the answer is not 404: being established and being served are not the
-// same moment.
-func waitServed(ctx context.Context, client dynamic.Interface, definition *unstructured.Unstructured) error {
+// waitServed lists each served version until the answer is not 404, and then looks for it in discovery: being established,
+// served and discovered are three moments.
+func waitServed(ctx context.Context, client dynamic.Interface, discoverer discovery.ServerResourcesInterface, definition *unstructured.Unstructured) error {
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural")
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
@@ -126,7 +132,7 @@ func waitServed(ctx context.Context, client dynamic.Interface, definition *unstr
 		resource := schema.GroupVersionResource{Group: group, Version: fmt.Sprint(v["name"]), Resource: plural}
 		err := wait.PollUntilContextCancel(ctx, readyPeriod, true, func(ctx context.Context) (bool, error) {
 			_, err := client.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
-			if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
+			if notYet(err) {
 				return false, nil
 			}
 			return err == nil, err
@@ -134,6 +140,27 @@ func waitServed(ctx context.Context, client dynamic.Interface, definition *unstr
 		if err != nil {
 			return fmt.Errorf("wait until %s is served: %w", resource, err)
 		}
+		if err := waitDiscovered(ctx, discoverer, resource); err != nil {
+			return fmt.Errorf("wait until %s is in discovery: %w", resource, err)
+		}
 	}
 	return nil
+}
+
+func waitDiscovered(ctx context.Context, discoverer discovery.ServerResourcesInterface, resource schema.GroupVersionResource) error {
+	return wait.PollUntilContextCancel(ctx, readyPeriod, true, func(context.Context) (bool, error) {
+		found, err := discoverer.ServerResourcesForGroupVersion(resource.GroupVersion().String())
+		if notYet(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(found.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource }), nil
+	})
+}
+
+// notYet tells whether an API server that gets to know a resource answers so.
+func notYet(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
 }
