@@ -18,7 +18,7 @@ const reconnectPeriod = time.Second
 
 // reconnecting lets watches wait for an API server that refuses connections, because it restarts. client-go's reflectors
 // would come back less and less often, up to a minute apart, and an outage would last so much longer for the caches, and
-// for all that waits for them. Nothing is listed anew because of it: a watch goes on where it was.
+// for all that waits for them. A watch goes on where it was; what the starting server ends again is listed anew.
 type reconnecting struct {
 	wrapped http.RoundTripper
 
