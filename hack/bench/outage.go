@@ -34,7 +34,7 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 		}
 		// Stopped, it does not read its watches. What is in their buffers it reads later, while nobody answers.
 		c.Signal(syscall.SIGSTOP)
-		_, err = l.changeEach(ctx, n)
+		_, err = l.changeAll(ctx)
 		if err == nil {
 			err = l.plane.Act(ctx, controlplane.KubeAPIServer, "kill")
 		}
@@ -77,11 +77,11 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 	return nil
 }
 
-// changeEach gives each of the first n Applications another image.
-func (l *lab) changeEach(ctx context.Context, n int) ([]*v1.Application, error) {
-	changed := make([]*v1.Application, n)
+// changeAll gives every Application another image.
+func (l *lab) changeAll(ctx context.Context) ([]*v1.Application, error) {
+	changed := make([]*v1.Application, l.applications)
 	tag := l.tag()
-	err := inParallel(ctx, l.options.workers, n, func(ctx context.Context, i int) error {
+	err := inParallel(ctx, l.options.workers, l.applications, func(ctx context.Context, i int) error {
 		var err error
 		changed[i], err = l.changeImage(ctx, l.clients, i, tag)
 		return err
@@ -111,7 +111,7 @@ func (l *lab) replay(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	changed, err := l.changeEach(ctx, l.applications)
+	changed, err := l.changeAll(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -153,11 +153,13 @@ func (s *syncs) contents(application *v1.Application) map[string]any {
 		object.SetGeneration(0)
 		object.SetManagedFields(nil)
 		object.SetCreationTimestamp(metav1.Time{})
-		if deployment, ok := object.(*appsv1.Deployment); ok && render.FixedReplicas(application) == nil {
-			deployment.Spec.Replicas = nil
-			delete(deployment.Annotations, v1.AnnotationReplicasManaged)
+		if deployment, ok := object.(*appsv1.Deployment); ok {
+			delete(deployment.Annotations, v1.AnnotationCreatedShape) // It tells of the past.
+			if render.FixedReplicas(application) == nil {
+				deployment.Spec.Replicas = nil
+				delete(deployment.Annotations, v1.AnnotationReplicasManaged)
+			}
 		}
-		withoutAnnotation(object, v1.AnnotationCreatedShape)
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 		if err != nil {
 			s.Fatalf("%s: %v", ref, err)
@@ -165,13 +167,6 @@ func (s *syncs) contents(application *v1.Application) map[string]any {
 		all[ref.String()] = fields
 	}
 	return all
-}
-
-// withoutAnnotation takes an annotation away that tells of the past.
-func withoutAnnotation(object metav1.Object, key string) {
-	annotations := object.GetAnnotations()
-	delete(annotations, key)
-	object.SetAnnotations(annotations)
 }
 
 // disturbances are what others do to a child that is not theirs.

@@ -97,7 +97,7 @@ func TestReconnectingEndsWithItsContext(t *testing.T) {
 			}
 			ended <- err
 		}()
-		time.Sleep(time.Minute) //nolint:forbidigo // The time of the bubble.
+		synctest.Wait() // It was refused, and waits to try again.
 		start := time.Now()
 		cancel()
 		if err := <-ended; !errors.Is(err, syscall.ECONNREFUSED) || time.Since(start) != 0 {

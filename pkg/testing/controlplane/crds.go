@@ -27,8 +27,8 @@ import (
 const fieldManager = "fairlead-tests"
 
 // InstallCRDs applies every CustomResourceDefinition in the YAML files of a directory, and returns when each served
-// version answers and can be discovered. The definitions stay when the test ends: other tests of the package use them. Installing the same
-// directory again costs a few requests.
+// version answers and can be discovered. The definitions stay when the test ends: other tests of the package use them.
+// Installing the same directory again costs a few requests.
 func (cp *ControlPlane) InstallCRDs(tb testing.TB, dir string) {
 	tb.Helper()
 	if err := cp.ApplyCRDs(tb.Context(), dir); err != nil {
