@@ -88,7 +88,7 @@ func (h *classHandlers) queueAll(name string) {
 		return // There is no such index; the informers have made it.
 	}
 	for _, application := range applications {
-		h.enqueue(cache.MetaObjectToName(application), Trigger{v1.ApplicationClassKind, Spread})
+		h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: v1.ApplicationClassKind, Event: Spread, Elsewhere: true})
 	}
 }
 

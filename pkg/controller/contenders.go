@@ -21,7 +21,7 @@ func (h *handlers) contenders(application *v1.Application, event Event) {
 		claimants, _ := h.claimants(key)
 		for _, claimant := range claimants {
 			if name := cache.MetaObjectToName(claimant); name != self {
-				h.enqueue(name, Trigger{v1.ApplicationKind, event})
+				h.enqueue(name, Trigger{Kind: v1.ApplicationKind, Event: event, Elsewhere: true})
 			}
 		}
 	}

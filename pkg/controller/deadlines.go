@@ -47,9 +47,10 @@ func newDeadlines(recorder *pipeline.Recorder) *deadlines {
 func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if waiting, found := d.noted[key]; !found || trigger.tellsMoreThan(waiting) {
-		d.noted[key] = trigger
+	if waiting, found := d.noted[key]; found {
+		trigger = waiting.and(trigger)
 	}
+	d.noted[key] = trigger
 }
 
 // Push is called by the work queue for a key that is not waiting.
@@ -72,9 +73,7 @@ func (d *deadlines) Touch(key cache.ObjectName) {
 	deadline := at.Add(trigger.Event.patience())
 	d.pipeline.Enqueued(key, trigger.Kind, string(trigger.Event), at, deadline)
 	waiting := &d.heap.keys[position]
-	if trigger.tellsMoreThan(waiting.trigger) {
-		waiting.trigger = trigger
-	}
+	waiting.trigger = waiting.trigger.and(trigger)
 	if deadline.Before(waiting.deadline) {
 		waiting.deadline = deadline
 		heap.Fix(&d.heap, position)

@@ -71,6 +71,31 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// Whichever reason counts, it is kept that one of them is not to be seen at the objects of the Application.
+func TestElsewhereIsKept(t *testing.T) {
+	elsewhere := Trigger{Kind: "Secret", Event: Added, Elsewhere: true}
+	for _, other := range []Event{Listed, Updated, Resynced, Retried} {
+		for _, reasons := range [][]Trigger{{elsewhere, because(other)}, {because(other), elsewhere}} {
+			noted, touched := newDeadlines(nil), newDeadlines(nil)
+			for i, reason := range reasons {
+				noted.note(key("web"), reason)
+				touched.note(key("web"), reason)
+				if i == 0 {
+					touched.Push(key("web"))
+				}
+			}
+			noted.Push(key("web"))
+			touched.Touch(key("web"))
+			for name, d := range map[string]*deadlines{"at once": noted, "one after the other": touched} {
+				d.Pop()
+				if got, _ := d.trigger(key("web")); !got.Elsewhere {
+					t.Errorf("%s, %s: it is only %s", reasons, name, got)
+				}
+			}
+		}
+	}
+}
+
 // A key that waits since long is more urgent than a change of now; touching it by something
 // patient does not put it back.
 func TestTouchNeverPutsBack(t *testing.T) {

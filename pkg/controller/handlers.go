@@ -28,7 +28,7 @@ var (
 
 // OnAdd queues a new Application, or one of the list at the start.
 func (h *handlers) OnAdd(application *v1.Application, initialList bool) {
-	h.enqueue(cache.MetaObjectToName(application), Trigger{v1.ApplicationKind, addedOrListed(initialList)})
+	h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: v1.ApplicationKind, Event: addedOrListed(initialList)})
 	h.contenders(application, addedOrListed(initialList))
 }
 
@@ -39,7 +39,7 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 	if before.ResourceVersion == after.ResourceVersion {
 		event = Resynced
 	}
-	h.enqueue(cache.MetaObjectToName(after), Trigger{v1.ApplicationKind, event})
+	h.enqueue(cache.MetaObjectToName(after), Trigger{Kind: v1.ApplicationKind, Event: event})
 	if routesChanged(before, after) {
 		h.contenders(before, event)
 		h.contenders(after, event)
@@ -48,7 +48,7 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 
 // OnDelete queues a deleted Application, so that what is remembered about it is dropped.
 func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
-	h.enqueue(application.GetObjectName(), Trigger{v1.ApplicationKind, Deleted})
+	h.enqueue(application.GetObjectName(), Trigger{Kind: v1.ApplicationKind, Event: Deleted})
 	if last := application.OptionalObj; last != nil {
 		h.contenders(last, Deleted)
 	}
@@ -56,7 +56,7 @@ func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
 
 // ChildAdded queues the Applications that the child concerns.
 func (h *handlers) ChildAdded(kind child.Kind, object *child.Packed, initialList bool) {
-	h.owners(object, Trigger{kind.Kind, addedOrListed(initialList)})
+	h.owners(object, Trigger{Kind: kind.Kind, Event: addedOrListed(initialList)})
 }
 
 // ChildUpdated queues the Applications that the child concerned before and concerns now: an
@@ -65,19 +65,19 @@ func (h *handlers) ChildUpdated(kind child.Kind, before, after *child.Packed) {
 	if before.GetResourceVersion() == after.GetResourceVersion() {
 		return
 	}
-	h.owners(before, Trigger{kind.Kind, Updated})
-	h.owners(after, Trigger{kind.Kind, Updated})
+	h.owners(before, Trigger{Kind: kind.Kind, Event: Updated})
+	h.owners(after, Trigger{Kind: kind.Kind, Event: Updated})
 }
 
 // ChildDeleted queues the Applications that the child concerned.
 func (h *handlers) ChildDeleted(kind child.Kind, object *child.Packed) {
-	h.owners(object, Trigger{kind.Kind, Deleted})
+	h.owners(object, Trigger{Kind: kind.Kind, Event: Deleted})
 }
 
 // Served queues the Applications that have, or may want, children of a kind that came or went.
 func (h *handlers) Served(kind child.Kind, applications []cache.ObjectName) {
 	for _, application := range applications {
-		h.enqueue(application, Trigger{kind.Kind, Spread})
+		h.enqueue(application, Trigger{Kind: kind.Kind, Event: Spread, Elsewhere: true})
 	}
 }
 
@@ -89,7 +89,7 @@ func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
 	}
 	for _, pod := range []*child.Pod{before, after} {
 		if pod != nil {
-			h.labelled(pod.Namespace, pod.Application, Trigger{"Pod", happened(before == nil, after == nil, initialList)})
+			h.labelled(pod.Namespace, pod.Application, Trigger{Kind: "Pod", Event: happened(before == nil, after == nil, initialList)})
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (h *handlers) ReplicaSetChanged(before, after *child.ReplicaSet, initialLis
 	}
 	for _, replicaSet := range []*child.ReplicaSet{before, after} {
 		if replicaSet != nil {
-			h.labelled(replicaSet.Namespace, replicaSet.Application, Trigger{"ReplicaSet", happened(before == nil, after == nil, initialList)})
+			h.labelled(replicaSet.Namespace, replicaSet.Application, Trigger{Kind: "ReplicaSet", Event: happened(before == nil, after == nil, initialList)})
 		}
 	}
 }

@@ -64,12 +64,24 @@ func (e Event) patience() time.Duration {
 type Trigger struct {
 	Kind  string
 	Event Event
+	// Elsewhere: it happened to an object that is not looked at to find an Application at rest; see rested.go.
+	Elsewhere bool
 }
 
 func (t Trigger) String() string { return t.Kind + string(t.Event) }
 
 // isCause tells whether something happened; otherwise it is only time to look again.
 func (e Event) isCause() bool { return e != Resynced && e != Retried }
+
+// and is the reason of a key that was queued for two.
+func (t Trigger) and(other Trigger) Trigger {
+	both := t
+	if other.tellsMoreThan(t) {
+		both = other
+	}
+	both.Elsewhere = t.Elsewhere || other.Elsewhere
+	return both
+}
 
 // tellsMoreThan says which of two reasons counts: the more urgent one. But "nothing happened" never hides that
 // something did.

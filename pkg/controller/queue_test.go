@@ -24,7 +24,7 @@ func inQueue(t *testing.T, test func(t *testing.T, q *queue)) {
 	})
 }
 
-func because(event Event) Trigger { return Trigger{v1.ApplicationKind, event} }
+func because(event Event) Trigger { return Trigger{Kind: v1.ApplicationKind, Event: event} }
 
 // take gets the next key, which must be there, as a worker does.
 func take(t *testing.T, q *queue) (cache.ObjectName, Trigger) {
@@ -83,13 +83,13 @@ func TestKeyComesBackAfterItsSync(t *testing.T) {
 		q.enqueue(key("web"), because(Listed))
 		wantNext(t, q, key("web"), because(Listed))
 		for range 100 {
-			q.enqueue(key("web"), Trigger{"Service", Updated})
+			q.enqueue(key("web"), Trigger{Kind: "Service", Event: Updated})
 		}
 		if comes(q) {
 			t.Fatal("it came while it was worked on")
 		}
 		q.Done(key("web"))
-		wantNext(t, q, key("web"), Trigger{"Service", Updated})
+		wantNext(t, q, key("web"), Trigger{Kind: "Service", Event: Updated})
 		q.Done(key("web"))
 		if q.Len() != 0 {
 			t.Error("it came a third time")

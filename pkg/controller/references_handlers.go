@@ -26,7 +26,7 @@ var _ informer.ReferenceHandler = (*referenceHandlers)(nil)
 func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
 	h.settling.changed(kind, object, time.Now())
 	for _, application := range applications {
-		h.queue.enqueue(application, Trigger{string(kind), Added})
+		h.queue.enqueue(application, Trigger{Kind: string(kind), Event: Added, Elsewhere: true})
 	}
 }
 
@@ -35,13 +35,13 @@ func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.Obj
 func (h *referenceHandlers) ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
 	h.settling.changed(kind, object, time.Now())
 	for _, application := range applications {
-		h.queue.enqueueAfter(application, Trigger{string(kind), Updated}, quietTime)
+		h.queue.enqueueAfter(application, Trigger{Kind: string(kind), Event: Updated, Elsewhere: true}, quietTime)
 	}
 }
 
 // ReferencesDecided queues the Applications that waited for the cache, or would not have needed it.
 func (h *referenceHandlers) ReferencesDecided(kind reference.Kind, applications []cache.ObjectName) {
 	for _, application := range applications {
-		h.queue.enqueue(application, Trigger{string(kind), Listed})
+		h.queue.enqueue(application, Trigger{Kind: string(kind), Event: Listed, Elsewhere: true})
 	}
 }

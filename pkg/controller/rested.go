@@ -16,15 +16,15 @@ import (
 
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // rested remembers what each Application looked like when a sync found that nothing is left to do, and until when that
-// holds. A sync without a cause that finds it so again is done: the decisions are pure, so the same objects lead to the
-// same end.
+// holds. A sync that finds it so again is done: the decisions are pure, so the same objects lead to the same end.
 //
-// Without a cause are resyncs, and keys that come back by themselves: often an event was faster, and what they come
-// back for is done. All other syncs have a cause, and not every cause is an object that is looked at here: what the pods
-// refer to, routes of others.
+// It is so in a resync; for keys that come back by themselves, when an event was faster; and for events that tell of
+// nothing but what the sync before has written. Not everything that concerns an Application is looked at here, such as
+// what its pods refer to, and routes of others: a sync that is due to those is always a whole one, see Trigger.Elsewhere.
 type rested struct {
 	seed  maphash.Seed
 	mu    sync.Mutex
@@ -85,15 +85,21 @@ type version struct {
 	resourceVersion string
 }
 
+func versionOf(kind string, object metav1.Object) version {
+	return version{kind, object.GetUID(), object.GetResourceVersion()}
+}
+
+func (r *rested) hash(v version) uint64 { return maphash.Comparable(r.seed, v) }
+
 // glance looks at all objects that a sync begins with, and has to do so before the sync does: then it is at most
 // older than what the sync finds, and a change in between only makes the next sync a whole one.
 func (r *rested) glance(informers *informer.Informers, key cache.ObjectName) (glance, error) {
 	var sum uint64
 	add := func(v version) {
-		sum += maphash.Comparable(r.seed, v) // The caches have no order, so neither has a sum.
+		sum += r.hash(v) // The caches have no order, so neither has a sum.
 	}
 	err := informers.EachSeen(key, func(kind string, object metav1.Object) {
-		add(version{kind, object.GetUID(), object.GetResourceVersion()})
+		add(versionOf(kind, object))
 	})
 	if err != nil || sum == 0 {
 		return 0, err
@@ -107,4 +113,29 @@ func (r *rested) glance(informers *informer.Informers, key cache.ObjectName) (gl
 		add(version{fmt.Sprintf("ApplicationClass, default: %t", class.IsMarkedDefault(c)), c.UID, strconv.FormatInt(c.Generation, 10)})
 	}
 	return glance(sum), nil
+}
+
+// afterwards is the glance at the objects that were seen, once the caches show what was written since; 0 if nobody can
+// tell. The answer to a write may differ from what was sent, and only a whole sync looks at that: so it is told only if
+// one follows within the settleTime.
+func (r *rested) afterwards(seen glance, results []plan.Result, wholeSync time.Duration) glance {
+	sum, wrote := uint64(seen), false
+	for i := range results {
+		result := &results[i]
+		if !result.Changed() {
+			continue
+		}
+		if result.Action == plan.Delete {
+			return 0 // It may stay until its finalizers are done.
+		}
+		wrote = true
+		if result.Live != nil {
+			sum -= r.hash(versionOf(result.Ref.Kind.Kind, result.Live))
+		}
+		sum += r.hash(version{result.Ref.Kind.Kind, result.UID, result.ResourceVersion})
+	}
+	if wrote && (wholeSync == 0 || wholeSync > settleTime) {
+		return 0
+	}
+	return glance(sum)
 }

@@ -31,7 +31,9 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	if err != nil {
 		return failed(err)
 	}
-	if !trigger.Event.isCause() && len(stale) == 0 {
+	if trigger.Elsewhere {
+		c.rested.forget(key) // At once: a sync that comes back because the caches are stale has no reason any more.
+	} else if len(stale) == 0 {
 		// An earlier sync may have asked for a later look than the one that brought the key here: of the two the work
 		// queue keeps the earlier one only, so it is asked for again.
 		if after, still := c.rested.still(key, seen, time.Now()); still {
@@ -39,7 +41,6 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 			return Outcome{Verdict: Settled, After: after}
 		}
 	}
-	c.rested.forget(key)
 	snapshot, found, err := c.observe(key)
 	if err != nil {
 		return failed(err)
@@ -56,6 +57,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		return Outcome{Verdict: Stale, Err: fmt.Errorf("the caches of %v are older than our last write", stale)}
 	}
 	stages.Fresh()
+	c.rested.forget(key)
 	if application.DeletionTimestamp != nil {
 		return c.finalize(stages.Context(ctx), snapshot)
 	}
@@ -126,7 +128,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles)
 	// What may not be read is asked for again by each sync: no event tells of a permission.
 	if outcome.Verdict == Settled && len(uses.unfollowed) == 0 {
-		c.rested.note(key, seen, time.Now(), outcome.After)
+		c.rested.note(key, c.rested.afterwards(seen, results, outcome.After), time.Now(), outcome.After)
 	}
 	return outcome
 }

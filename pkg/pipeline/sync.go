@@ -54,8 +54,7 @@ func (s *SyncRecorder) stage(at stage, kind EventType, count int) {
 // Observed ends the stage observe, which found an Application with that many children.
 func (s *SyncRecorder) Observed(children int) { s.stage(observing, TypeObserved, children) }
 
-// Unchanged ends the stage observe of a sync without a cause, which found everything as it was when the Application came
-// to rest.
+// Unchanged ends the stage observe of a sync that found everything as it was when the Application came to rest.
 func (s *SyncRecorder) Unchanged() { s.stage(observing, TypeUnchanged, 0) }
 
 // Gone ends the stage observe, which found no Application.
