@@ -78,7 +78,7 @@ func (b *bench) highestRateOfController(ctx context.Context, l *lab, most float6
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
 		}
-		best, wait, err = b.highestRate("the controller", most, func(rate float64) (float64, float64, error) {
+		best, wait, err = b.highestRate(ctx, l, "the controller", most, func(rate float64) (float64, float64, error) {
 			asked, err := l.follow(ctx, isSuccessfulWrite)
 			if err != nil {
 				return 0, 0, err
@@ -104,7 +104,7 @@ func (b *bench) highestRateOfRaw(ctx context.Context, l *lab, s *sample, most fl
 	}
 	defer r.close()
 	workers := make([]sync.Mutex, r.workers)
-	return b.highestRate("the raw client", most, func(rate float64) (float64, float64, error) {
+	return b.highestRate(ctx, l, "the raw client", most, func(rate float64) (float64, float64, error) {
 		asked, err := l.follow(ctx, isSuccessfulWrite)
 		if err != nil {
 			return 0, 0, err
@@ -133,10 +133,13 @@ func (b *bench) highestRateOfRaw(ctx context.Context, l *lab, s *sample, most fl
 
 // highestRate looks by halves for the highest share of a rate at which nearly all changes are followed soon enough, and
 // returns the rate and the p99 of the milliseconds that they waited at it; 0 and 0 if there is none.
-func (b *bench) highestRate(who string, most float64, churn func(rate float64) (cameAbout, p99 float64, err error)) (best, wait float64, err error) {
+func (b *bench) highestRate(ctx context.Context, l *lab, who string, most float64, churn func(rate float64) (cameAbout, p99 float64, err error)) (best, wait float64, err error) {
 	for tried := shares(); len(tried) > 0; {
 		middle := len(tried) / 2
 		asked := tried[middle] * most
+		if err := l.collectGarbage(ctx); err != nil {
+			return 0, 0, err
+		}
 		rate, p99, err := churn(asked)
 		if err != nil {
 			return 0, 0, err

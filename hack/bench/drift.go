@@ -55,6 +55,9 @@ func (b *bench) measureDrift(ctx context.Context, l *lab) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
 		}
+		if err := l.collectGarbage(ctx); err != nil {
+			return err
+		}
 		asked, err := l.follow(ctx, func(e *event) bool { return measured(e) && e.IsWrite() })
 		if err != nil {
 			return err

@@ -25,9 +25,9 @@ func (b *bench) measureSettled(ctx context.Context) error {
 			{"G4", b.measureRestart},
 			{"G3", b.measureResync},
 			{"G6", b.measureDrift},
+			{"G10", b.measureWebhooks},
 			{"G7", b.measureChurn},
 			{"G9", b.measureOutage},
-			{"G10", b.measureWebhooks},
 			{"G5", b.measureForeign}, // The last: these objects would be in the way of the others.
 		} {
 			if !b.options.wants(goal.name) {

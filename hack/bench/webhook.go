@@ -36,6 +36,9 @@ func (b *bench) measureWebhooks(ctx context.Context, l *lab) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
 		}
+		if err := l.collectGarbage(ctx); err != nil {
+			return err
+		}
 		before, err := c.metrics(ctx)
 		if err != nil {
 			return err
