@@ -58,8 +58,9 @@ func benchmarkSync(b *testing.B, recorder *pipeline.Recorder) {
 		})
 	}()
 	<-filled
+	elsewhere := Trigger{Kind: "Secret", Event: Updated, Elsewhere: true}
 	sync := func() {
-		c.queue.enqueue(key("web"), because(Updated))
+		c.queue.enqueue(key("web"), elsewhere) // Else it would not look further than at the versions.
 		key, _ := c.queue.Get()
 		trigger, since := c.queue.order.trigger(key)
 		c.syncKey(ctx, key, trigger, since)

@@ -92,7 +92,7 @@ func BenchmarkRenderAndPlan(b *testing.B) {
 
 // The same work takes more or less time from machine to machine, but always the same allocations.
 func TestAllocationBudget(t *testing.T) {
-	const budget = 1400
+	const budget = 1200
 	s := newNothingToDo(t)
 	if got := testing.AllocsPerRun(50, func() { s.plan(t, s.render(t)) }); got > budget {
 		t.Errorf("rendering and comparing seven children takes %.0f allocations, more than %d", got, budget)
