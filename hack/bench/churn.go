@@ -46,9 +46,9 @@ func (b *bench) measureChurn(ctx context.Context, l *lab) error {
 	if err != nil {
 		return err
 	}
-	b.progress.step("G7: %d times changes of Applications at rising rates, each for %s, followed by the raw client and by the controller", b.restarts(), b.options.step)
+	b.progress.step("G7: %d times changes of Applications at rising rates, each for %s, followed by the raw client and by the controller", b.rounds(), b.options.step)
 	var floors, best, waits report.Sample
-	for range b.restarts() {
+	for range b.rounds() {
 		most, err := l.changesWithoutPause(ctx, sample)
 		if err != nil {
 			return fmt.Errorf("changes without a pause: %w", err)

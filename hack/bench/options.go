@@ -69,7 +69,7 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	var goals, controllerArgs string
 	flags.StringVar(&o.root, "root", "", "the directory with bin and artifacts; default: the current one, or the nearest above it that has them")
 	flags.IntVar(&o.applications, "n", 1000, "how many Applications")
-	flags.IntVar(&o.repeats, "repeats", 5, "how often G1 is repeated; the others repeat what they measure many times over")
+	flags.IntVar(&o.repeats, "repeats", 5, "how often G1 and G4 are repeated, G4 at least 3 times; G3 and G7 are at most 3 times")
 	flags.StringVar(&goals, "goals", strings.Join(goalNames, ","), "what to measure")
 	flags.IntVar(&o.workers, "workers", 16, "workers of the controller, and requests that the raw client has under way")
 	flags.StringVar(&o.json, "json", "", "a file to write the report to, as JSON")

@@ -21,13 +21,13 @@ func resyncPeriod(applications int) time.Duration {
 
 func (b *bench) measureResync(ctx context.Context, l *lab) error {
 	n, period := l.applications, resyncPeriod(l.applications)
-	b.progress.step("G3: %d resyncs of %d Applications, one every %s", b.restarts(), n, period)
+	b.progress.step("G3: %d resyncs of %d Applications, one every %s", b.rounds(), n, period)
 	var seconds, writes, reads report.Sample
 	err := l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, n); err != nil {
 			return err
 		}
-		for range b.restarts() {
+		for range b.rounds() {
 			asked, err := l.follow(ctx, fromController)
 			if err != nil {
 				return err

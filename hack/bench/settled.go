@@ -41,8 +41,8 @@ func (b *bench) measureSettled(ctx context.Context) error {
 	})
 }
 
-// restarts is how often a start and a resync are repeated.
-func (b *bench) restarts() int { return min(b.options.repeats, 3) }
+// rounds is how often a resync is repeated, and the search for the highest rate of changes: minutes each time.
+func (b *bench) rounds() int { return min(b.options.repeats, 3) }
 
 // populate lets the controller bring Applications to rest until there are so many.
 func (b *bench) populate(ctx context.Context, l *lab, applications int) error {
