@@ -113,7 +113,7 @@ func (v view) equals(other view) bool {
 		return v.Bool() == other.Bool()
 	case v.CanInt() && other.CanInt():
 		return v.Int() == other.Int()
-	case v.Type() == other.Type() && reflect.DeepEqual(v.Interface(), other.Interface()):
+	case v.Type() == other.Type() && v.Comparable() && v.Equal(other.Value):
 		// Of those that encode themselves, the same need not be encoded. Others may still be encoded to the same.
 		return true
 	default:
