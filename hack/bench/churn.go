@@ -34,7 +34,7 @@ const (
 	longestWait = 1000 // ms
 	// reached is the share of a rate that must come about for the rate to count.
 	reached = 0.95
-	// mostChurned is how many Applications change, again and again.
+	// mostChurned is how many Applications change, again and again: so many that at one rate few change more than twice.
 	mostChurned = 1000
 )
 
