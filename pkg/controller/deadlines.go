@@ -105,8 +105,7 @@ func (d *deadlines) trigger(key cache.ObjectName) (why Trigger, since time.Time)
 	return waited.trigger, waited.since
 }
 
-// takeNote returns the noted reason. There is none for a key that comes back by itself, after a
-// failure or a delay.
+// takeNote returns the noted reason. There is none for a key that comes back after a failure.
 func (d *deadlines) takeNote(key cache.ObjectName) Trigger {
 	trigger, found := d.noted[key]
 	if !found {

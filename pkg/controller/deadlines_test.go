@@ -18,7 +18,7 @@ import (
 
 func TestPatience(t *testing.T) {
 	for event, want := range map[Event]time.Duration{
-		Listed: 30 * time.Second, Resynced: 30 * time.Second, Spread: 10 * time.Minute,
+		Listed: 30 * time.Second, Resynced: 30 * time.Second, Spread: 10 * time.Minute, Due: 5 * time.Second,
 		Added: 0, Updated: 0, Deleted: 0, Retried: 0,
 	} {
 		if got := event.patience(); got != want {
@@ -42,6 +42,9 @@ func TestNote(t *testing.T) {
 		{"a cause hides a resync", []Event{Spread, Resynced}, Spread},
 		{"a retry does not hide a cause", []Event{Retried, Listed}, Listed},
 		{"a cause hides a retry", []Event{Listed, Retried}, Listed},
+		{"a look that is due does not hide a cause", []Event{Due, Listed}, Listed},
+		{"a cause hides a look that is due", []Event{Spread, Due}, Spread},
+		{"a look that is due is more urgent than a resync", []Event{Resynced, Due}, Due},
 		{"a retry is more urgent than a resync", []Event{Resynced, Retried}, Retried},
 		{"as urgent", []Event{Deleted, Added}, Deleted},
 	} {
@@ -74,7 +77,7 @@ func TestNote(t *testing.T) {
 // Whichever reason counts, it is kept that one of them is not to be seen at the objects of the Application.
 func TestElsewhereIsKept(t *testing.T) {
 	elsewhere := Trigger{Kind: "Secret", Event: Added, Elsewhere: true}
-	for _, other := range []Event{Listed, Updated, Resynced, Retried} {
+	for _, other := range []Event{Listed, Updated, Resynced, Due, Retried} {
 		for _, reasons := range [][]Trigger{{elsewhere, because(other)}, {because(other), elsewhere}} {
 			noted, touched := newDeadlines(nil), newDeadlines(nil)
 			for i, reason := range reasons {

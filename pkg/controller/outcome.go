@@ -57,7 +57,7 @@ func (c *Controller) settle(ctx context.Context, key cache.ObjectName, outcome O
 	case Settled, Invalid:
 		c.queue.Forget(key)
 		if outcome.After > 0 {
-			c.queue.AddAfter(key, outcome.After)
+			c.queue.lookAgain(key, outcome.After)
 		}
 	case Stale:
 		logger.V(4).Info("Not up to date yet; trying again soon", "cause", outcome.Err)

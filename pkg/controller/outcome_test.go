@@ -39,25 +39,27 @@ func TestSettle(t *testing.T) {
 		outcome Outcome
 		// comes is when; a back-off may be a fifth longer.
 		comes time.Duration
+		// by is why.
+		by Event
 		// failures are remembered afterwards.
 		failures int
 		// level is that of the message: I, E, or none.
 		level string
 	}{
-		{"settled", Outcome{Verdict: Settled}, never, 0, ""},
-		{"settled for a while", Outcome{Verdict: Settled, After: 5 * time.Second}, 5 * time.Second, 0, ""},
-		{"invalid", Outcome{Verdict: Invalid}, never, 0, ""},
-		{"invalid for a while", Outcome{Verdict: Invalid, After: time.Minute}, time.Minute, 0, ""},
-		{"stale", Outcome{Verdict: Stale, Err: errBroken}, backOff, 4, "I"},
-		{"blocked", Outcome{Verdict: Blocked, Err: errQuota}, backOff, 4, "I"},
-		{"blocked ignores After", Outcome{Verdict: Blocked, Err: errQuota, After: time.Millisecond}, backOff, 4, "I"},
-		{"failed", failed(errBroken), backOff, 4, "E"},
-		{"conflict", failed(fmt.Errorf("apply: %w", errConflict)), backOff, 4, "I"},
-		{"interrupted", failed(fmt.Errorf("apply: %w", context.Canceled)), backOff, 4, "I"},
-		{"busy", failed(fmt.Errorf("apply: %w", errBusy)), 7 * time.Second, 3, "E"},
-		{"busy beside others", failed(errors.Join(errBroken, fmt.Errorf("apply: %w", errBusy))), 7 * time.Second, 3, "E"},
-		{"busy for no time", failed(apierrors.NewTooManyRequests("slow down", 0)), backOff, 4, "E"},
-		{"unknown", Outcome{}, backOff, 4, "E"},
+		{"settled", Outcome{Verdict: Settled}, never, "", 0, ""},
+		{"settled for a while", Outcome{Verdict: Settled, After: 5 * time.Second}, 5 * time.Second, Due, 0, ""},
+		{"invalid", Outcome{Verdict: Invalid}, never, "", 0, ""},
+		{"invalid for a while", Outcome{Verdict: Invalid, After: time.Minute}, time.Minute, Due, 0, ""},
+		{"stale", Outcome{Verdict: Stale, Err: errBroken}, backOff, Retried, 4, "I"},
+		{"blocked", Outcome{Verdict: Blocked, Err: errQuota}, backOff, Retried, 4, "I"},
+		{"blocked ignores After", Outcome{Verdict: Blocked, Err: errQuota, After: time.Millisecond}, backOff, Retried, 4, "I"},
+		{"failed", failed(errBroken), backOff, Retried, 4, "E"},
+		{"conflict", failed(fmt.Errorf("apply: %w", errConflict)), backOff, Retried, 4, "I"},
+		{"interrupted", failed(fmt.Errorf("apply: %w", context.Canceled)), backOff, Retried, 4, "I"},
+		{"busy", failed(fmt.Errorf("apply: %w", errBusy)), 7 * time.Second, Retried, 3, "E"},
+		{"busy beside others", failed(errors.Join(errBroken, fmt.Errorf("apply: %w", errBusy))), 7 * time.Second, Retried, 3, "E"},
+		{"busy for no time", failed(apierrors.NewTooManyRequests("slow down", 0)), backOff, Retried, 4, "E"},
+		{"unknown", Outcome{}, backOff, Retried, 4, "E"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -68,7 +70,7 @@ func TestSettle(t *testing.T) {
 				for range 3 {
 					c.queue.AddRateLimited(key("web"))
 					c.queue.Done(key("web"))
-					comesBack(t, c.queue)
+					comesBack(t, c.queue, Retried)
 				}
 				l := &log{}
 				c.settle(klog.NewContext(t.Context(), l.logger()), key("web"), test.outcome)
@@ -89,7 +91,7 @@ func TestSettle(t *testing.T) {
 				if test.comes == backOff {
 					longest += backOff / 5
 				}
-				if got := comesBack(t, c.queue); got < test.comes || got > longest {
+				if got := comesBack(t, c.queue, test.by); got < test.comes || got > longest {
 					t.Errorf("it comes back after %s, want %s to %s", got, test.comes, longest)
 				}
 			})

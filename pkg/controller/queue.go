@@ -40,7 +40,9 @@ const (
 	Spread Event = "Spread"
 	// Resynced: nothing happened, but it is time to look again.
 	Resynced Event = "Resynced"
-	// Retried: the sync before this one asked for another one.
+	// Due: the sync before this one asked to look again after a while, such as when the status has settled.
+	Due Event = "Due"
+	// Retried: the sync before this one did not get done.
 	Retried Event = "Retried"
 )
 
@@ -49,6 +51,9 @@ const (
 // nothing starves.
 func (e Event) patience() time.Duration {
 	switch e {
+	case Due:
+		// It has waited anyway. On a busy API server a change comes first, and then what the status says of the one before.
+		return 5 * time.Second
 	case Listed, Resynced:
 		return 30 * time.Second
 	case Spread:
@@ -71,7 +76,7 @@ type Trigger struct {
 func (t Trigger) String() string { return t.Kind + string(t.Event) }
 
 // isCause tells whether something happened; otherwise it is only time to look again.
-func (e Event) isCause() bool { return e != Resynced && e != Retried }
+func (e Event) isCause() bool { return e != Resynced && e != Due && e != Retried }
 
 // and is the reason of a key that was queued for two.
 func (t Trigger) and(other Trigger) Trigger {
@@ -140,6 +145,12 @@ func (q *queue) enqueueAfter(key cache.ObjectName, trigger Trigger, after time.D
 		return
 	}
 	q.delays.addAfterEvent(key, after)
+}
+
+// lookAgain queues a key after a while although nothing may happen until then.
+func (q *queue) lookAgain(key cache.ObjectName, after time.Duration) {
+	q.order.note(key, Trigger{Event: Due})
+	q.AddAfter(key, after)
 }
 
 // jitter spreads retries by up to a fifth, so that keys which failed together, as in an outage,

@@ -48,11 +48,11 @@ func wantNext(t *testing.T, q *queue, want cache.ObjectName, trigger Trigger) {
 
 // comesBack is how long it takes until a key comes back; then it is taken. In a bubble that is exact,
 // and if no key ever comes, the bubble says that all wait for each other.
-func comesBack(t *testing.T, q *queue) time.Duration {
+func comesBack(t *testing.T, q *queue, by Event) time.Duration {
 	t.Helper()
 	start := time.Now()
 	next, _ := q.Get()
-	if trigger, _ := q.order.trigger(next); trigger != (Trigger{Event: Retried}) {
+	if trigger, _ := q.order.trigger(next); trigger != (Trigger{Event: by}) {
 		t.Errorf("%s came by %s", next, trigger)
 	}
 	return time.Since(start)
@@ -117,6 +117,25 @@ func TestChangedPassesListed(t *testing.T) {
 	})
 }
 
+// What a sync wanted to look at again lets changes pass, unless it changes too, and only for its patience.
+func TestChangedPassesDue(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		for _, name := range []string{"due", "due-and-changed"} {
+			q.lookAgain(key(name), time.Second)
+		}
+		<-time.After(2 * time.Second)
+		q.enqueue(key("changed"), because(Updated))
+		<-time.After(time.Second)
+		q.enqueue(key("due-and-changed"), because(Updated))
+		wantNext(t, q, key("changed"), because(Updated))
+		wantNext(t, q, key("due-and-changed"), because(Updated))
+		<-time.After(5 * time.Second)
+		q.enqueue(key("changed-later"), because(Updated))
+		wantNext(t, q, key("due"), Trigger{Event: Due})
+		wantNext(t, q, key("changed-later"), because(Updated))
+	})
+}
+
 // Handlers that queue one key at the same time each leave their own reason: one of them without any would look
 // like a retry, and pass all others.
 func TestReasonsOfConcurrentHandlers(t *testing.T) {
@@ -166,7 +185,7 @@ func TestBackOff(t *testing.T) {
 			t.Helper()
 			q.AddRateLimited(key("web"))
 			q.Done(key("web"))
-			if delay := comesBack(t, q); delay < want || delay > want+want/5 {
+			if delay := comesBack(t, q, Retried); delay < want || delay > want+want/5 {
 				t.Errorf("after %d failures it came back after %s, want %s and up to a fifth more", q.NumRequeues(key("web")), delay, want)
 			}
 		}
@@ -213,7 +232,7 @@ func TestChangePassesBackOff(t *testing.T) {
 		q.enqueue(key("web"), because(Updated))
 		wantNext(t, q, key("web"), because(Updated))
 		q.Done(key("web"))
-		if delay := comesBack(t, q); delay < 30*time.Second {
+		if delay := comesBack(t, q, Retried); delay < 30*time.Second {
 			t.Errorf("the retry came after %s", delay)
 		}
 	})
