@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Makes everything that is generated: deepcopy and register functions, OpenAPI, clientset,
-# listers, informers, apply configurations, the CRDs and the API reference.
+# listers, informers, apply configurations, the schema of the children, the CRDs and the API reference.
 #
 #   hack/update-codegen.sh          writes into this checkout
 #   OUT=DIR hack/update-codegen.sh  writes into the checkout in DIR (hack/verify-codegen.sh does so)
@@ -65,6 +65,11 @@ kube::codegen::gen_client \
   --output-dir "$out/pkg/generated" \
   --output-pkg "$module/pkg/generated" \
   "$out/pkg/apis"
+
+# From client-go's, so it comes out the same until that is another version.
+say "schema of the children"
+go run ./hack/child-schema >"$schema"
+cp "$schema" "$out/pkg/plan/builtin.yaml"
 
 say "CRDs"
 codegen_tool controller-gen crd paths=./pkg/apis/... output:crd:dir=./artifacts/crds

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"fairlead.dev/fairlead/pkg/child"
@@ -33,7 +32,7 @@ type differ struct {
 // they are first needed, or before that by Warm.
 func NewDiffer(scheme *runtime.Scheme) Differ {
 	return Differ{read: sync.OnceValue(func() differ {
-		converter := applyconfigurations.NewTypeConverter(scheme)
+		converter := newBuiltInConverter(scheme)
 		custom := newCustomType()
 		return differ{converter: converter, custom: custom, schemas: schemasOf(converter, custom)}
 	})}
