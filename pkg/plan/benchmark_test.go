@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/client-go/kubernetes/scheme"
+
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
@@ -70,6 +72,14 @@ func (s nothingToDo) plan(tb testing.TB, desired []child.Desired) {
 		if step.Action != plan.Keep {
 			tb.Fatalf("%s %s", step.Action, step.Ref)
 		}
+	}
+}
+
+// BenchmarkWarm reads the schemas, as each start does once.
+func BenchmarkWarm(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		plan.NewDiffer(scheme.Scheme).Warm()
 	}
 }
 
