@@ -105,7 +105,8 @@ func (d *deadlines) trigger(key cache.ObjectName) (why Trigger, since time.Time)
 	return waited.trigger, waited.since
 }
 
-// takeNote returns the noted reason. There is none for a key that comes back after a failure.
+// takeNote returns the noted reason. There is none for a key that comes back after a failure, nor for one
+// that was due later, if an event queued it before and took the reason along.
 func (d *deadlines) takeNote(key cache.ObjectName) Trigger {
 	trigger, found := d.noted[key]
 	if !found {
