@@ -71,8 +71,10 @@ func TestOrphan(t *testing.T) {
 			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileSuspend })
 		}},
 		{name: "unlabelled", spec: full + orphan, how: metav1.DeletePropagationBackground, before: func(e *env, name string) {
-			// The informers do not show the child any more, and nobody puts the label back.
-			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileSuspend })
+			// The informers do not show the child any more. Nobody puts the label back, once the
+			// controller has seen that it only observes; of Suspend it would not say so.
+			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileObserve })
+			e.waitObserved(name)
 			e.patch(child.ConfigMap, childName(child.ConfigMap, name), types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
 		}},
 		{name: "invalid", spec: full + orphan, how: metav1.DeletePropagationBackground, before: func(e *env, name string) {
