@@ -7,6 +7,8 @@
 package child
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -47,8 +49,10 @@ func Kinds() []Kind {
 // CustomResourceDefinition, may be missing, and come and go while the controller runs.
 func OptionalKinds() []Kind { return []Kind{HTTPRoute, ServiceMonitor} }
 
-// AllKinds returns Kinds and then OptionalKinds.
-func AllKinds() []Kind { return append(Kinds(), OptionalKinds()...) }
+// AllKinds returns Kinds and then OptionalKinds. Read-only: every sync asks for it several times.
+func AllKinds() []Kind { return allKinds }
+
+var allKinds = slices.Clip(append(Kinds(), OptionalKinds()...))
 
 // Optional tells whether the kind is one of OptionalKinds.
 func (k Kind) Optional() bool { return k == HTTPRoute || k == ServiceMonitor }
