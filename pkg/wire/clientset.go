@@ -6,7 +6,8 @@
 // Custom resources come as JSON, never as protobuf, and the first list as one stream of events, which is decoded one after
 // the other: at a start, that is what the caches wait for. client-go goes over each event ten times: twice to find its end,
 // twice for a kind that it has not, twice to take it apart, twice for the kind of what is in it, and twice to check and decode
-// that. Where all that is to be seen by the first bytes, this package leaves out the six in the middle.
+// that. This package finds the end in one go that understands nothing but quotes and braces (frames.go). Where all that the
+// next six look for is to be seen by the first bytes, it leaves them out (decode.go).
 package wire
 
 import (

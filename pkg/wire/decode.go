@@ -35,7 +35,7 @@ func (s serializers) SupportedMediaTypes() []runtime.SerializerInfo {
 			continue
 		}
 		stream := *all[i].StreamSerializer
-		stream.Serializer = envelopes{stream.Serializer}
+		stream.Framer, stream.Serializer = framer{stream.Framer}, envelopes{stream.Serializer}
 		all[i].StreamSerializer = &stream
 	}
 	return all
