@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -26,7 +27,7 @@ import (
 )
 
 // Config is everything that a Controller works with. All fields are required but Facts,
-// Validation, Metrics and Pipeline, whose zero values are the defaults.
+// Validation, CaughtUp, Metrics and Pipeline, whose zero values are the defaults.
 type Config struct {
 	Informers *informer.Informers
 	Writer    *apply.Writer
@@ -44,6 +45,9 @@ type Config struct {
 	Facts render.Facts
 	// Validation are the limits that the platform sets.
 	Validation validation.Options
+	// CaughtUp is called when no key waits for the first time: all Applications that were there at the start have been
+	// looked at, but for the last few. It must not block. Nil: nobody wants to know.
+	CaughtUp func()
 	// Metrics count what the syncs do. Nil: nobody reads them.
 	Metrics *Metrics
 	// Pipeline records what the syncs do, and what leads to them. Nil: nobody wants to know.
@@ -73,6 +77,7 @@ type Controller struct {
 	rested     *rested
 	watchdog   *watchdog
 	classes    *classStatuses
+	caughtUp   func() // once
 	synced     []cache.DoneChecker
 }
 
@@ -84,6 +89,9 @@ func New(config Config) (*Controller, error) {
 	if config.Metrics == nil {
 		config.Metrics = NewMetrics(metrics.NewKubeRegistry())
 	}
+	if config.CaughtUp == nil {
+		config.CaughtUp = func() {}
+	}
 	c := &Controller{
 		Config:     config,
 		settling:   newSettling(),
@@ -93,6 +101,7 @@ func New(config Config) (*Controller, error) {
 		rested:     newRested(),
 		watchdog:   newWatchdog(),
 		classes:    newClassStatuses(config.Informers, config.Classes),
+		caughtUp:   sync.OnceFunc(config.CaughtUp),
 	}
 	config.Pipeline.SetQueue(c.queueState)
 	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}

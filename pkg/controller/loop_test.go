@@ -55,6 +55,32 @@ func TestNewApplication(t *testing.T) {
 	})
 }
 
+// The first pass ends once: when the last Application that waited is taken.
+func TestCaughtUp(t *testing.T) {
+	var server *applytest.Server
+	var times, looked int
+	begin := func(s *applytest.Server) {
+		server = s
+		withApplications(application("web"), application("cart"), application("catalog"))(s)
+	}
+	caughtUp := func() {
+		times++
+		for _, ref := range server.All() {
+			if ref.Kind == child.Deployment {
+				looked++
+			}
+		}
+	}
+	inWorld(t, setup{begin: begin, caughtUp: caughtUp}, func(w *world) {
+		pass(time.Minute)
+		applytest.Put(w.server, applytest.Applications, application("late"))
+		pass(time.Minute)
+		if times != 1 || looked != 2 {
+			t.Errorf("it was told %d times, after %d Applications; want once, after 2 of 3", times, looked)
+		}
+	})
+}
+
 // An edit of the Application is carried out once, and what it switches off is deleted.
 func TestEditedApplication(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {

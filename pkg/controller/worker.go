@@ -62,6 +62,9 @@ func (c *Controller) takeKeys(ctx, syncs context.Context) {
 			c.queue.Done(key)
 			continue
 		}
+		if c.queue.Len() == 0 {
+			c.caughtUp()
+		}
 		c.syncKey(syncs, key, trigger, since)
 	}
 }

@@ -63,6 +63,8 @@ type setup struct {
 	access informer.Access
 	// pipeline records what the controller does; nil is none.
 	pipeline *pipeline.Recorder
+	// caughtUp is called at the end of the first pass.
+	caughtUp func()
 	// begin is called before the informers list.
 	begin func(*applytest.Server)
 }
@@ -118,6 +120,7 @@ func (w *world) make() {
 		Recorder:     w.recorder,
 		Payload:      payload.NewReader(w.server.Kube().CoreV1(), hashKey),
 		Workers:      max(w.setup.workers, 1),
+		CaughtUp:     w.setup.caughtUp,
 		Metrics:      counts,
 		Pipeline:     w.setup.pipeline,
 	})

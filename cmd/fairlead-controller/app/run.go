@@ -106,6 +106,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Workers:      config.Workers,
 		Facts:        config.Facts,
 		Validation:   config.Validation,
+		CaughtUp:     growAtStart(),
 		Metrics:      counts,
 		Pipeline:     recorder,
 	})
