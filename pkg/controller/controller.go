@@ -77,7 +77,6 @@ type Controller struct {
 	rested     *rested
 	watchdog   *watchdog
 	classes    *classStatuses
-	caughtUp   func() // once
 	synced     []cache.DoneChecker
 }
 
@@ -92,6 +91,7 @@ func New(config Config) (*Controller, error) {
 	if config.CaughtUp == nil {
 		config.CaughtUp = func() {}
 	}
+	config.CaughtUp = sync.OnceFunc(config.CaughtUp)
 	c := &Controller{
 		Config:     config,
 		settling:   newSettling(),
@@ -101,7 +101,6 @@ func New(config Config) (*Controller, error) {
 		rested:     newRested(),
 		watchdog:   newWatchdog(),
 		classes:    newClassStatuses(config.Informers, config.Classes),
-		caughtUp:   sync.OnceFunc(config.CaughtUp),
 	}
 	config.Pipeline.SetQueue(c.queueState)
 	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}

@@ -63,7 +63,7 @@ func (c *Controller) takeKeys(ctx, syncs context.Context) {
 			continue
 		}
 		if c.queue.Len() == 0 {
-			c.caughtUp()
+			c.CaughtUp()
 		}
 		c.syncKey(syncs, key, trigger, since)
 	}
