@@ -6,6 +6,7 @@ package workqueue
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -124,30 +125,35 @@ func delays(ctx context.Context, q *queue) error {
 	return nil
 }
 
-// heartbeat is the one timer that the queue has when nothing is delayed.
-const heartbeat = 1
+// heartbeat is how often the queue looks by itself whether a delay is over. Only steps of at least that are safe: a timer
+// that the queue is about to set as the fake clock is stepped is late by the step.
+const heartbeat = 10 * time.Second
 
 // noticed waits until the queue has taken in everything that AddAfter was told: it does so on a goroutine of
-// its own, in order, so a key that comes last and is due at once tells.
+// its own, in order, so a key that comes last tells.
 func (q *queue) noticed(ctx context.Context) error {
-	const instant = time.Nanosecond
-	q.AddAfter("last", instant)
-	q.clock.Step(instant)
+	q.AddAfter("last", heartbeat)
+	q.clock.Step(heartbeat)
 	err := lab.Eventually(ctx, "the queue to take in the delays", func(context.Context) (bool, error) { return q.Len() == 1, nil })
+	if err != nil {
+		return err
+	}
 	key, _ := q.Get()
 	q.Done(key)
-	return err
+	if key != "last" {
+		return fmt.Errorf("%s came, which was not due", key)
+	}
+	return nil
 }
 
-// pass lets time pass, once the queue has noticed what is delayed, and waits for the keys to be ready.
+// pass lets time pass, and waits for the keys to be ready.
 func (q *queue) pass(ctx context.Context, d time.Duration, ready int) error {
-	if ready > 0 {
-		err := lab.Eventually(ctx, "the delay to begin", func(context.Context) (bool, error) { return q.clock.Waiters() > heartbeat, nil })
-		if err != nil {
+	q.clock.Step(d)
+	if ready == 0 {
+		if err := q.noticed(ctx); err != nil {
 			return err
 		}
 	}
-	q.clock.Step(d)
 	err := lab.Eventually(ctx, "the delay to end", func(context.Context) (bool, error) { return q.Len() == ready, nil })
 	q.lab.Say("after %s:", d)
 	q.say()
