@@ -94,6 +94,12 @@ func run(t *testing.T, loop func(context.Context)) (stop func()) {
 	return stop
 }
 
+// pass lets time pass, by the clock of synctest, and then everybody finish what is to be done by then.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 func validating(caBundles ...string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: testWebhooks}}
 	for i, caBundle := range caBundles {
@@ -184,8 +190,7 @@ func TestManyLives(t *testing.T) {
 			c.requireTrusted(t)
 			leaves[string(c.follower.last().Leaf.Certificate.Raw)] = true
 			cas[string(c.follower.last().CA.Certificate.Raw)] = true
-			time.Sleep(day) //nolint:forbidigo // The clock is that of synctest.
-			synctest.Wait()
+			pass(day)
 		}
 		if len(leaves) < 12 || len(cas) != 3 {
 			t.Errorf("%d leaves and %d CAs in two lives of a CA, want at least 12 and exactly 3", len(leaves), len(cas))
@@ -201,8 +206,7 @@ func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 		first := c.leader.last().CA.Certificate
 
 		c.refusePatches.Store(true)
-		time.Sleep(21 * day) //nolint:forbidigo // The clock is that of synctest.
-		synctest.Wait()
+		pass(21 * day)
 		if b := c.leader.last(); b.Next.Certificate == nil || !b.CA.Certificate.Equal(first) || issuer(b) != b.CA.Certificate {
 			t.Error("with a caBundle that cannot be written, the CA was not kept")
 		}
@@ -211,8 +215,7 @@ func TestS17NoLeafOfACANobodyTrusts(t *testing.T) {
 		}
 
 		c.refusePatches.Store(false)
-		time.Sleep(3 * time.Hour) //nolint:forbidigo // The clock is that of synctest.
-		synctest.Wait()
+		pass(3 * time.Hour)
 		if b := c.leader.last(); b.CA.Certificate.Equal(first) {
 			t.Error("the CA was not replaced once the caBundle could be written again")
 		}
@@ -258,8 +261,7 @@ func TestDisturbances(t *testing.T) {
 				if !c.leader.last().Leaf.Certificate.Equal(before.Leaf.Certificate) {
 					t.Error("the leaf was replaced at once, though it was good and nobody trusts another one yet")
 				}
-				time.Sleep(2 * time.Hour) //nolint:forbidigo // The clock is that of synctest.
-				synctest.Wait()
+				pass(2 * time.Hour)
 				c.requireTrusted(t)
 				if bundle, err := decode(c.secret(t).Data); err != nil || bundle.Next.Certificate != nil || issuer(bundle) != bundle.CA.Certificate {
 					t.Errorf("two hours later the Secret is not in order: %v", err)
@@ -279,8 +281,7 @@ func TestRunAgain(t *testing.T) {
 		if err := c.CoreV1().Secrets(testNamespace).Delete(t.Context(), testSecret, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(day) //nolint:forbidigo // The clock is that of synctest.
-		synctest.Wait()
+		pass(day)
 		if secrets, err := c.CoreV1().Secrets(testNamespace).List(t.Context(), metav1.ListOptions{}); err != nil || len(secrets.Items) != 0 {
 			t.Errorf("written while not leading: %v, %v", secrets.Items, err)
 		}

@@ -178,8 +178,7 @@ func TestInMemory(t *testing.T) {
 		if now, _ := store.CurrentCertKeyContent(); !bytes.Equal(now, first) {
 			t.Error("the certificate of the start was replaced at once")
 		}
-		time.Sleep(90 * day) //nolint:forbidigo // The clock is that of synctest.
-		synctest.Wait()
+		pass(90 * day)
 		if err := Healthy(store, time.Now()); err != nil {
 			t.Error(err)
 		}
