@@ -15,27 +15,20 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// mutate writes the defaults that must be stored. It refuses nothing: what it cannot decode is for
-// the schema and the validating webhook to refuse, which say better what is wrong. An update that
-// leaves the spec alone gets no defaults, so that taking off a finalizer rolls nothing out.
+// mutate writes what must be stored: the defaults, and the finalizer of deletionPolicy Orphan. It refuses
+// nothing: what it cannot decode is for the schema and the validating webhook to refuse, which say better
+// what is wrong.
 func (h *Handler) mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	response := &admissionv1.AdmissionResponse{Allowed: true}
 	subject, err := subjectOf(request)
-	if err != nil || subject == nil || !subject.specChanged || len(subject.new.Spec) == 0 {
+	if err != nil || subject == nil {
 		return response, err
 	}
-	before, err := subject.new.application(h.codec.lenient)
-	if err != nil {
-		return response, nil //nolint:nilerr // the schema refuses it, and says more
-	}
-	after := before.DeepCopy()
-	for _, set := range append([]Defaulter{v1.SetDefaults}, h.config.Defaulters...) {
-		set(after)
-	}
-	operations, err := patchSpec(subject.new.Spec, &before.Spec, &after.Spec)
+	operations, err := h.setDefaults(subject)
 	if err != nil {
 		return nil, err
 	}
+	operations = append(operations, ensureOrphanFinalizer(subject.new)...)
 	if len(operations) == 0 {
 		return response, nil
 	}
@@ -44,6 +37,23 @@ func (h *Handler) mutate(_ context.Context, request *admissionv1.AdmissionReques
 	}
 	response.PatchType = new(admissionv1.PatchTypeJSONPatch)
 	return response, nil
+}
+
+// setDefaults returns the operations that write the defaults of a spec. An update that leaves the spec
+// alone gets none, so that taking off a finalizer rolls nothing out.
+func (h *Handler) setDefaults(subject *subject) ([]operation, error) {
+	if !subject.specChanged || len(subject.new.Spec) == 0 {
+		return nil, nil
+	}
+	before, err := subject.new.application(h.codec.lenient)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the schema refuses it, and says more
+	}
+	after := before.DeepCopy()
+	for _, set := range append([]Defaulter{v1.SetDefaults}, h.config.Defaulters...) {
+		set(after)
+	}
+	return patchSpec(subject.new.Spec, &before.Spec, &after.Spec)
 }
 
 // patchSpec returns the operations that bring the difference between before and after into raw, the

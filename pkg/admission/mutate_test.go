@@ -21,6 +21,11 @@ import (
 
 func TestMutate(t *testing.T) {
 	shouting := application(withRoute("api.example.com", "Web.Example.com"))
+	orphan := func(a *v1.Application) { a.Spec.DeletionPolicy = v1.DeletionOrphan }
+	orphaned := func(a *v1.Application) {
+		orphan(a)
+		a.Finalizers = []string{v1.FinalizerOrphan}
+	}
 	for _, test := range []struct {
 		name         string
 		updated, old any
@@ -45,6 +50,18 @@ func TestMutate(t *testing.T) {
 			withRoute("Web.Example.com")(a)
 			a.DeletionTimestamp = &metav1.Time{}
 		}), application(nil), nil, `[{"op":"replace","path":"/spec/routes/0/hostnames/0","value":"web.example.com"}]`},
+		{"Orphan", application(orphan), nil, nil, `[{"op":"add","path":"/metadata/finalizers","value":["apps.fairlead.dev/orphan"]}]`},
+		{"Orphan beside another finalizer", application(func(a *v1.Application) {
+			orphan(a)
+			a.Finalizers = []string{"example.com/theirs"}
+		}), nil, nil, `[{"op":"add","path":"/metadata/finalizers/-","value":"apps.fairlead.dev/orphan"}]`},
+		{"Orphan with its finalizer", application(orphaned), nil, nil, ""},
+		{"Orphan replaced without its finalizer", application(orphan), application(orphaned), nil, `[{"op":"add","path":"/metadata/finalizers","value":["apps.fairlead.dev/orphan"]}]`},
+		{"Orphan no more: the controller takes the finalizer off", application(func(a *v1.Application) {
+			a.Finalizers = []string{v1.FinalizerOrphan}
+		}), application(orphaned), nil, ""},
+		{"Orphan in a spec that the schema will refuse", `{"metadata":{"finalizers":null},"spec":{"image":5,"deletionPolicy":"Orphan"}}`, nil, nil, `[{"op":"add","path":"/metadata/finalizers","value":["apps.fairlead.dev/orphan"]}]`},
+		{"a finalizer taken off on the way out", `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"image":"a:1","deletionPolicy":"Orphan"}}`, application(orphaned), nil, ""},
 		{"a subresource", shouting, nil, func(r *admissionv1.AdmissionRequest) { r.SubResource = "status" }, ""},
 		{"a deletion", shouting, nil, func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete }, ""},
 		{"what the schema will refuse", `{"spec":{"image":5}}`, nil, nil, ""},

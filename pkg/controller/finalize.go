@@ -27,12 +27,10 @@ import (
 // their ownerReferences, whether the controller runs or not. Only deletionPolicy Orphan needs
 // one, because somebody has to take the ownerReferences off before the Application is gone.
 
-// keepFinalizer makes the finalizer follow deletionPolicy, before any child is written. changed
-// means that it wrote, and that the snapshot is out of date by that.
+// keepFinalizer makes the finalizer follow deletionPolicy, before any child is written, and whatever
+// reconcilePolicy says: that one is about the children, and this is about the end. changed means that
+// it wrote, and that the snapshot is out of date by that.
 func (c *Controller) keepFinalizer(ctx context.Context, stages *pipeline.SyncRecorder, application *v1.Application) (changed bool, err error) {
-	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
-		return false, nil
-	}
 	has := slices.Contains(application.Finalizers, v1.FinalizerOrphan)
 	wants := application.Spec.DeletionPolicy == v1.DeletionOrphan
 	if has == wants {

@@ -61,11 +61,11 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	if application.DeletionTimestamp != nil {
 		return c.finalize(stages.Context(ctx), snapshot)
 	}
-	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
-		return Outcome{Verdict: Settled}
-	}
 	if changed, err := c.keepFinalizer(ctx, stages, application); changed || err != nil {
 		return awaitEvent(err)
+	}
+	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
+		return Outcome{Verdict: Settled}
 	}
 	wanted, err := c.want(snapshot)
 	if err != nil {
