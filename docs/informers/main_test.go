@@ -23,7 +23,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the output of the labs into their chapters")
-	shared = controlplane.NewShared(controlplane.APIOnly(), controlplane.WithOwnCluster())
+	shared = controlplane.NewShared(controlplane.APIOnly())
 )
 
 func TestMain(m *testing.M) {

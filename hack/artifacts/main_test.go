@@ -12,6 +12,6 @@ import (
 
 const root = "../.."
 
-var shared = controlplane.NewShared(controlplane.APIOnly(), controlplane.WithOwnCluster(), controlplane.WithAuditLog())
+var shared = controlplane.NewShared(controlplane.APIOnly(), controlplane.WithAuditLog())
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }

@@ -76,7 +76,7 @@ const agent = "fairlead-bench"
 
 // newLab starts a control plane. close it.
 func newLab(ctx context.Context, o *options) (_ *lab, err error) {
-	plane, err := controlplane.Start(ctx, controlplane.APIOnly(), controlplane.WithAuditLog(), controlplane.WithOwnCluster())
+	plane, err := controlplane.Start(ctx, controlplane.APIOnly(), controlplane.WithAuditLog())
 	if err != nil {
 		return nil, err
 	}

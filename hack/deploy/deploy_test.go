@@ -26,7 +26,7 @@ import (
 // TestDeployAndUndeploy goes the way of a platform team, on simulated nodes: the pods get ready, and
 // nothing answers in them.
 func TestDeployAndUndeploy(t *testing.T) {
-	cp := controlplane.ForTest(t, controlplane.WithOwnCluster())
+	cp := controlplane.ForTest(t)
 	kube := kubernetes.NewForConfigOrDie(cp.Config())
 	o := options{
 		kubeconfig: cp.Kubeconfig(),
@@ -85,7 +85,7 @@ func TestDeployAndUndeploy(t *testing.T) {
 
 // TestInstallNamesWhatIsNotServed, all of it and before the first write.
 func TestInstallNamesWhatIsNotServed(t *testing.T) {
-	cp := controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster())
+	cp := controlplane.ForTest(t, controlplane.APIOnly())
 	o := options{kubeconfig: cp.Kubeconfig(), crds: filepath.Join("..", "..", "artifacts", "crds"), overlay: filepath.Join("..", "..", "artifacts", "overlays", "platform"), timeout: time.Minute}
 	var output strings.Builder
 	err := run(t.Context(), []string{"install"}, o, &output)

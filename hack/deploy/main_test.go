@@ -22,7 +22,7 @@ import (
 
 // TestInstallAndUninstallCRDs takes a cluster of its own, because it deletes the CRDs.
 func TestInstallAndUninstallCRDs(t *testing.T) {
-	cp := controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster())
+	cp := controlplane.ForTest(t, controlplane.APIOnly())
 	client := dynamic.NewForConfigOrDie(cp.Config())
 	applications := client.Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
 	o := options{kubeconfig: cp.Kubeconfig(), crds: filepath.Join("..", "..", "artifacts", "crds"), timeout: time.Minute}

@@ -22,7 +22,7 @@ import (
 // what a class does, it does to Deployments.
 func classCluster(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
-	return controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster())
+	return controlplane.ForTest(t, controlplane.APIOnly())
 }
 
 // everywhere watches all namespaces: only such a controller counts the Applications of a class.

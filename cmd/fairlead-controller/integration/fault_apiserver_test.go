@@ -24,7 +24,7 @@ import (
 // TestOutage takes the API server or its database away while people create and change
 // Applications. Afterwards everything must be as if nothing had happened.
 func TestOutage(t *testing.T) {
-	cluster := controlplane.ForTest(t, controlplane.WithOwnCluster(), controlplane.WithAuditLog())
+	cluster := controlplane.ForTest(t, controlplane.WithAuditLog())
 	tests := []struct {
 		name    string
 		disturb func(*testing.T)

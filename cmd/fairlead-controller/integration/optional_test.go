@@ -132,7 +132,7 @@ func (e *env) answer(name, accepted, acceptedReason, resolved, resolvedReason st
 // TestOptionalAPIs takes one controller, which is never restarted, through the life of both APIs.
 func TestOptionalAPIs(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.WithOwnCluster(), controlplane.WithAuditLog()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
 	e.run()
 	e.apply(routed, named(routed, "other"), named(small, "unconcerned"))
 
@@ -233,7 +233,7 @@ func (e *env) quiet(when string) {
 // Application, the new one is there before the old one goes, and nothing is left behind.
 func TestRouteSwitches(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.WithOwnCluster(), controlplane.WithAuditLog()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
 	e.run()
 	ingress := strings.Replace(routed, "type: HTTPRoute", "type: Ingress", 1)
 	ingress = strings.Replace(ingress, "    parentRefs: [{name: shared, namespace: infra}]\n", "", 1)

@@ -39,7 +39,7 @@ spec:
 // that converts them is down, and what is stored needs it. All other work goes on.
 func TestOptionalAPIThatCannotBeListed(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.WithOwnCluster(), controlplane.WithAuditLog()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
 	e.cluster.InstallCRDs(t, unconverted(t))
 	stored := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "gateway.networking.k8s.io/v1beta1", "kind": "HTTPRoute", "metadata": map[string]any{"name": "old"}, "spec": map[string]any{},

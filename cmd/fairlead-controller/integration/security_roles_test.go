@@ -142,7 +142,7 @@ func (e *env) applyAnywhere(manifest string) {
 // it can do. RBAC itself refuses what they lack; the audit log tells what they have for nothing.
 func TestS1ShippedRoles(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.WithOwnCluster(), controlplane.WithAuditLog()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
 	e.create("{apiVersion: apps.fairlead.dev/v1, kind: ApplicationClass, metadata: {name: gold}, spec: {defaults: {terminationGracePeriodSeconds: 20}}}")
 	e.cluster.InstallCRDs(t, gatewayDefinition(t))
 	e.cluster.InstallCRDs(t, monitorDefinition(t))

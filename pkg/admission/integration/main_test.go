@@ -12,6 +12,6 @@ import (
 )
 
 // The registrations of these tests are for the whole cluster, so no test here is parallel.
-var shared = controlplane.NewShared(controlplane.APIOnly(), controlplane.WithOwnCluster())
+var shared = controlplane.NewShared(controlplane.APIOnly())
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }

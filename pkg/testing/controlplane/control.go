@@ -67,7 +67,6 @@ func (cp *ControlPlane) Restart(tb testing.TB, component Component) {
 // disturb performs an action and sees to it that the cluster works again after the test.
 func (cp *ControlPlane) disturb(tb testing.TB, component Component, action string) {
 	tb.Helper()
-	cp.requireEmbedded(tb, fmt.Sprintf("wants to %s %s", action, component))
 	tb.Cleanup(func() {
 		// The test's own context has ended by then.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), repairTimeout)
@@ -84,9 +83,6 @@ func (cp *ControlPlane) disturb(tb testing.TB, component Component, action strin
 // Act does to a component what Kill, Terminate, Pause and the others do: kill, terminate, pause, resume, start, restart or
 // wait. It is for programs that are no tests; nothing is repaired afterwards.
 func (cp *ControlPlane) Act(ctx context.Context, component Component, action string) error {
-	if cp.process == nil {
-		return fmt.Errorf("%s %s: it belongs to the cluster of KUBECONFIG=%s", action, component, cp.kubeconfig)
-	}
 	return cp.process.act(ctx, component, action)
 }
 

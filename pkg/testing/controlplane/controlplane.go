@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -23,17 +22,14 @@ const startTimeout = 3 * time.Minute
 type ControlPlane struct {
 	config     *rest.Config
 	kubeconfig string
-	process    *process // nil if the cluster is the one of KUBECONFIG
-	audit      string   // path of the audit log, or empty
+	process    *process
+	audit      string // path of the audit log, or empty
 }
 
-// Start starts a cluster and returns when it is ready, or takes the one that KUBECONFIG names. The caller must Stop it.
-// The cluster does not outlive this process, however the process ends. ctx bounds the start alone.
+// Start starts a cluster and returns when it is ready. The caller must Stop it. The cluster does not outlive this
+// process, however the process ends. ctx bounds the start alone.
 func Start(ctx context.Context, opts ...Option) (*ControlPlane, error) {
 	o := newOptions(opts)
-	if kubeconfig := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); kubeconfig != "" && !o.own {
-		return reuse(kubeconfig)
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready within %s", startTimeout))
 	defer cancel()
 	process, err := startProcess(ctx, &o)
@@ -62,19 +58,9 @@ func ForTest(tb testing.TB, opts ...Option) *ControlPlane {
 	return cp
 }
 
-func reuse(kubeconfig string) (*ControlPlane, error) {
-	config, err := loadConfig("")
-	if err != nil {
-		return nil, fmt.Errorf("use the cluster of KUBECONFIG=%s: %w; unset KUBECONFIG to start an embedded one", kubeconfig, err)
-	}
-	return &ControlPlane{config: config, kubeconfig: kubeconfig}, nil
-}
-
-// loadConfig reads one file, or with an empty path what KUBECONFIG lists, as kubectl does.
+// loadConfig reads the kubeconfig of the started cluster. It looks nowhere else.
 func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +70,11 @@ func loadConfig(path string) (*rest.Config, error) {
 }
 
 // Stop ends the cluster and removes its data. It reports a component that died during the tests although none of them
-// asked for it. A cluster of KUBECONFIG stays as it is.
+// asked for it.
 func (cp *ControlPlane) Stop() error {
 	// Idle connections of client-go's shared transport keep goroutines, which a leak check would find.
 	if transport, err := rest.TransportFor(cp.config); err == nil {
 		utilnet.CloseIdleConnectionsFor(transport)
-	}
-	if cp.process == nil {
-		return nil
 	}
 	return cp.process.stop()
 }
@@ -110,13 +93,9 @@ func (cp *ControlPlane) ConfigFor(user string, groups ...string) *rest.Config {
 // Kubeconfig returns the path of the administrator's kubeconfig, for programs that tests run.
 func (cp *ControlPlane) Kubeconfig() string { return cp.kubeconfig }
 
-// Embedded reports whether the cluster was started here, so that it can be disturbed.
-func (cp *ControlPlane) Embedded() bool { return cp.process != nil }
-
 // URL returns the base URL of a component's server, for example to reach etcd with its own client.
 func (cp *ControlPlane) URL(tb testing.TB, component Component) string {
 	tb.Helper()
-	cp.requireEmbedded(tb, "needs the address of "+string(component))
 	for _, status := range cp.process.info.Components {
 		if status.Name == component {
 			return status.URL
@@ -124,14 +103,4 @@ func (cp *ControlPlane) URL(tb testing.TB, component Component) string {
 	}
 	tb.Fatalf("%s does not run in this cluster: add it to WithComponents", component)
 	return ""
-}
-
-// requireEmbedded fails the test on a cluster of KUBECONFIG. It fails instead of skipping, because a skipped test looks
-// like a passed one.
-func (cp *ControlPlane) requireEmbedded(tb testing.TB, need string) {
-	tb.Helper()
-	if cp.process == nil {
-		tb.Fatalf("this test %s, which only an embedded control plane offers, and KUBECONFIG=%s names another cluster. "+
-			"Unset KUBECONFIG, or leave the test out with -skip '^%s$'", need, cp.kubeconfig, tb.Name())
-	}
 }

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// sharedPlane is the cluster of these tests. It is never the one of KUBECONFIG, since starting one is what they test.
-var sharedPlane = NewShared(WithAuditLog(), WithOwnCluster())
+// sharedPlane is the cluster of these tests.
+var sharedPlane = NewShared(WithAuditLog())
 
 func TestMain(m *testing.M) {
 	if os.Getenv(helperEnv) != "" {
@@ -109,7 +109,7 @@ func TestInstallCRDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	cp.InstallCRDs(t, dir)
-	cp.InstallCRDs(t, dir) // Every package's tests do so on a cluster of KUBECONFIG.
+	cp.InstallCRDs(t, dir) // Each test that needs the definitions calls it.
 	resources, err := newClient(t, cp.Config()).Discovery().ServerResourcesForGroupVersion("controlplane.test/v1")
 	if err != nil || len(resources.APIResources) != 1 {
 		t.Errorf("discovery of the new group: got %v, %v, want one resource", resources, err)

@@ -67,8 +67,8 @@ func TestClusterIsRepairedAfterTheTest(t *testing.T) {
 }
 
 func TestTwoClustersSideBySide(t *testing.T) {
-	one := ForTest(t, WithOwnCluster(), APIOnly())
-	two := ForTest(t, WithOwnCluster(), APIOnly())
+	one := ForTest(t, APIOnly())
+	two := ForTest(t, APIOnly())
 	name := one.Namespace(t)
 	if _, err := newClient(t, two.Config()).CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{}); err == nil {
 		t.Errorf("namespace %s, created in one cluster, is in the other", name)
@@ -103,7 +103,7 @@ func TestNothingOutlivesItsParent(t *testing.T) {
 		}
 	})
 	t.Run("the process that runs the cluster", func(t *testing.T) {
-		cp, err := Start(t.Context(), WithOwnCluster(), APIOnly())
+		cp, err := Start(t.Context(), APIOnly())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ const helperEnv = "FAIRLEAD_CONTROLPLANE_HELPER"
 
 // startClusterAndWait prints what it has started and waits to be killed. It returns only if it fails.
 func startClusterAndWait() error {
-	cp, err := Start(context.Background(), WithOwnCluster(), APIOnly())
+	cp, err := Start(context.Background(), APIOnly())
 	if err != nil {
 		return err
 	}

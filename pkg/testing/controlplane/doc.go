@@ -19,8 +19,8 @@
 //
 // A test that needs a cluster of its own calls [ForTest].
 //
-// If KUBECONFIG is set, nothing is started and the cluster it names is used, unless [WithOwnCluster] forbids it. Such a
-// cluster cannot be disturbed, and its audit log cannot be read: a test that tries fails and says why.
+// The cluster is always one that the tests start. KUBECONFIG is never read: what tests do to a cluster, they must not do
+// to one that people use.
 //
 // Components can be killed, paused and restarted one by one. What a test leaves broken is repaired when it ends, so the
 // next test finds a working cluster. Tests that disturb a shared cluster must not be parallel.

@@ -53,11 +53,8 @@ func (cp *ControlPlane) Namespace(tb testing.TB) string {
 	return namespace.Name
 }
 
-// runs reports whether the cluster has the component. A cluster of KUBECONFIG has everything.
+// runs reports whether the cluster has the component.
 func (cp *ControlPlane) runs(component Component) bool {
-	if cp.process == nil {
-		return true
-	}
 	for _, status := range cp.process.info.Components {
 		if status.Name == component {
 			return true

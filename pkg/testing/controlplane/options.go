@@ -27,7 +27,6 @@ type options struct {
 	components []Component // nil: all
 	nodes      int         // negative: the default of fairlead-cluster
 	auditLog   bool
-	own        bool
 	flags      []string
 }
 
@@ -56,12 +55,6 @@ func WithNodes(count int) Option {
 // WithAuditLog records every request, for AuditEvents.
 func WithAuditLog() Option {
 	return func(o *options) { o.auditLog = true }
-}
-
-// WithOwnCluster starts a cluster even if KUBECONFIG names one. It is for tests whose very subject is a disturbed or
-// specially configured control plane.
-func WithOwnCluster() Option {
-	return func(o *options) { o.own = true }
 }
 
 // WithFlag adds a command-line flag to one component, for example WithFlag(KubeAPIServer, "--event-ttl=5m").

@@ -112,7 +112,7 @@ func findBinary() (string, error) {
 		}
 		if dir == filepath.Dir(dir) {
 			return "", fmt.Errorf("bin/fairlead-cluster is neither in %s nor above: run `make cluster` first (it compiles Kubernetes, "+
-				"minutes the first time), or name the executable in %s, or the kubeconfig of a running cluster in KUBECONFIG", start, binaryEnv)
+				"minutes the first time), or name the executable in %s", start, binaryEnv)
 		}
 	}
 }
