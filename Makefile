@@ -22,8 +22,8 @@ CLUSTER_SOURCES := hack/build-cluster.sh $(shell find hack/cluster -type f -not 
 ##@ Run
 
 .PHONY: demo
-demo: build ## Show the operator at work, on an embedded cluster. ONCE=1: to the end and exit. KUBECONFIG=FILE: on that cluster
-ifeq ($(KUBECONFIG),)
+demo: build ## Show the operator at work, on an embedded cluster. ONCE=1: to the end and exit. FAIRLEAD_CLUSTER=current: on kubectl's
+ifneq ($(FAIRLEAD_CLUSTER),current)
 	@$(MAKE) cluster
 endif
 	@hack/build.sh ./hack/demo fairlead-demo

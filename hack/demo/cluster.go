@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -31,7 +30,7 @@ const simulatedRegion = "simulated"
 // cluster is where the demo takes place.
 type cluster struct {
 	config *rest.Config
-	// kubeconfig is for the controller and for people; it may list several files.
+	// kubeconfig is for the controller and for people. Empty: both find the cluster as kubectl does.
 	kubeconfig string
 	// own is fairlead-cluster, or nil if the cluster is somebody else's.
 	own *process.Process
@@ -87,25 +86,14 @@ func waitForFile(ctx context.Context, file string) error {
 	}
 }
 
-// useCluster takes the cluster that KUBECONFIG names.
-func useCluster(kubeconfig string) (*cluster, error) {
-	config, err := loadConfig("")
-	if err != nil {
-		return nil, fmt.Errorf("use the cluster of KUBECONFIG=%s: %w; unset KUBECONFIG to have one started", kubeconfig, err)
-	}
-	return &cluster{config: config, kubeconfig: kubeconfig}, nil
-}
-
-// loadConfig reads one file, or with an empty path what KUBECONFIG lists, as kubectl does.
+// loadConfig reads one kubeconfig. It looks nowhere else.
 func loadConfig(path string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+	return clientcmd.BuildConfigFromFlags("", path)
 }
 
-// kubeconfigFlags tell the controller which cluster it is. A list of files goes by the environment only.
+// kubeconfigFlags tell the controller which cluster it is.
 func (c *cluster) kubeconfigFlags() []string {
-	if files := filepath.SplitList(c.kubeconfig); len(files) != 1 {
+	if c.kubeconfig == "" {
 		return nil
 	}
 	return []string{"--kubeconfig=" + c.kubeconfig}
@@ -129,7 +117,7 @@ func (c *cluster) inspect(ctx context.Context, client kubernetes.Interface) (ver
 		c.simulated = c.simulated || node.Labels[corev1.LabelTopologyRegion] == simulatedRegion
 	}
 	if nodes == 0 {
-		return "", 0, fmt.Errorf("the cluster at %s has no node that could run a pod; unset KUBECONFIG to have a cluster with simulated nodes started", c.config.Host)
+		return "", 0, fmt.Errorf("the cluster at %s has no node that could run a pod; unset %s to have a cluster with simulated nodes started", c.config.Host, clusterEnv)
 	}
 	classes, err := client.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
 	if err != nil {

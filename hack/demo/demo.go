@@ -176,8 +176,8 @@ func (d *demo) resourceOf(kind child.Kind) dynamic.ResourceInterface {
 }
 
 func (d *demo) clusterTitle() string {
-	if d.options.kubeconfig != "" {
-		return fmt.Sprintf("Use the cluster of KUBECONFIG=%s", d.options.kubeconfig)
+	if d.options.current {
+		return "Use the current cluster of kubectl"
 	}
 	return fmt.Sprintf("Start a Kubernetes control plane with %d simulated nodes", simulatedNodes)
 }

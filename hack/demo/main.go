@@ -60,6 +60,12 @@ func runIn(options options, screen *screen) error {
 	logTo(own)
 
 	d := &demo{options: options, screen: screen, files: files}
+	if options.current {
+		if d.cluster, err = currentOf(screen); err != nil {
+			screen.tellError(err)
+			return errors.Join(err, files.close(false))
+		}
+	}
 	err = d.run(ctx)
 	interrupted := errors.Is(err, process.ErrInterrupted)
 	if failed := (*failure)(nil); errors.As(err, &failed) && !interrupted {

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -18,9 +17,9 @@ runs the controller, applies artifacts/examples, breaks things and shows how the
 what it needs and runs it; "make tour" does with -tour.
 
 Environment:
-  KUBECONFIG  use this cluster, instead of starting one
-  ONCE=1      end after the last step, instead of waiting for Ctrl-C; so does output that is no terminal
-  NO_COLOR=1  no colors
+  FAIRLEAD_CLUSTER=current  use the cluster that kubectl uses, instead of starting one; at a terminal the demo asks first
+  ONCE=1                    end after the last step, instead of waiting for Ctrl-C; so does output that is no terminal
+  NO_COLOR=1                no colors
 
 Flags:
 `
@@ -29,19 +28,27 @@ Flags:
 type options struct {
 	// root is the directory that has bin and artifacts.
 	root string
-	// kubeconfig is a file, or a list of files as kubectl takes it. Empty: a cluster is started.
-	kubeconfig string
+	// current uses the current cluster of kubectl. Otherwise the demo starts one. KUBECONFIG alone changes nothing: it is
+	// set in the shell of nearly everyone who works with Kubernetes.
+	current bool
 	// once ends the demo after its last step.
 	once bool
 	// tour shows what happens to one Application after its first day, instead of the examples.
 	tour bool
 }
 
+// clusterEnv chooses the cluster, and currentCluster is the only value that it may have.
+const (
+	clusterEnv     = "FAIRLEAD_CLUSTER"
+	currentCluster = "current"
+)
+
 // parseOptions reads flags and environment. flag.ErrHelp means that the usage was asked for and printed.
 func parseOptions(args []string, getenv func(string) string, output io.Writer) (options, error) {
+	chosen := getenv(clusterEnv)
 	o := options{
-		kubeconfig: getenv("KUBECONFIG"),
-		once:       getenv("ONCE") != "" && getenv("ONCE") != "0",
+		current: chosen == currentCluster,
+		once:    getenv("ONCE") != "" && getenv("ONCE") != "0",
 	}
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(output)
@@ -54,8 +61,11 @@ func parseOptions(args []string, getenv func(string) string, output io.Writer) (
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
-	if o.tour && o.kubeconfig != "" {
-		return options{}, errors.New("the tour needs simulated nodes, so it starts a cluster of its own: unset KUBECONFIG")
+	if chosen != "" && !o.current {
+		return options{}, fmt.Errorf("%s=%q: the only value is %q; unset it to have a cluster started", clusterEnv, chosen, currentCluster)
+	}
+	if o.tour && o.current {
+		return options{}, fmt.Errorf("the tour needs simulated nodes, so it starts a cluster of its own: unset %s", clusterEnv)
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))

@@ -25,11 +25,13 @@ func TestParseOptions(t *testing.T) {
 		wantErr     string
 	}{
 		{name: "defaults", want: options{root: root}},
-		{name: "environment", environment: map[string]string{"KUBECONFIG": "kc", "ONCE": "1"}, want: options{root: root, kubeconfig: "kc", once: true}},
+		{name: "environment", environment: map[string]string{"FAIRLEAD_CLUSTER": "current", "ONCE": "1"}, want: options{root: root, current: true, once: true}},
+		{name: "KUBECONFIG alone", environment: map[string]string{"KUBECONFIG": "kc"}, want: options{root: root}},
+		{name: "no such choice", environment: map[string]string{"FAIRLEAD_CLUSTER": "prod"}, wantErr: `FAIRLEAD_CLUSTER="prod": the only value is "current"`},
 		{name: "ONCE=0", environment: map[string]string{"ONCE": "0"}, want: options{root: root}},
 		{name: "root", args: []string{"-root", "/x"}, want: options{root: "/x"}},
 		{name: "tour", args: []string{"-tour"}, want: options{root: root, tour: true}},
-		{name: "tour elsewhere", args: []string{"-tour"}, environment: map[string]string{"KUBECONFIG": "kc"}, wantErr: "unset KUBECONFIG"},
+		{name: "tour elsewhere", args: []string{"-tour"}, environment: map[string]string{"FAIRLEAD_CLUSTER": "current"}, wantErr: "unset FAIRLEAD_CLUSTER"},
 		{name: "argument", args: []string{"now"}, wantErr: `unexpected argument "now"`},
 		{name: "help", args: []string{"-help"}, wantErr: flag.ErrHelp.Error()},
 	}
@@ -44,8 +46,8 @@ func TestParseOptions(t *testing.T) {
 		case err != nil || got != test.want:
 			t.Errorf("%s: got %+v, %v, want %+v", test.name, got, err, test.want)
 		}
-		if errors.Is(err, flag.ErrHelp) && !strings.Contains(output.String(), "KUBECONFIG") {
-			t.Errorf("the usage says nothing of KUBECONFIG: %s", output.String())
+		if errors.Is(err, flag.ErrHelp) && !strings.Contains(output.String(), "FAIRLEAD_CLUSTER") {
+			t.Errorf("the usage says nothing of FAIRLEAD_CLUSTER: %s", output.String())
 		}
 	}
 }

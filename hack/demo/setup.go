@@ -15,20 +15,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// openCluster starts the cluster, or takes the one of KUBECONFIG, and finds out what it can do.
+// openCluster starts the cluster, unless the user chose the current one, and finds out what it can do.
 func (d *demo) openCluster(ctx context.Context) error {
 	began := time.Now()
 	var err error
-	if d.options.kubeconfig == "" {
+	if d.cluster == nil {
 		stop := drawWait(d.screen, "etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok")
 		defer stop()
-		d.cluster, err = startCluster(ctx, d.options.binary("fairlead-cluster"), d.files, d.died)
-	} else {
-		d.screen.tell(good, "KUBECONFIG is set, so no cluster is started")
-		d.cluster, err = useCluster(d.options.kubeconfig)
-	}
-	if err != nil {
-		return err
+		if d.cluster, err = startCluster(ctx, d.options.binary("fairlead-cluster"), d.files, d.died); err != nil {
+			return err
+		}
 	}
 	if d.clients, err = newClients(d.cluster.config); err != nil {
 		return err

@@ -60,7 +60,9 @@ func (d *demo) howToConnect() []line {
 	var lines []line
 	add := func(format string, args ...any) { lines = append(lines, line{text(format, args...)}) }
 	lines = append(lines, nil, line{toned(strong, "Look around, in another terminal")})
-	add("  export KUBECONFIG=%s", d.cluster.kubeconfig)
+	if d.cluster.kubeconfig != "" {
+		add("  export KUBECONFIG=%s", d.cluster.kubeconfig)
+	}
 	add("  kubectl get -n %s applications.apps.fairlead.dev", namespace)
 	add("  kubectl describe -n %s applications.apps.fairlead.dev wrong-port", namespace)
 	add("  kubectl delete -n %s networkpolicy database     # it comes back", namespace)
