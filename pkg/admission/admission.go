@@ -31,6 +31,12 @@ const (
 	// maxBody is more than a review of two Applications can have: the API server takes requests of at
 	// most 3 MiB, and an object is sent as it was and as it shall be.
 	maxBody = 8 << 20
+	// bodyTimeout is how long the body of a request may take. An API server sends it at once.
+	bodyTimeout = 2 * time.Second
+	// maxBodies is how many bodies are read at once, maxBodyBytes how much they may hold together. A single
+	// source gets a quarter of each, so a client that sends slowly, or much, does not keep the API server out.
+	maxBodies    = 512
+	maxBodyBytes = 256 << 20
 )
 
 // Config is what the webhooks work with. All functions must be safe for concurrent use.
@@ -55,8 +61,8 @@ type Config struct {
 	Exists func(context.Context, Reference) (bool, error)
 	// Metrics may be nil.
 	Metrics *Metrics
-	// MaxInFlight is how many requests are worked on at once; further ones get 429 at once.
-	// 0: DefaultMaxInFlight.
+	// MaxInFlight is how many requests are worked on at once; further ones get 429 at once. A single source
+	// gets three quarters of them. 0: DefaultMaxInFlight.
 	MaxInFlight int
 }
 
@@ -69,8 +75,11 @@ type Handler struct {
 	config Config
 	codec  codec
 	mux    *http.ServeMux
-	slots  chan struct{}
 	probes probes
+
+	// bodies and bytes bound what is held of requests whose body has not arrived, slots the requests that are
+	// worked on.
+	bodies, bytes, slots *shares
 }
 
 // New returns a Handler for MutatePath and ValidatePath. It answers at once; whether it should be
@@ -98,7 +107,12 @@ func New(config Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{config: config, codec: codec, mux: http.NewServeMux(), slots: make(chan struct{}, config.MaxInFlight)}
+	h := &Handler{
+		config: config, codec: codec, mux: http.NewServeMux(),
+		bodies: newShares(maxBodies, maxBodies/4),
+		bytes:  newShares(maxBodyBytes, maxBodyBytes/4),
+		slots:  newShares(config.MaxInFlight, config.MaxInFlight-config.MaxInFlight/4),
+	}
 	h.mux.Handle("POST "+MutatePath, h.serve(Mutating, h.mutate))
 	h.mux.Handle("POST "+ValidatePath, h.serve(Validating, h.validate))
 	h.mux.Handle("POST "+ValidateClassPath, h.serve(Validating, h.validateClass))

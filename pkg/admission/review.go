@@ -134,8 +134,13 @@ func subjectOf(request *admissionv1.AdmissionRequest) (*subject, error) {
 	if updated.Metadata.DeletionTimestamp != nil {
 		return nil, nil
 	}
-	if updated.Metadata.Namespace == "" {
+	switch updated.Metadata.Namespace {
+	case request.Namespace:
+	case "":
 		updated.Metadata.Namespace = request.Namespace
+	default:
+		// An API server never sends that. The answer to another client must not tell about a third namespace.
+		return nil, fmt.Errorf("metadata.namespace is %q and must be the request's namespace, %q", updated.Metadata.Namespace, request.Namespace)
 	}
 	s := &subject{new: updated, specChanged: true}
 	if request.Operation == admissionv1.Update {

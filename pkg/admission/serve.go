@@ -24,49 +24,62 @@ const contentType = "application/json"
 // answer decides one request. An error means that no decision was possible, and refuses it.
 type answer func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 
+// errBusy refuses a request without a look at it.
+var errBusy = errors.New("too many admission requests at once")
+
 // serve is the HTTP around an answer: one review in, one review out.
+//
+// A request takes a slot only when its body is there. Before that a client, which may be any pod, has
+// shown nothing but that it can open a connection.
 func (h *Handler) serve(webhook Webhook, answer answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case h.slots <- struct{}{}:
-			defer func() { <-h.slots }()
-		default:
-			// The API server asks again after Retry-After, within the webhook's timeout.
-			h.config.Metrics.rejected.WithLabelValues(string(webhook)).Inc()
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many admission requests at once", http.StatusTooManyRequests)
-			return
+		source := sourceOf(r)
+		body := &accounted{ReadCloser: r.Body, bytes: h.bytes, source: source}
+		defer body.release()
+		r.Body = body
+		content, problem := h.receive(w, r, source)
+		if problem == nil && !h.slots.take(source, 1) {
+			problem = busy()
 		}
-		start, operation, outcome := time.Now(), operationLabel(""), failed
-		defer func() { h.config.Metrics.observe(webhook, operation, outcome, time.Since(start)) }()
-		ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
-		defer cancel()
-		defer func() {
-			if panicked := recover(); panicked != nil {
-				h.survive(ctx, w, webhook, panicked)
-			}
-		}()
-
-		review, problem := h.read(w, r)
 		if problem != nil {
-			http.Error(w, problem.Error(), problem.status)
+			h.refuse(w, webhook, problem)
 			return
 		}
-		operation = operationLabel(review.Request.Operation)
-		response, err := answer(ctx, review.Request)
-		if err != nil {
-			klog.FromContext(ctx).Error(err, "Admission request without a decision", "webhook", webhook, "operation", operation,
-				"application", klog.KRef(review.Request.Namespace, review.Request.Name), "requestUID", review.Request.UID)
-			response = undecided(err)
-		} else {
-			outcome = decisionOf(response)
-		}
-		response.UID = review.Request.UID
-		if err := write(w, response); err != nil {
-			outcome = failed
-			klog.FromContext(ctx).Error(err, "Admission response was not written", "webhook", webhook, "requestUID", response.UID)
-		}
+		defer h.slots.give(source, 1)
+		h.work(w, r, webhook, content, answer)
 	})
+}
+
+// work decodes and answers a review, in the slot of its request.
+func (h *Handler) work(w http.ResponseWriter, r *http.Request, webhook Webhook, content []byte, answer answer) {
+	start, operation, outcome := time.Now(), operationLabel(""), failed
+	defer func() { h.config.Metrics.observe(webhook, operation, outcome, time.Since(start)) }()
+	ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
+	defer cancel()
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			h.survive(ctx, w, webhook, panicked)
+		}
+	}()
+	review, err := h.codec.review(content)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	operation = operationLabel(review.Request.Operation)
+	response, err := answer(ctx, review.Request)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Admission request without a decision", "webhook", webhook, "operation", operation,
+			"application", klog.KRef(review.Request.Namespace, review.Request.Name), "requestUID", review.Request.UID)
+		response = undecided(err)
+	} else {
+		outcome = decisionOf(response)
+	}
+	response.UID = review.Request.UID
+	if err := write(w, response); err != nil {
+		outcome = failed
+		klog.FromContext(ctx).Error(err, "Admission response was not written", "webhook", webhook, "requestUID", response.UID)
+	}
 }
 
 // survive turns a panic into 500: one request fails, the server and all others go on. Nothing has been
@@ -97,12 +110,36 @@ type problem struct {
 	error
 }
 
-// read returns the review of a request, with everything that is needed to answer it.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, *problem) {
+// busy is the problem of a request that comes at a bad time.
+func busy() *problem { return &problem{http.StatusTooManyRequests, errBusy} }
+
+// refuse answers a request that is no review, or comes at a bad time. The API server repeats a 429 after
+// Retry-After, within the webhook's timeout.
+func (h *Handler) refuse(w http.ResponseWriter, webhook Webhook, problem *problem) {
+	if problem.status == http.StatusTooManyRequests {
+		h.config.Metrics.rejected.WithLabelValues(string(webhook)).Inc()
+		w.Header().Set("Retry-After", "1")
+	} else {
+		h.config.Metrics.observe(webhook, operationLabel(""), failed, 0)
+	}
+	// Of a body that has not been read, the server would read the rest before it lets the connection go.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	http.Error(w, problem.Error(), problem.status)
+}
+
+// receive reads the body of a request.
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request, source string) ([]byte, *problem) {
+	if !h.bodies.take(source, 1) {
+		return nil, busy()
+	}
+	defer h.bodies.give(source, 1)
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != contentType {
 		return nil, &problem{http.StatusUnsupportedMediaType, fmt.Errorf("Content-Type is %q and must be %s", r.Header.Get("Content-Type"), contentType)}
 	}
 	body, err := readBody(w, r)
+	if errors.Is(err, errBusy) {
+		return nil, busy()
+	}
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, &problem{http.StatusRequestEntityTooLarge, fmt.Errorf("the review is larger than %d bytes", tooLarge.Limit)}
 	}
@@ -112,21 +149,19 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 	if len(body) == 0 {
 		return nil, &problem{http.StatusBadRequest, errors.New("the review is empty")}
 	}
-	review, err := h.codec.review(body)
-	if err != nil {
-		return nil, &problem{http.StatusBadRequest, err}
-	}
-	return review, nil
+	return body, nil
 }
 
-// readBody reads with a deadline of its own, so that a client that sends slowly does not keep a slot.
+// readBody reads with a deadline of its own. Afterwards the server itself reads, to notice that the client is
+// gone; a body that failed keeps its deadline, because the server would wait for the rest of it.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	controller := http.NewResponseController(w)
-	if err := controller.SetReadDeadline(time.Now().Add(Timeout)); err == nil {
-		// Afterwards the server itself reads, to notice that the client is gone.
-		defer func() { _ = controller.SetReadDeadline(time.Time{}) }()
+	deadline := controller.SetReadDeadline(time.Now().Add(bodyTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil && deadline == nil {
+		_ = controller.SetReadDeadline(time.Time{})
 	}
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	return body, err
 }
 
 // undecided refuses a request because something else failed, which may work again soon.

@@ -258,3 +258,12 @@ func TestClientGoesAway(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignNamespace is a client that is no API server and asks about one namespace in the name of another.
+func TestForeignNamespace(t *testing.T) {
+	question := review(t, application(func(a *v1.Application) { a.Namespace = "victim" }), nil)
+	response := ask(t, (&cluster{}).handler(t), ValidatePath, question)
+	if response.Allowed || !strings.Contains(response.Result.Message, `metadata.namespace is "victim"`) {
+		t.Errorf("the response is %+v", response)
+	}
+}
