@@ -52,6 +52,7 @@ type kindUsed struct {
 //
 // application is the snapshot's, with the pods that are to run: a former revision may use others.
 func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snapshot, application *v1.Application) (used, error) {
+	c.Informers.FollowReferences(cache.MetaObjectToName(application), followed(snapshot.Application, application))
 	var u used
 	for _, k := range kindsUsed(snapshot, application, &u.hashes) {
 		// Whatever keeps a new hash from being computed, the pods stay as they are.
@@ -77,6 +78,15 @@ func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snaps
 		}
 	}
 	return u, nil
+}
+
+// followed are the references whose changes concern the Application: those of the pods that are to run, and those of the spec,
+// which after a rollback are others.
+func followed(application, runs *v1.Application) []reference.Reference {
+	if !reference.Follows(&runs.Spec) {
+		return nil
+	}
+	return slices.Concat(reference.InSpec(&runs.Spec), reference.InSpec(&application.Spec))
 }
 
 // kindsUsed sorts the references by kind, and finds the hashes of the live pods. ConfigMaps that the

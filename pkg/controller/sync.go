@@ -171,6 +171,7 @@ func planned(steps []plan.Step) []plan.Result {
 // UID runs out by itself.
 func (c *Controller) forget(key cache.ObjectName) {
 	c.Tracker.Forget(key)
+	c.Informers.FollowReferences(key, nil)
 	c.rested.forget(key)
 	c.deferred.forget(key)
 }

@@ -78,6 +78,7 @@ type scope struct {
 	children     []*children
 	pods         *pods
 	references   map[reference.Kind]*references
+	referrers    *referrers
 	recording    *recording
 	// measured is what the metrics of the informers are called.
 	measured *cache.InformerName

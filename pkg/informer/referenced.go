@@ -4,23 +4,14 @@
 package informer
 
 import (
-	"fmt"
-
 	"k8s.io/client-go/tools/cache"
 
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// byReference is the name of the index that finds the Applications which refer to an object. Those
-// with configChangePolicy Ignore are not in it.
-const byReference = "reference"
-
-// addReferences makes the caches of references and the index that leads from them to Applications.
+// addReferences makes the caches of references, and what leads from them to Applications.
 func (s *scope) addReferences(namespace string, options Options) error {
-	if err := s.applications.AddIndexers(cache.Indexers{byReference: referenceIndex}); err != nil {
-		return fmt.Errorf("index Applications by reference: %w", err)
-	}
+	s.referrers = newReferrers()
 	if options.Metadata == nil {
 		return nil
 	}
@@ -30,53 +21,10 @@ func (s *scope) addReferences(namespace string, options Options) error {
 		if err != nil {
 			return err
 		}
-		r.concerned = s.concerned
+		r.concerned = s.referrers.find
 		s.references[kind] = r
 	}
 	return nil
-}
-
-// referenceIndex is the index function behind byReference: a key for each object that the
-// Application refers to, and one for each kind of object.
-func referenceIndex(object any) ([]string, error) {
-	application, ok := object.(*v1.Application)
-	if !ok {
-		return nil, fmt.Errorf("index a %T by reference", object)
-	}
-	if !reference.Follows(&application.Spec) {
-		return nil, nil
-	}
-	var keys []string
-	var last reference.Kind
-	for _, r := range reference.InSpec(&application.Spec) {
-		if r.Kind != last {
-			keys = append(keys, referenceKey(r.Kind, nil))
-			last = r.Kind
-		}
-		keys = append(keys, referenceKey(r.Kind, &cache.ObjectName{Namespace: application.Namespace, Name: r.Name}))
-	}
-	return keys, nil
-}
-
-// referenceKey is the key in the index of one object, or of all of its kind.
-func referenceKey(kind reference.Kind, object *cache.ObjectName) string {
-	if object == nil {
-		return string(kind)
-	}
-	return string(kind) + "/" + object.String()
-}
-
-// concerned finds the Applications that refer to one object, or all that refer to the kind.
-func (s *scope) concerned(kind reference.Kind, object *cache.ObjectName) []cache.ObjectName {
-	found, err := s.applications.GetTypedIndexer().ByTypedIndex(byReference, referenceKey(kind, object))
-	if err != nil {
-		return nil // There is no such index; addReferences has made it.
-	}
-	names := make([]cache.ObjectName, 0, len(found))
-	for _, application := range found {
-		names = append(names, cache.MetaObjectToName(application))
-	}
-	return names
 }
 
 // HandleReferences registers the handler. Call it before Start, and once.
@@ -89,6 +37,15 @@ func (i *Informers) HandleReferences(handler ReferenceHandler) error {
 		}
 	}
 	return nil
+}
+
+// FollowReferences replaces what an Application refers to: from now on the handler is told of changes of these objects, and
+// that the Application is concerned. Call it before WatchReferences and ReferenceVersion: what changes after their answers
+// then concerns the Application. Without references nothing does.
+func (i *Informers) FollowReferences(application cache.ObjectName, references []reference.Reference) {
+	if s, found := i.scope(application.Namespace); found {
+		s.referrers.set(application, references)
+	}
 }
 
 // WatchReferences makes the cache of a kind of reference be filled for the namespace, if it is not,
