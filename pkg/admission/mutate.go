@@ -49,6 +49,9 @@ func (h *Handler) setDefaults(subject *subject) ([]operation, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // the schema refuses it, and says more
 	}
+	if before.FindExcess() != nil {
+		return nil, nil // It is refused, so it needs no defaults.
+	}
 	after := before.DeepCopy()
 	for _, set := range append([]Defaulter{v1.SetDefaults}, h.config.Defaulters...) {
 		set(after)

@@ -53,9 +53,12 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 		return h.undecodable(subject, err), nil
 	}
 	rules := []rule{reservedLabels}
-	if !subject.specChanged {
+	switch {
+	case !subject.specChanged:
 		rules = append(rules, h.unchangedSpec)
-	} else {
+	case in.new.FindExcess() != nil:
+		rules = append(rules, h.spec) // It says so. The other rules would pay for what is too much.
+	default:
 		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.references, ineffective)
 	}
 	if subject.old != nil {

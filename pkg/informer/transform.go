@@ -11,14 +11,20 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// trimApplication drops what a sync never reads from an Application before it enters the cache.
-// It may be called more than once on one object, as the reflector demands.
+// trimApplication drops what a sync never reads from an Application before it enters the cache. Of one
+// that is too large it keeps only what the sync needs to say so: what a user may store must not decide
+// how much memory the controller takes. It may be called more than once on one object, as the reflector demands.
 func trimApplication(object any) (any, error) {
-	if application, ok := object.(*v1.Application); ok {
-		application.ManagedFields = nil
-		delete(application.Annotations, corev1.LastAppliedConfigAnnotation)
+	application, ok := object.(*v1.Application)
+	if !ok {
+		return object, nil
 	}
-	return object, nil
+	application.ManagedFields = nil
+	delete(application.Annotations, corev1.LastAppliedConfigAnnotation)
+	if excess := application.FindExcess(); excess != nil {
+		return application.WithoutExcess(excess), nil
+	}
+	return application, nil
 }
 
 // packChild makes of a child what is kept of it. Of managedFields, often half of an object, only the fact

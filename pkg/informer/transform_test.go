@@ -121,3 +121,21 @@ func TestTombstonesAreLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestTooLargeApplicationIsNotCached: an Application of which little JSON takes much memory leaves
+// nothing of that in the cache, and claims no host name there.
+func TestTooLargeApplicationIsNotCached(t *testing.T) {
+	application := &v1.Application{ObjectMeta: fat(), Spec: v1.ApplicationSpec{
+		Command: make([]string, 200_000), Routes: []v1.Route{{Name: "a", Hostnames: []string{"a.example.com"}}},
+	}}
+	got, ok := trimTwice(t, trimApplication, application).(*v1.Application)
+	if !ok || got.UID != "uid-1" || got.FindExcess() == nil {
+		t.Fatalf("got %v, want the Application, marked as too large", got)
+	}
+	if diff := cmp.Diff(v1.ApplicationSpec{}, got.Spec); diff != "" {
+		t.Errorf("kept of the spec (-want +got):\n%s", diff)
+	}
+	if values, err := routeIndex(got); err != nil || len(values) > 0 {
+		t.Errorf("indexed under %q, %v; want nothing", values, err)
+	}
+}

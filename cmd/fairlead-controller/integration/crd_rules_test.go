@@ -61,7 +61,25 @@ var rules = []refusal{
 	{"port name with two dashes", "ports: [{name: a--b, containerPort: 80}]", "spec.ports[0].name", "a port name cannot contain --"},
 	{"annotations of a foreign account", "serviceAccount: {name: robot, annotations: {a: b}}", "spec.serviceAccount", "serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"},
 	{"unknown strategy", "strategy: {type: BlueGreen}", "spec.strategy", "strategy.type must be RollingUpdate or Recreate"},
+	{"too many paths of all hostnames", port + "routes: [" + strings.Join(flowRoutes(16, 32, 2), ", ") + "]", "spec.routes", "the routes have more than 512 paths, counted under each hostname: use fewer, or several Applications"},
+	{"config too long", "config: {mountPath: /a, data: {b: " + strings.Repeat("c", 1<<18) + ", d: " + strings.Repeat("e", 1<<18) + "}}", "spec.config.data", "file names and contents have more than 524288 bytes together: use a ConfigMap or volume of your own"},
 	{"recreate with rolling numbers", "strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}", "spec.strategy", "strategy.rollingUpdate needs type RollingUpdate"},
+}
+
+// flowRoutes are routes in YAML's flow style.
+func flowRoutes(n, hostnames, paths int) []string {
+	routes := make([]string, n)
+	for i := range routes {
+		var hosts, under []string
+		for h := range hostnames {
+			hosts = append(hosts, fmt.Sprintf("h%d.r%d.example.com", h, i))
+		}
+		for p := range paths {
+			under = append(under, fmt.Sprintf("{path: /%d}", p))
+		}
+		routes[i] = fmt.Sprintf("{name: r%d, hostnames: [%s], paths: [%s]}", i, strings.Join(hosts, ", "), strings.Join(under, ", "))
+	}
+	return routes
 }
 
 // bounds are the important ones of the schema.

@@ -45,6 +45,10 @@ const (
 	// that the field must be handed over before it may be left out.
 	AnnotationReplicasManaged = "apps.fairlead.dev/replicas-managed"
 
+	// AnnotationExcess is in caches only, on what is kept of an Application that is too large: it says
+	// why. An Application that is stored with it is taken for too large as well.
+	AnnotationExcess = "apps.fairlead.dev/excess"
+
 	// FinalizerOrphan is on an Application with deletionPolicy Orphan, until its children are
 	// released.
 	FinalizerOrphan = "apps.fairlead.dev/orphan"

@@ -43,8 +43,12 @@ func comparablePath(path RoutePath) string {
 }
 
 // RouteKeys are the keys of all routes, in the order of the spec, each once. An Application asks
-// for them from the moment it is stored until it is gone.
+// for them from the moment it is stored until it is gone. One with too many asks for none: it is refused
+// for that, and the list would be its product.
 func (a *Application) RouteKeys() []RouteKey {
+	if a.Spec.routePaths() > MaxRoutePaths {
+		return nil
+	}
 	var keys []RouteKey
 	seen := map[RouteKey]struct{}{}
 	for i := range a.Spec.Routes {

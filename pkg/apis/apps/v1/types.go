@@ -256,11 +256,13 @@ type ApplicationSpec struct {
 	Service *Service `json:"service,omitempty"`
 
 	// How the application is reached from outside of the cluster. The first route takes the name
-	// of the Application, further ones <application>-<route>.
+	// of the Application, further ones <application>-<route>. All routes together may have 512 paths,
+	// counted under each hostname.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.map(route, size(route.hostnames) * (has(route.paths) ? size(route.paths) : 1)).sum() <= 512",message="the routes have more than 512 paths, counted under each hostname: use fewer, or several Applications"
 	// +optional
 	Routes []Route `json:"routes,omitempty"`
 

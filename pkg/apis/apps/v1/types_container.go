@@ -49,10 +49,11 @@ type Config struct {
 	// +kubebuilder:validation:Pattern=`^/[^:]+$`
 	MountPath string `json:"mountPath"`
 
-	// File name to content. All together at most 1 MiB.
+	// File name to content. All together at most 512 KiB.
 	// +mapType=granular
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule="self.map(name, size(name) + size(self[name])).sum() <= 524288",message="file names and contents have more than 524288 bytes together: use a ConfigMap or volume of your own"
 	Data map[string]string `json:"data"`
 }
 

@@ -58,6 +58,9 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 	if app == nil {
 		return field.ErrorList{field.Required(field.NewPath("spec"), "there is no Application")}
 	}
+	if errs := validateSize(app); len(errs) > 0 {
+		return bounded(errs) // To look for more in it is what it must not cost.
+	}
 	in := newInput(app, options)
 	var errs field.ErrorList
 	for _, rule := range []rule{

@@ -13,10 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxConfigBytes is Kubernetes' limit for the values of a ConfigMap. The keys count here too,
-// since the object carries them as well.
-const maxConfigBytes = 1 << 20
-
 func validateConfig(in input) field.ErrorList {
 	if in.spec.Config == nil {
 		return nil
@@ -28,13 +24,8 @@ func validateConfig(in input) field.ErrorList {
 	if len(data) == 0 {
 		errs = append(errs, field.Required(fldPath, "must have at least one file"))
 	}
-	total := 0
 	for _, key := range sortedKeys(data) {
 		errs = append(errs, invalid(fldPath.Key(truncate(key, maxValue)), key, validation.IsConfigMapKey(key))...)
-		total += len(key) + len(data[key])
-	}
-	if total > maxConfigBytes {
-		errs = append(errs, field.Invalid(fldPath, total, "file names and contents must be no more than 1048576 bytes together"))
 	}
 	return errs
 }

@@ -38,8 +38,8 @@ func TestConfigSize(t *testing.T) {
 		bytes int
 		want  []string
 	}{
-		{bytes: 1<<20 - 1},
-		{bytes: 1 << 20, want: []string{"spec.config.data: Invalid value: 1048577: file names and contents must be no more than 1048576 bytes together"}},
+		{bytes: v1.MaxConfigBytes - 1},
+		{bytes: v1.MaxConfigBytes, want: []string{"spec.config.data: Invalid value: file names and contents have 524289 bytes together; at most 524288 are allowed: use a ConfigMap or volume of your own"}},
 	} {
 		app := application(t, ``)
 		app.Spec.Config = &v1.Config{MountPath: "/tmp", Data: map[string]string{"a": strings.Repeat("x", tc.bytes)}}
