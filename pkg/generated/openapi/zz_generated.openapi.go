@@ -41,6 +41,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.Autoscaling{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_Autoscaling(ref),
 		v1.Config{}.OpenAPIModelName():                                              schema_pkg_apis_apps_v1_Config(ref),
 		v1.DisruptionBudget{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_DisruptionBudget(ref),
+		v1.Excess{}.OpenAPIModelName():                                              schema_pkg_apis_apps_v1_Excess(ref),
 		v1.GRPCAction{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_GRPCAction(ref),
 		v1.HTTPGetAction{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_HTTPGetAction(ref),
 		v1.Monitoring{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_Monitoring(ref),
@@ -1455,7 +1456,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "How the application is reached from outside of the cluster. The first route takes the name of the Application, further ones <application>-<route>.",
+							Description: "How the application is reached from outside of the cluster. The first route takes the name of the Application, further ones <application>-<route>. All routes together may have 512 paths, counted under each hostname.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1890,7 +1891,7 @@ func schema_pkg_apis_apps_v1_Config(ref common.ReferenceCallback) common.OpenAPI
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "File name to content. All together at most 1 MiB.",
+							Description: "File name to content. All together at most 512 KiB.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -1942,6 +1943,42 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 		},
 		Dependencies: []string{
 			intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_Excess(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Excess is why an Application is refused as too large.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"Path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Path is that of the field.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"Message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message says what is too much, what the limit is and what to do.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"Path", "Message"},
+			},
+		},
 	}
 }
 
@@ -3162,6 +3199,36 @@ func schema_pkg_apis_apps_v1_TCPSocketAction(ref common.ReferenceCallback) commo
 		},
 		Dependencies: []string{
 			intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_counter(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "counter counts bytes up to a limit.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"bytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "counter counts bytes up to a limit.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"limit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "counter counts bytes up to a limit.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"bytes", "limit"},
+			},
+		},
 	}
 }
 

@@ -89,6 +89,11 @@ func (in DisruptionBudget) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Excess) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Excess"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in GRPCAction) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.GRPCAction"
 }

@@ -99,7 +99,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// The Service in front of ports.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
 	// How the application is reached from outside of the cluster. The first route takes the name
-	// of the Application, further ones <application>-<route>.
+	// of the Application, further ones <application>-<route>. All routes together may have 512 paths,
+	// counted under each hostname.
 	Routes []RouteApplyConfiguration `json:"routes,omitempty"`
 	// How many pods voluntary disruptions (a node drain) may take. Default Auto.
 	DisruptionBudget *DisruptionBudgetApplyConfiguration `json:"disruptionBudget,omitempty"`
