@@ -33,7 +33,7 @@ var layers = []layer{
 	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
 	{"pkg/revision", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
 	// Those that talk to the API server.
-	{"pkg/wire", []string{"pkg/apis/apps/v1", "pkg/generated/..."}},
+	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
 	{"pkg/freshness", []string{"pkg/pipeline"}},
 	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/freshness", "pkg/pipeline"}},
 	{"pkg/payload", []string{"pkg/reference"}},
@@ -51,7 +51,7 @@ var layers = []layer{
 	// The only place that knows all packages.
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/wire", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
+		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
 		"pkg/pipeline/...",
 	}},
 }

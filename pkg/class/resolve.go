@@ -30,6 +30,10 @@ func Resolve(application *v1.Application, classes []*v1.ApplicationClass) Resolu
 	if r.class == nil {
 		return r
 	}
+	if len(r.class.DecodeErrors) > 0 {
+		r.Applied = application.Status.Class // Part of what the class says is unknown, so nothing of it is applied.
+		return r
+	}
 	merged, taken := Merge(application, r.class.Spec.Defaults)
 	r.Application = merged
 	r.Applied = &v1.AppliedClass{Name: r.class.Name, Generation: r.class.Generation, Defaults: taken}
@@ -54,6 +58,9 @@ func (r Resolution) Missing() bool { return r.class == nil && r.given.Spec.Class
 // Validate returns everything that is wrong, and the reason as a condition tells it: Invalid,
 // ClassNotFound, ClassLimitExceeded or ClassInvalid. Nothing wrong is an empty list.
 func (r Resolution) Validate(options validation.Options) (field.ErrorList, string) {
+	if undecodable := r.undecodable(); len(undecodable) > 0 {
+		return undecodable, v1.ReasonClassInvalid
+	}
 	options.Class = r.class
 	errs := validation.ValidateApplication(r.Application, options)
 	switch {
@@ -89,6 +96,18 @@ func (r Resolution) ValidateAs(application *v1.Application, options validation.O
 	default:
 		return errs, v1.ReasonInvalid
 	}
+}
+
+// undecodable says what in the class is not understood. Without its limits nothing is known to be allowed.
+func (r Resolution) undecodable() field.ErrorList {
+	if r.class == nil {
+		return nil
+	}
+	errs := validation.Undecodable(r.class.DecodeErrors)
+	for _, err := range errs {
+		err.Detail = fmt.Sprintf("in ApplicationClass %q: %s", r.class.Name, err.Detail)
+	}
+	return errs
 }
 
 // validAlone tells whether the spec is valid as it is written, limits aside.

@@ -69,7 +69,7 @@ func Status(class *v1.ApplicationClass, usage Usage, chosen *v1.ApplicationClass
 
 func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 	condition := metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse}
-	if invalid := validation.ValidateApplicationClass(class); len(invalid) > 0 {
+	if invalid := append(validation.Undecodable(class.DecodeErrors), validation.ValidateApplicationClass(class)...); len(invalid) > 0 {
 		condition.Reason, condition.Message = v1.ReasonInvalid, problems(invalid)
 		return condition
 	}

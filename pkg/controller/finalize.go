@@ -32,7 +32,7 @@ import (
 // it wrote, and that the snapshot is out of date by that.
 func (c *Controller) keepFinalizer(ctx context.Context, stages *pipeline.SyncRecorder, application *v1.Application) (changed bool, err error) {
 	has := slices.Contains(application.Finalizers, v1.FinalizerOrphan)
-	wants := application.Spec.DeletionPolicy == v1.DeletionOrphan
+	wants := orphans(application)
 	if has == wants {
 		return false, nil
 	}
@@ -51,7 +51,7 @@ func (c *Controller) finalize(ctx context.Context, snapshot child.Snapshot) Outc
 	if !slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
 		return Outcome{Verdict: Settled}
 	}
-	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
+	if orphans(application) {
 		children, err := c.Writer.Unseen(ctx, snapshot, nil)
 		if err != nil {
 			return failed(err)
@@ -73,6 +73,11 @@ func (c *Controller) finalize(ctx context.Context, snapshot child.Snapshot) Outc
 		}
 	}
 	return awaitEvent(c.setFinalizers(ctx, application, without(application.Finalizers, v1.FinalizerOrphan)))
+}
+
+// orphans reports whether the children outlive the Application. While the policy cannot be decoded they do: that can be undone.
+func orphans(application *v1.Application) bool {
+	return application.Spec.DeletionPolicy == v1.DeletionOrphan || v1.Undecoded(application.DecodeErrors, "spec.deletionPolicy")
 }
 
 // setFinalizers replaces the finalizers, if nobody changed the Application meanwhile.

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -47,8 +48,12 @@ func (c *Controller) report(ctx context.Context, stages *pipeline.SyncRecorder, 
 	if err != nil {
 		return failed(err)
 	}
-	for _, transition := range status.Transitions(application.Status, next) {
+	transitions := status.Transitions(application.Status, next)
+	for _, transition := range transitions {
 		c.transition(application, transition)
+	}
+	if len(transitions) > 0 && len(application.DecodeErrors) > 0 {
+		klog.FromContext(ctx).Info("The Application cannot be decoded; its children stay as they are until its spec is corrected", "errors", in.Invalid)
 	}
 	return outcome
 }

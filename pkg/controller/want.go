@@ -25,6 +25,10 @@ type wanted struct {
 // want resolves the class, validates, and chooses the revision.
 func (c *Controller) want(snapshot child.Snapshot) (wanted, error) {
 	application := snapshot.Application
+	if undecodable := validation.Undecodable(application.DecodeErrors); len(undecodable) > 0 {
+		// Part of the spec is unknown, so nothing can be said about the class either.
+		return wanted{class: application.Status.Class, invalid: undecodable}, nil
+	}
 	resolved, err := c.resolve(application)
 	if err != nil {
 		return wanted{}, err

@@ -14,12 +14,16 @@ import (
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gateway "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
+	gatewayscheme "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/scheme"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/codec"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
 	"fairlead.dev/fairlead/pkg/pipeline"
-	"fairlead.dev/fairlead/pkg/wire"
 )
 
 // clients are all that talks to the API server, over one pool of connections.
@@ -53,15 +57,19 @@ func newClients(config *rest.Config, recorder *pipeline.Recorder) (*clients, err
 	if c.kube, err = kubernetes.NewForConfigAndClient(protobuf, httpClient); err != nil {
 		return nil, fmt.Errorf("make Kubernetes client: %w", err)
 	}
-	if c.fairlead, err = wire.NewClientset(config, httpClient); err != nil {
-		return nil, fmt.Errorf("make Fairlead client: %w", err)
+	// Custom resources are decoded with care: one that does not decode must not end a list or watch of the others.
+	custom, err := codec.NewRESTClient(config, httpClient, v1.SchemeGroupVersion, scheme.Scheme, scheme.Codecs)
+	if err != nil {
+		return nil, err
 	}
+	c.fairlead = versioned.New(custom)
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient); err != nil {
 		return nil, fmt.Errorf("make metadata client: %w", err)
 	}
-	if c.gateway, err = gateway.NewForConfigAndClient(config, httpClient); err != nil {
-		return nil, fmt.Errorf("make Gateway API client: %w", err)
+	if custom, err = codec.NewRESTClient(config, httpClient, gatewayv1.SchemeGroupVersion, gatewayscheme.Scheme, gatewayscheme.Codecs); err != nil {
+		return nil, err
 	}
+	c.gateway = gateway.New(custom) // Of all versions only the one of the REST client may be used.
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
 		return nil, fmt.Errorf("make dynamic client: %w", err)
 	}

@@ -11,7 +11,7 @@ const (
 	// ReasonClassLimitExceeded: the spec is valid, but asks for more than its class allows.
 	ReasonClassLimitExceeded = "ClassLimitExceeded"
 	// ReasonClassInvalid: the spec is valid by itself, but not with the defaults of its class, which
-	// are not.
+	// are not; or the class cannot be decoded, so that its limits are unknown.
 	ReasonClassInvalid = "ClassInvalid"
 )
 

@@ -47,6 +47,10 @@ type Application struct {
 	// +kubebuilder:default:={"observedGeneration":-1}
 	// +optional
 	Status ApplicationStatus `json:"status,omitempty"`
+
+	// DecodeErrors are the fields that were left out because they do not decode. Only the decoder
+	// sets it: it is no part of the API, so no user can.
+	DecodeErrors []DecodeError `json:"-"`
 }
 
 // ApplicationList is a list of Applications.

@@ -57,6 +57,10 @@ type ApplicationClass struct {
 	// +kubebuilder:default:={"observedGeneration":-1}
 	// +optional
 	Status ApplicationClassStatus `json:"status,omitempty"`
+
+	// DecodeErrors are the fields that were left out because they do not decode. Only the decoder
+	// sets it: it is no part of the API, so no user can.
+	DecodeErrors []DecodeError `json:"-"`
 }
 
 // ApplicationClassList is a list of ApplicationClasses.
