@@ -36,6 +36,8 @@ type used struct {
 	unfollowedWhy string
 	// settles is when a change that is under way has settled; 0 if there is none.
 	settles time.Duration
+	// retry is when to read again what no event tells of; 0 if there is nothing of the kind.
+	retry time.Duration
 }
 
 // kindUsed are the references of one kind, and the hash that the live pods have.
@@ -60,15 +62,20 @@ func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snaps
 		if !reference.Follows(&application.Spec) {
 			continue
 		}
-		switch c.Informers.WatchReferences(k.kind, application.Namespace) {
+		var err error
+		switch watching, why := c.Informers.WatchReferences(k.kind, application.Namespace); watching {
 		case informer.NotYet:
 			u.pending = true
 			continue
 		case informer.NotPermitted:
-			u.unfollow(k, "the controller has no permission to get, list and watch them")
+			u.unfollow(k, why)
 			continue
+		case informer.NotListed:
+			u.unfollow(k, why)
+			err = c.hashUnlisted(ctx, application, k, &u)
+		default:
+			err = c.hashReferences(ctx, application, k, &u)
 		}
-		err := c.hashReferences(ctx, application, k, &u)
 		if apierrors.IsForbidden(err) {
 			u.unfollow(k, err.Error())
 			continue
@@ -109,56 +116,6 @@ func kindsUsed(snapshot child.Snapshot, application *v1.Application, hashes *ren
 		secrets.live = render.ReferenceHash{Hash: pods[v1.AnnotationSecretsHash], Versions: deployment.Annotations[v1.AnnotationSecretsVersions]}
 	}
 	return slices.DeleteFunc([]kindUsed{configMaps, secrets}, func(k kindUsed) bool { return len(k.references) == 0 })
-}
-
-// hashReferences computes the hash over the references of one kind, or finds that the live one fits.
-func (c *Controller) hashReferences(ctx context.Context, application *v1.Application, k kindUsed, u *used) error {
-	versions := make([]reference.Version, len(k.references))
-	settles := time.Duration(0)
-	absent := false
-	for i, r := range k.references {
-		object := cache.ObjectName{Namespace: application.Namespace, Name: r.Name}
-		versions[i] = c.Informers.ReferenceVersion(k.kind, object)
-		settles = max(settles, c.settling.wait(k.kind, object, time.Now()))
-		absent = absent || r.Required && !versions[i].Exists()
-	}
-	if !absent && k.live.Hash != "" && reference.Digest(k.live.Hash, k.references, versions) == k.live.Versions {
-		return nil
-	}
-	// A changed spec replaces the pods anyway, so it takes along what has changed so far. And who has
-	// no pods yet need not wait for the second rollout to come together with the first.
-	if edited := application.Status.ObservedGeneration != application.Generation; settles > 0 && k.live.Hash != "" && !edited {
-		u.settles = max(u.settles, settles)
-		return nil
-	}
-	missing := len(u.missing)
-	contents := make([]reference.Content, len(k.references))
-	for i, r := range k.references {
-		if versions[i].Exists() {
-			read, err := c.Payload.Content(ctx, k.kind, cache.ObjectName{Namespace: application.Namespace, Name: r.Name}, versions[i])
-			if err != nil {
-				return err
-			}
-			versions[i], contents[i] = read.Version, read.Content
-		}
-		switch lacking := contents[i].Missing(r.Keys); {
-		case r.Required && !versions[i].Exists():
-			u.missing = append(u.missing, fmt.Sprintf("%s does not exist", r))
-		case versions[i].Exists() && len(lacking) > 0:
-			u.missing = append(u.missing, fmt.Sprintf("%s has no %q", r, lacking))
-		}
-	}
-	if len(u.missing) > missing {
-		return nil
-	}
-	hash := reference.Combine(k.references, contents)
-	if hash == k.live.Hash && k.live.Versions != "" {
-		// Only metadata changed. To note the new versions would be a write for each Application that
-		// uses the object; not to, is a read after the next restart.
-		return nil
-	}
-	*k.hash = render.ReferenceHash{Hash: hash, Versions: reference.Digest(hash, k.references, versions)}
-	return nil
 }
 
 func (u *used) unfollow(k kindUsed, why string) {

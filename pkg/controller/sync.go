@@ -125,7 +125,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		Missing:    uses.missingMessage(),
 		Unfollowed: uses.unfollowedMessage(),
 	})
-	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles)
+	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles).lookAgain(uses.retry)
 	// What may not be read is asked for again by each sync: no event tells of a permission.
 	if outcome.Verdict == Settled && len(uses.unfollowed) == 0 {
 		c.rested.note(key, c.rested.afterwards(seen, results, outcome.After), time.Now(), outcome.After)

@@ -49,8 +49,9 @@ type optional struct {
 	unserved child.Unserved
 }
 
-// listPatience is how long the controller waits for the first list of an optional kind. One that the API server does
-// not list, as when its conversion webhook is down, must not keep it from all other work.
+// listPatience is how long the controller waits for the first list of a kind that it can do without for a while. One that the
+// API server does not list, as when a conversion webhook is down or one Secret cannot be decrypted, must not keep it from
+// all other work.
 const listPatience = 30 * time.Second
 
 func newOptional(kind child.Kind, scopes []string, api *api, permitted Access) *optional {
@@ -148,7 +149,7 @@ func (o *optional) fill(ctx context.Context) {
 	for _, c := range live {
 		running.Go(func() { c.informer.RunWithContext(ctx) })
 	}
-	if !o.listedSoon(ctx, synced) && ctx.Err() == nil {
+	if !listedSoon(ctx, synced...) && ctx.Err() == nil {
 		logger.Info("The API is served, but not listed; going on without it until it is", "waited", listPatience)
 		o.publish(ctx, nil, notListed(o.kind), true)
 	}
@@ -157,8 +158,8 @@ func (o *optional) fill(ctx context.Context) {
 	}
 }
 
-// listedSoon waits for the caches to be filled, but not for ever.
-func (o *optional) listedSoon(ctx context.Context, synced []cache.DoneChecker) bool {
+// listedSoon waits for caches to be filled, but not for ever.
+func listedSoon(ctx context.Context, synced ...cache.DoneChecker) bool {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
 	return cache.WaitFor(ctx, "", synced...)

@@ -49,11 +49,12 @@ func (i *Informers) FollowReferences(application cache.ObjectName, references []
 }
 
 // WatchReferences makes the cache of a kind of reference be filled for the namespace, if it is not,
-// and says how far it is. It does not wait: ReferencesDecided tells when NotYet has ended.
-func (i *Informers) WatchReferences(kind reference.Kind, namespace string) Watching {
+// and returns how far it is, with the reason if it is neither filled nor about to be. It does not wait: ReferencesDecided
+// tells when NotYet or NotListed has ended.
+func (i *Informers) WatchReferences(kind reference.Kind, namespace string) (watching Watching, why string) {
 	s, found := i.scope(namespace)
 	if !found || s.references[kind] == nil {
-		return NotPermitted
+		return NotPermitted, "the controller does not watch them"
 	}
 	s.references[kind].want()
 	return s.references[kind].state()

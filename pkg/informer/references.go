@@ -11,6 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
@@ -28,8 +30,8 @@ type ReferenceHandler interface {
 	ReferenceAdded(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName)
 	// ReferenceChanged is called for an object that was changed, replaced or deleted.
 	ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName)
-	// ReferencesDecided is called once for each kind and scope, when the cache is filled or may not
-	// be. The Applications are all that refer to the kind.
+	// ReferencesDecided is called for each kind and scope when the cache is filled, or may not be, or is not filled in time;
+	// then once more when it is. The Applications are all that refer to the kind.
 	ReferencesDecided(kind reference.Kind, applications []cache.ObjectName)
 }
 
@@ -43,6 +45,8 @@ const (
 	Watched
 	// NotPermitted: the controller may not read the kind. It is not asked for again.
 	NotPermitted
+	// NotListed: the API server does not list the kind. The informer retries, and ReferencesDecided tells when it succeeds.
+	NotListed
 )
 
 // accessRetry is how long after a failure it is asked again whether a kind may be read.
@@ -69,6 +73,9 @@ type references struct {
 
 	mu       sync.Mutex
 	watching Watching
+	// why is why the kind is not watched, for people; listError is the reason of the last failure to list it.
+	why       string
+	listError metav1.StatusReason
 }
 
 func newReferences(client metadata.Interface, kind reference.Kind, namespace string, permitted Access, recording *recording) (*references, error) {
@@ -88,7 +95,7 @@ func newReferences(client metadata.Interface, kind reference.Kind, namespace str
 	if err := r.informer.SetTransform(newTrace); err != nil {
 		return nil, fmt.Errorf("trim %s: %w", kind, err)
 	}
-	if err := r.informer.SetWatchErrorHandlerWithContext(reportWatchError(resource.Resource)); err != nil {
+	if err := r.informer.SetWatchErrorHandlerWithContext(r.watchError); err != nil {
 		return nil, fmt.Errorf("set watch error handler for %s: %w", kind, err)
 	}
 	return r, nil
@@ -160,16 +167,35 @@ func (r *references) run(ctx context.Context) {
 	if permitted := r.mayWatch(ctx); ctx.Err() != nil {
 		return
 	} else if !permitted {
-		r.decide(NotPermitted)
+		r.decide(NotPermitted, "the controller has no permission to get, list and watch them")
 		return
 	}
 	klog.FromContext(ctx).V(2).Info("Watching what Applications refer to", "resource", r.resource.Resource, "namespace", r.namespace)
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { r.informer.RunWithContext(ctx) })
-	if cache.WaitFor(ctx, "", r.synced) {
-		r.decide(Watched)
+	if !listedSoon(ctx, r.synced) && ctx.Err() == nil {
+		klog.FromContext(ctx).Info("The resource is not listed; going on without it until it is", "resource", r.resource.Resource, "namespace", r.namespace, "waited", listPatience)
+		r.decide(NotListed, r.notListed())
 	}
+	if cache.WaitFor(ctx, "", r.synced) {
+		r.decide(Watched, "")
+	}
+}
+
+// watchError remembers why the kind cannot be listed, and reports it.
+func (r *references) watchError(ctx context.Context, reflector *cache.Reflector, err error) {
+	r.mu.Lock()
+	r.listError = apierrors.ReasonForError(err)
+	r.mu.Unlock()
+	reportWatchError(r.resource.Resource)(ctx, reflector, err)
+}
+
+// notListed says only by a word why: the message of the API server may name a Secret of another namespace.
+func (r *references) notListed() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("%ss cannot be listed (%s); the controller retries, and its log has the error", r.kind, cmp.Or(string(r.listError), "NoAnswer"))
 }
 
 // mayWatch asks the API server whether the controller has the permissions, until there is an
@@ -183,19 +209,19 @@ func (r *references) mayWatch(ctx context.Context) bool {
 	return permitted
 }
 
-func (r *references) decide(watching Watching) {
+func (r *references) decide(watching Watching, why string) {
 	r.mu.Lock()
-	r.watching = watching
+	r.watching, r.why = watching, why
 	r.mu.Unlock()
 	if applications := r.concerned(r.kind, nil); len(applications) > 0 {
 		r.handler.ReferencesDecided(r.kind, applications)
 	}
 }
 
-func (r *references) state() Watching {
+func (r *references) state() (watching Watching, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.watching
+	return r.watching, r.why
 }
 
 // version is that of the cached object, or the zero Version.

@@ -76,6 +76,17 @@ func (r *Reader) Content(ctx context.Context, kind reference.Kind, object cache.
 	return read, nil
 }
 
+// Latest returns the hash of an object as it is now, for who cannot know which version that is. Its zero value means that there
+// is no such object.
+func (r *Reader) Latest(ctx context.Context, kind reference.Kind, object cache.ObjectName) (Read, error) {
+	result, err, _ := r.reads.Do(string(kind)+" "+object.String(), func() (any, error) { return r.read(ctx, kind, object) })
+	if err != nil {
+		return Read{}, err
+	}
+	read, _ := result.(Read)
+	return read, nil
+}
+
 // older tells whether a version is not as new as another. Where they cannot be compared, it is.
 func older(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)

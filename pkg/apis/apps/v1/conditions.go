@@ -76,7 +76,7 @@ const (
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonConfigMissing: a ConfigMap or Secret that the pods need, or a key of it, is not there.
 	ReasonConfigMissing = "ConfigMissing"
-	// ReasonConfigNotReadable: the controller may not read ConfigMaps or Secrets.
+	// ReasonConfigNotReadable: the controller may not read ConfigMaps or Secrets, or the API server does not list them.
 	ReasonConfigNotReadable = "ConfigNotReadable"
 	// ReasonReplicaFailure: the Deployment cannot create pods.
 	ReasonReplicaFailure = "ReplicaFailure"
