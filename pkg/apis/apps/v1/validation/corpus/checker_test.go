@@ -5,89 +5,37 @@ package corpus_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation/corpus"
+	"fairlead.dev/fairlead/pkg/testing/crdschema"
 )
 
 // checker asks the layers in the order in which a request meets them. The first two are those of
 // the API server, from the CRDs as they are installed.
-type checker map[string]resourceChecker
-
-type resourceChecker struct {
-	structural *schema.Structural
-	schema     apiservervalidation.SchemaValidator
-	rules      *cel.Validator
-}
+type checker map[string]*crdschema.Resource
 
 func newChecker(t *testing.T) checker {
 	t.Helper()
-	files, err := filepath.Glob("../../../../../../artifacts/crds/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("find CRDs: %v, %v", files, err)
-	}
-	c := checker{}
-	for _, file := range files {
-		content, err := os.ReadFile(file) //nolint:gosec // found by a fixed pattern
-		if err != nil {
-			t.Fatal(err)
-		}
-		var crd apiextensionsv1.CustomResourceDefinition
-		if err := yaml.UnmarshalStrict(content, &crd); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		c[crd.Spec.Names.Kind] = newResourceChecker(t, crd.Spec.Versions[0].Schema.OpenAPIV3Schema)
-	}
-	return c
-}
-
-func newResourceChecker(t *testing.T, external *apiextensionsv1.JSONSchemaProps) resourceChecker {
-	t.Helper()
-	var props apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(external, &props, nil); err != nil {
-		t.Fatal(err)
-	}
-	structural, err := schema.NewStructural(&props)
+	resources, err := crdschema.Load("../../../../../../artifacts/crds")
 	if err != nil {
 		t.Fatal(err)
 	}
-	validator, _, err := apiservervalidation.NewSchemaValidator(&props)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resourceChecker{structural, validator, cel.NewValidator(structural, true, celconfig.PerCallLimit)}
+	return resources
 }
 
 // refuse returns the layer that refuses the object, and its errors; no layer if none does.
 func (c checker) refuse(t *testing.T, object string) (corpus.Layer, []string) {
 	t.Helper()
-	encoded, err := yaml.YAMLToJSON([]byte(object))
+	fields, err := crdschema.Decode([]byte(object))
 	if err != nil {
-		t.Fatal(err)
-	}
-	// Whole numbers become int64, as in the API server.
-	var fields map[string]any
-	if err := json.Unmarshal(encoded, &fields); err != nil {
 		t.Fatal(err)
 	}
 	kind, _ := fields["kind"].(string)
@@ -95,11 +43,10 @@ func (c checker) refuse(t *testing.T, object string) (corpus.Layer, []string) {
 	if !found {
 		t.Fatalf("there is no CRD of kind %q", kind)
 	}
-	if errs := r.checkSchema(fields); len(errs) > 0 {
+	if errs := checkSchema(r, fields); len(errs) > 0 {
 		return corpus.Schema, errs
 	}
-	errs, _ := r.rules.Validate(t.Context(), nil, r.structural, fields, nil, celconfig.RuntimeCELCostBudget)
-	if len(errs) > 0 {
+	if errs := r.CheckRules(t.Context(), fields); len(errs) > 0 {
 		return corpus.Rule, texts(errs)
 	}
 	if errs := admission(t, kind, fields); len(errs) > 0 {
@@ -110,19 +57,15 @@ func (c checker) refuse(t *testing.T, object string) (corpus.Layer, []string) {
 
 // checkSchema does what the API server does before it evaluates rules: it looks for unknown fields,
 // sets defaults, and compares with the schema.
-func (r resourceChecker) checkSchema(fields map[string]any) []string {
+func checkSchema(r *crdschema.Resource, fields map[string]any) []string {
 	var errs []string
-	for _, unknown := range pruning.PruneWithOptions(fields, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
+	for _, unknown := range r.Unknown(fields) {
 		errs = append(errs, fmt.Sprintf("unknown field %q", unknown))
 	}
 	if len(errs) > 0 {
 		return errs
 	}
-	defaulting.PruneNonNullableNullsWithoutDefaults(fields, r.structural)
-	defaulting.Default(fields, r.structural)
-	refused := apiservervalidation.ValidateCustomResource(nil, fields, r.schema)
-	refused = append(refused, listtype.ValidateListSetsAndMaps(nil, r.structural, fields)...)
-	return texts(refused)
+	return texts(r.CheckSchema(fields))
 }
 
 // admission is the validation that the webhooks and the sync share.
