@@ -83,9 +83,10 @@ bin/kwok: bin/fairlead-cluster
 	@[[ -x $@ ]] || hack/build-cluster.sh
 
 .PHONY: generate
-generate: ## Regenerate code, CRDs, docs/api.md and the rendered manifests, after a change of pkg/apis or artifacts
+generate: ## Regenerate code, CRDs, docs/api.md, docs/fields.md and the rendered manifests, after a change of pkg/apis or artifacts
 	@hack/update-codegen.sh
 	@go test -buildvcs=false -count=1 ./hack/artifacts -run '^TestGenerated$$' -update
+	@go test -buildvcs=false -count=1 ./hack/fields -update
 
 .PHONY: clean
 clean: ## Delete what the other targets made in this directory (not Go's caches)

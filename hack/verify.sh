@@ -56,6 +56,7 @@ check "go mod tidy, in every module" check_modules
 check "generated files" hack/verify-codegen.sh
 check "libraries of the live view" hack/vendor-page.sh --check
 check "artifacts/install.yaml and the webhook configurations" go test -buildvcs=false ./hack/artifacts -run '^TestGenerated$'
+check "docs/fields.md" go test -buildvcs=false ./hack/fields
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'verify: failed:'
