@@ -27,6 +27,8 @@ var errLeaseLost = errors.New("the lease is lost")
 //   - ends the lease of this replica one renew deadline after it had sent the last renewal that
 //     succeeded, whatever the elector is doing then. The renew deadline is less than the lease
 //     duration, for which a successor waits from when it sees that renewal, which is later.
+//   - measures that by the wall clock too, because after a suspend the timers and the elector, which both go by the monotonic
+//     clock, believe that no time has passed. The first write after it finds the lease ended.
 //   - ends it at once when the Lease names another holder.
 //   - refuses to release the Lease until the work has ended.
 //   - tells whether a predecessor may still write (see doubt).
@@ -37,10 +39,12 @@ type fence struct {
 	// lease ends when this replica must not write any more.
 	lease context.Context //nolint:containedctx // It is what a fence is: the lifetime of the lease.
 
+	clock func() instant
+
 	mu    sync.Mutex
 	timer *time.Timer
 	// until is when the lease ends unless it is renewed; zero while it is not held.
-	until time.Time
+	until instant
 	// seen is what the Lease said when it was last read; nil if there was none.
 	seen     *resourcelock.LeaderElectionRecord
 	doubtful bool
@@ -48,7 +52,7 @@ type fence struct {
 }
 
 func newFence(ctx context.Context, lock resourcelock.Interface, renewDeadline time.Duration) *fence {
-	f := &fence{Interface: lock, renewDeadline: renewDeadline}
+	f := &fence{Interface: lock, renewDeadline: renewDeadline, clock: newClock()}
 	f.lease, f.lose = context.WithCancelCause(context.WithoutCancel(ctx))
 	return f
 }
@@ -72,7 +76,7 @@ func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 
 // Create is called where there is no Lease.
 func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	sent := time.Now()
+	sent := f.clock()
 	if err := f.Interface.Create(ctx, record); err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 		}
 		return f.Interface.Update(ctx, record)
 	}
-	sent := time.Now()
+	sent := f.clock()
 	if err := f.Interface.Update(ctx, record); err != nil {
 		return err
 	}
@@ -97,28 +101,37 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 }
 
 // acquired notes that the Lease named us at a moment after sent.
-func (f *fence) acquired(sent time.Time, doubtful bool) {
+func (f *fence) acquired(sent instant, doubtful bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lease.Err() != nil {
 		return // Lost is lost: the process ends, and starts anew.
 	}
+	if f.held() && f.until.reached(sent) {
+		f.expired() // The machine was suspended: another replica may have led, and gone, meanwhile.
+		return
+	}
 	if !f.held() {
 		f.doubtful = doubtful
 	}
-	f.until = sent.Add(f.renewDeadline)
+	f.until = sent.add(f.renewDeadline)
 	if f.timer != nil {
 		f.timer.Stop()
 	}
-	f.timer = time.AfterFunc(time.Until(f.until), f.expire)
+	f.timer = time.AfterFunc(f.until.monotonic-f.clock().monotonic, f.expire)
 }
 
 func (f *fence) expire() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Now().Before(f.until) {
+	if !f.until.reached(f.clock()) {
 		return // Renewed while the timer fired.
 	}
+	f.expired()
+}
+
+// expired ends the lease that was not renewed in time, and is called with the lock.
+func (f *fence) expired() {
 	f.lose(fmt.Errorf("%w: it could not be renewed for %s", errLeaseLost, f.renewDeadline))
 }
 
@@ -173,23 +186,21 @@ func (f *fence) stop() {
 }
 
 // held is called with the lock.
-func (f *fence) held() bool { return !f.until.IsZero() }
+func (f *fence) held() bool { return !f.until.isZero() }
 
-// mayWrite returns nil while this replica holds the lease. It looks at the clock, since the timer of
-// a process that was stopped and goes on may fire later than a sync continues.
+// mayWrite returns nil while this replica holds the lease. It looks at the clocks, since the timer of
+// a process or machine that was stopped and goes on may fire later than a sync continues.
 func (f *fence) mayWrite() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.lease.Err() != nil:
-		return context.Cause(f.lease)
 	case !f.held():
 		return fmt.Errorf("%w: it was never held", errLeaseLost)
-	case !time.Now().Before(f.until):
-		return fmt.Errorf("%w: it could not be renewed for %s", errLeaseLost, f.renewDeadline)
-	default:
-		return nil
+	case f.until.reached(f.clock()):
+		f.expired()
 	}
+	return context.Cause(f.lease)
 }
 
 // guardWrites lets requests that change something pass only while the lease is held.

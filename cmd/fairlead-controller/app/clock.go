@@ -1,0 +1,34 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import "time"
+
+// instant is a moment by both clocks of the machine. Neither alone measures a lease: the monotonic one stands still while the
+// machine is suspended or its VM is paused, and the wall clock may be set back.
+type instant struct {
+	wall      time.Time     // without a monotonic reading
+	monotonic time.Duration // since the clock was made
+}
+
+// newClock returns a function that reads both clocks.
+func newClock() func() instant {
+	began := time.Now()
+	return func() instant {
+		now := time.Now()
+		return instant{wall: now.Round(0), monotonic: now.Sub(began)}
+	}
+}
+
+func (i instant) isZero() bool { return i == instant{} }
+
+func (i instant) add(d time.Duration) instant {
+	return instant{wall: i.wall.Add(d), monotonic: i.monotonic + d}
+}
+
+// reached reports whether either clock says that it is the moment, or later. So a wall clock that is set back prolongs
+// nothing. One that is set forward ends a wait early.
+func (i instant) reached(now instant) bool {
+	return now.monotonic >= i.monotonic || !now.wall.Before(i.wall)
+}
