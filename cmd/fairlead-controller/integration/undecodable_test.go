@@ -34,7 +34,7 @@ const (
 // restart. The children of the broken ones stay exactly as they are, whether the schema has been tightened since or not.
 func TestS18UndecodableStopsNobody(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster(), controlplane.WithAuditLog()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithAuditLog()))
 	e.cluster.InstallCRDs(t, looseCRDs(t))
 	tenant := e.writer()
 	tenant.create(named(small, "good"), named(full, "broken"), named(full+orphan, "orphaned"), named(full, "deleted"))
@@ -103,7 +103,7 @@ func TestS18UndecodableStopsNobody(t *testing.T) {
 // not absent.
 func TestUndecodableClass(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly()))
 	e.cluster.InstallCRDs(t, looseCRDs(t))
 	e.create(`{apiVersion: apps.fairlead.dev/v1, kind: ApplicationClass, metadata: {name: standard}, spec: {defaults: {resources: {limits: {cpu: "1"}}}}}`)
 	e.create(small + "  className: standard\n")
