@@ -37,6 +37,9 @@ type Input struct {
 	// them, or nil if it does not apply.
 	Revision   v1.RevisionStatus
 	RolledBack *metav1.Condition
+	// Unowned is why children do not have the owner that deletionPolicy asks for. While the Application is being
+	// deleted, it waits for them.
+	Unowned map[child.Ref]error
 	// URLs are those of the rendered routes.
 	URLs []string
 	// Autoscaled is true if a HorizontalPodAutoscaler is among what was rendered.
@@ -91,7 +94,7 @@ type summary struct {
 // then children that could not be written, then the pods.
 func summarize(in Input, children []assessment, p pods) summary {
 	if in.deleting() {
-		return summary{reconciling: true, reason: v1.ReasonDeleting, message: "The Application is being deleted."}
+		return summarizeDeletion(in)
 	}
 	if len(in.Invalid) > 0 {
 		return summary{stalled: true, reason: cmp.Or(in.InvalidReason, v1.ReasonInvalid), message: invalidMessage(in.Invalid)}

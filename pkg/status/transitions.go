@@ -86,7 +86,8 @@ func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
 		return nil
 	}
 	switch is.Reason {
-	case v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure,
+	case v1.ReasonDeleting, // A deletion that is not held up is never said.
+		v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure,
 		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
 		v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting, v1.ReasonNodeLost:
 		return is
@@ -101,7 +102,7 @@ func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
 // cause is the child that keeps the Application from being ready for that reason: the first
 // that could not be written, or else the Deployment, whose pods have the trouble.
 func cause(status v1.ApplicationStatus, reason string) *child.Ref {
-	if reason == v1.ReasonInvalid || reason == v1.ReasonRouteConflict {
+	if reason == v1.ReasonInvalid || reason == v1.ReasonRouteConflict || reason == v1.ReasonDeleting {
 		return nil
 	}
 	if reason == v1.ReasonAPINotServed || reason == v1.ReasonRoutesNotAccepted {

@@ -50,7 +50,7 @@ const (
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonPaused: spec.paused holds a rollout back.
 	ReasonPaused = "Paused"
-	// ReasonDeleting: the Application is being deleted, and its children with it or released.
+	// ReasonDeleting: the Application is being deleted, and something holds that up, such as a finalizer.
 	ReasonDeleting = "Deleting"
 	// ReasonInvalid: the spec breaks a rule; the last good children are kept.
 	ReasonInvalid = "Invalid"
@@ -156,6 +156,6 @@ const (
 	EventChildDeleted = "ChildDeleted"
 	// EventConfigChanged: pods are replaced, because a ConfigMap or Secret that they use changed.
 	EventConfigChanged = "ConfigChanged"
-	// EventOrphaned: a child was released by deletionPolicy Orphan.
+	// EventOrphaned: a child was released, or left behind by a deleted Application, by deletionPolicy Orphan.
 	EventOrphaned = "Orphaned"
 )
