@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -170,5 +171,44 @@ func TestOwnedBy(t *testing.T) {
 	}
 	if child.OwnedBy(&corev1.ConfigMap{}, application) {
 		t.Error("an object without ownerReferences is owned")
+	}
+	if child.OwnedBy(&corev1.ConfigMap{}, &v1.Application{}) {
+		t.Error("an object without ownerReferences is owned by an Application without a UID")
+	}
+}
+
+// With deletionPolicy Orphan an annotation has the UID. It proves nothing against a controller.
+func TestOwnedByAnnotation(t *testing.T) {
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-1"}}
+	controller := metav1.OwnerReference{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: "other", UID: "uid-2", Controller: new(true)}
+	owner := controller
+	owner.Controller = nil
+	for _, test := range []struct {
+		name        string
+		uid         string
+		owners      []metav1.OwnerReference
+		application types.UID
+		want        bool
+	}{
+		{"its UID", "uid-1", nil, "uid-1", true},
+		{"that of an Application of the same name before", "uid-0", nil, "uid-1", false},
+		{"no UID", "", nil, "uid-1", false},
+		{"an Application without a UID", "", nil, "", false},
+		{"a controller that is another", "uid-1", []metav1.OwnerReference{controller}, "uid-1", false},
+		{"an owner that is no controller", "uid-1", []metav1.OwnerReference{owner}, "uid-1", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			application := application.DeepCopy()
+			application.UID = test.application
+			object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+				OwnerReferences: test.owners, Annotations: map[string]string{v1.AnnotationOwnerUID: test.uid},
+			}}
+			if got := child.OwnedBy(object, application); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+			if child.Collectable(object, application) {
+				t.Error("the garbage collector would delete it with the Application")
+			}
+		})
 	}
 }

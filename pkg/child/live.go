@@ -23,7 +23,7 @@ type Snapshot struct {
 	Application *v1.Application
 	// Class is what the Application takes from its class; nil if it has none.
 	Class *v1.AppliedClass
-	// Children are the live objects that carry the Application's label or ownerReference.
+	// Children are the live objects that carry the Application's label or controller ownerReference.
 	Children map[Ref]Object
 	// Unserved are the optional kinds that could not be looked at. Nothing is known of their objects, and
 	// none can be written.
@@ -42,6 +42,9 @@ type Unserved struct {
 	// Unlisted tells that the cluster serves the kind, and only does not list its objects at the moment. So
 	// another kind must not take its place.
 	Unlisted bool
+	// MayExist tells that the cluster serves the kind, so that there may be objects of it which cannot be
+	// seen. Without it they went with their API.
+	MayExist bool
 }
 
 // Get returns the live child of that name, as its own type, or the zero T if there is none.
@@ -50,11 +53,4 @@ type Unserved struct {
 func Get[T Object](s Snapshot, kind Kind, name string) T {
 	object, _ := s.Children[Ref{Kind: kind, Namespace: s.Application.Namespace, Name: name}].(T)
 	return object
-}
-
-// OwnedBy tells whether the Application is the controller of the object: by UID, because a name
-// is no proof.
-func OwnedBy(object metav1.Object, application *v1.Application) bool {
-	controller := metav1.GetControllerOfNoCopy(object)
-	return controller != nil && controller.UID == application.UID
 }

@@ -153,6 +153,9 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	switch {
 	case released:
 		step.Reason = "its ownerReference was removed"
+		if in.Snapshot.Application.Spec.DeletionPolicy == v1.DeletionOrphan {
+			step.Reason = "its annotation " + v1.AnnotationOwnerUID + " was removed"
+		}
 	case step.Drift:
 		step.Reason = "it was changed by others"
 	default:
@@ -170,11 +173,12 @@ func hold(step Step, held map[child.Ref]bool) Step {
 	return step
 }
 
-// ReleasedByOthers recognises a child whose ownerReference somebody removed: it has no
-// controller, and it is by its UID the object that the Application is known to own.
+// ReleasedByOthers recognises a child from which others removed what names its owner: it has no
+// controller and no AnnotationOwnerUID of the Application, and it is by its UID the object that the
+// Application is known to own.
 func ReleasedByOthers(application *v1.Application, ref child.Ref, live metav1.Object) bool {
-	return metav1.GetControllerOfNoCopy(live) == nil && live.GetUID() != "" &&
-		live.GetUID() == knownUID(application, ref)
+	return !child.OwnedBy(live, application) && metav1.GetControllerOfNoCopy(live) == nil &&
+		live.GetUID() != "" && live.GetUID() == knownUID(application, ref)
 }
 
 // knownUID is the UID under which status last listed the child, or "".

@@ -127,7 +127,8 @@ func fieldsOf(value any, path []any) []field {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			at := append(slices.Clone(path), name)
 			switch fmt.Sprint(at...) {
-			case "apiVersion", "kind", "metadataname", "metadatanamespace", "metadataownerReferences", "metadataannotations" + v1.AnnotationRenderedHash:
+			case "apiVersion", "kind", "metadataname", "metadatanamespace", "metadataownerReferences",
+				"metadataannotations" + v1.AnnotationOwnerUID, "metadataannotations" + v1.AnnotationRenderedHash:
 				continue
 			}
 			all = append(all, fieldsOf(v[name], at)...)

@@ -16,19 +16,35 @@ import (
 // objectMeta is the metadata of a child: name and namespace, the owner, the labels, and the
 // annotations that the spec has for this child. The Application's own annotations are never
 // copied: they belong to the tools that manage the Application.
+//
+// With deletionPolicy Orphan an annotation names the owner: an ownerReference would let the garbage
+// collector delete the child.
 func objectMeta(app *v1.Application, name string, annotations map[string]string) *metav1ac.ObjectMetaApplyConfiguration {
-	return metav1ac.ObjectMeta().
-		WithName(name).
-		WithNamespace(app.Namespace).
-		WithLabels(childLabels(app)).
-		WithAnnotations(allowedAnnotations(annotations)).
+	if app.Spec.DeletionPolicy != v1.DeletionOrphan {
+		return collectableMeta(app, name, annotations)
+	}
+	return unownedMeta(app, name, annotations).
+		WithAnnotations(map[string]string{v1.AnnotationOwnerUID: string(app.UID)})
+}
+
+// collectableMeta is the metadata of a child that goes with the Application, whatever deletionPolicy says.
+func collectableMeta(app *v1.Application, name string, annotations map[string]string) *metav1ac.ObjectMetaApplyConfiguration {
+	return unownedMeta(app, name, annotations).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(v1.SchemeGroupVersion.String()).
-			WithKind("Application").
+			WithKind(v1.ApplicationKind).
 			WithName(app.Name).
 			WithUID(app.UID).
 			WithController(true).
 			WithBlockOwnerDeletion(true))
+}
+
+func unownedMeta(app *v1.Application, name string, annotations map[string]string) *metav1ac.ObjectMetaApplyConfiguration {
+	return metav1ac.ObjectMeta().
+		WithName(name).
+		WithNamespace(app.Namespace).
+		WithLabels(childLabels(app)).
+		WithAnnotations(allowedAnnotations(annotations))
 }
 
 // Selector returns the labels that select the pods of the Application, and only those. Nothing

@@ -79,8 +79,9 @@ func TestEveryChildBelongsToItsApplication(t *testing.T) {
 			if problems := validation.IsDNS1123Label(object.GetName()); len(problems) > 0 {
 				t.Fatalf("%s: name: %v", desired.Ref, problems)
 			}
-			if !child.OwnedBy(object, app) || len(object.GetOwnerReferences()) != 1 {
-				t.Fatalf("%s: owners are %v", desired.Ref, object.GetOwnerReferences())
+			collectable := app.Spec.DeletionPolicy != v1.DeletionOrphan || desired.Kind == child.ControllerRevision
+			if !child.OwnedBy(object, app) || child.Collectable(object, app) != collectable || len(object.GetOwnerReferences()) > 1 {
+				t.Fatalf("%s: owners are %v, the annotations %v", desired.Ref, object.GetOwnerReferences(), object.GetAnnotations())
 			}
 			wantOurLabels(t, app, desired.Ref.String(), object.GetLabels())
 		}

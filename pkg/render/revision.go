@@ -31,7 +31,7 @@ func controllerRevisions(app *v1.Application, facts Facts) ([]any, error) {
 	controllerRevision := appsv1ac.ControllerRevision(revision.Name, app.Namespace).
 		WithRevision(revision.Number).
 		WithData(runtime.RawExtension{Raw: revision.Data})
-	controllerRevision.ObjectMetaApplyConfiguration = objectMeta(app, revision.Name, nil)
+	controllerRevision.ObjectMetaApplyConfiguration = collectableMeta(app, revision.Name, nil)
 	return []any{controllerRevision}, nil
 }
 

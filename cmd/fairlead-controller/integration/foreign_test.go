@@ -33,6 +33,17 @@ func foreignVariants() map[string]func(e *env, foreign *unstructured.Unstructure
 			labelled(foreign, application)
 			foreign.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "controller", UID: get[corev1.ConfigMap](e, "controller").UID, Controller: new(true)}})
 		},
+		// It was left behind by an Application of the same name.
+		"orphaned": func(_ *env, foreign *unstructured.Unstructured, application *v1.Application) {
+			labelled(foreign, application)
+			foreign.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: "0" + string(application.UID[1:])})
+		},
+		// The annotation proves nothing against a controller.
+		"claimed": func(e *env, foreign *unstructured.Unstructured, application *v1.Application) {
+			labelled(foreign, application)
+			foreign.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: string(application.UID)})
+			foreign.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "controller", UID: get[corev1.ConfigMap](e, "controller").UID, Controller: new(true)}})
+		},
 		// Being an owner is not being the controller.
 		"owned": func(_ *env, foreign *unstructured.Unstructured, application *v1.Application) {
 			labelled(foreign, application)

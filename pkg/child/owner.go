@@ -1,0 +1,39 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package child
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// OwnedBy reports whether the object is the Application's: by UID, because a name is no proof. The
+// controller ownerReference has it. With deletionPolicy Orphan there is none, because the garbage
+// collector would delete the child by it; then AnnotationOwnerUID has it.
+//
+// A user who may write the annotation of an object may write its ownerReferences too, so the annotation
+// proves as much. Where an object has a controller, the annotation proves nothing.
+func OwnedBy(object metav1.Object, application *v1.Application) bool {
+	uid := object.GetAnnotations()[v1.AnnotationOwnerUID]
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		uid = string(controller.UID)
+	}
+	return uid != "" && uid == string(application.UID)
+}
+
+// Collectable reports whether the garbage collector may delete the object because of the Application: it
+// has an ownerReference to it, as its controller or not.
+func Collectable(object metav1.Object, application *v1.Application) bool {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.UID == application.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// OutlivesApplication reports whether deletionPolicy Orphan is about the kind. The history of an
+// Application always goes with it: nothing would ever prune it.
+func (k Kind) OutlivesApplication() bool { return k != ControllerRevision }
