@@ -22,35 +22,65 @@ import (
 // ErrNotOwned is returned where a write was asked for on an object of somebody else.
 var ErrNotOwned = errors.New("the object is not owned by the Application")
 
-// Release takes the Application's ownerReference off a child, for deletionPolicy Orphan. The
-// child stays as it is otherwise, labels included: its selector needs them.
+// Release hides a child from the garbage collector, for deletionPolicy Orphan: it takes the Application's
+// ownerReference off, and lets v1.AnnotationOwnerUID name the owner. The child stays as it is otherwise,
+// labels included: its selector needs them.
 func (w *Writer) Release(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object) error {
+	if err := w.setOwner(ctx, application, ref, live, false); err != nil {
+		return fmt.Errorf("release %s: %w", ref, err)
+	}
+	return nil
+}
+
+// Adopt undoes Release, so that the garbage collector deletes the child with the Application.
+func (w *Writer) Adopt(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object) error {
+	if err := w.setOwner(ctx, application, ref, live, true); err != nil {
+		return fmt.Errorf("adopt %s: %w", ref, err)
+	}
+	return nil
+}
+
+// setOwner names the Application in a child: by an ownerReference, or else by the annotation. It is one write,
+// so that the child is the Application's at every moment. A child that is gone needs no owner.
+func (w *Writer) setOwner(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object, collectable bool) error {
 	if !child.OwnedBy(live, application) {
-		return fmt.Errorf("release %s: %w", ref, ErrNotOwned)
+		return ErrNotOwned
 	}
-	kind, metadata := types.StrategicMergePatchType, map[string]any{
-		"uid":             live.GetUID(),
-		"ownerReferences": []any{map[string]any{"$patch": "delete", "uid": application.UID}},
+	metadata := map[string]any{"uid": live.GetUID()}
+	if collectable {
+		metadata["annotations"] = map[string]any{v1.AnnotationOwnerUID: nil}
+	} else {
+		metadata["annotations"] = map[string]any{v1.AnnotationOwnerUID: application.UID}
 	}
-	if ref.Kind.Optional() {
+	kind := types.StrategicMergePatchType
+	reference := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+	switch {
+	case ref.Kind.Optional():
 		// Custom resources know no strategic merge. The list is sent whole, and so with the version.
 		kind = types.MergePatchType
-		metadata["resourceVersion"] = live.GetResourceVersion()
-		metadata["ownerReferences"] = slices.DeleteFunc(slices.Clone(live.GetOwnerReferences()), func(owner metav1.OwnerReference) bool {
+		owners := slices.DeleteFunc(slices.Clone(live.GetOwnerReferences()), func(owner metav1.OwnerReference) bool {
 			return owner.UID == application.UID
 		})
+		if collectable {
+			owners = append(owners, *reference)
+		}
+		metadata["resourceVersion"], metadata["ownerReferences"] = live.GetResourceVersion(), owners
+	case collectable:
+		metadata["ownerReferences"] = []any{reference}
+	default:
+		metadata["ownerReferences"] = []any{map[string]any{"$patch": "delete", "uid": application.UID}}
 	}
 	body, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
-		return fmt.Errorf("encode release of %s: %w", ref, err)
+		return fmt.Errorf("encode the owner: %w", err)
 	}
-	released, err := w.patch(ctx, ref, kind, body, FieldManager)
+	written, err := w.patch(ctx, ref, kind, body, FieldManager)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("release %s: %w", ref, err)
+		return err
 	}
-	w.tracker.Wrote(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), released.GetResourceVersion())
+	w.tracker.Wrote(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), written.GetResourceVersion())
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -42,6 +43,34 @@ func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered [
 		}
 	}
 	return unseen, nil
+}
+
+// Uncached reads the children that status lists by their UID and the informers do not show, whatever the
+// reason: it is for the moment after which nothing protects them any more. A child whose API is not served
+// is gone. One that cannot be read is not, so it is in failed, with the error.
+func (w *Writer) Uncached(ctx context.Context, snapshot child.Snapshot) (uncached map[child.Ref]child.Object, failed map[child.Ref]error) {
+	uncached, failed = map[child.Ref]child.Object{}, map[child.Ref]error{}
+	for _, resource := range snapshot.Application.Status.Resources {
+		ref, known := refOf(snapshot.Application, resource)
+		if _, seen := snapshot.Children[ref]; seen || !known || resource.UID == "" {
+			continue
+		}
+		object, err := w.client.Get(ctx, ref)
+		switch {
+		case apierrors.IsNotFound(err) && !(snapshot.Unserved[ref.Kind].MayExist && typeNotFound(err)):
+		case err != nil:
+			failed[ref] = fmt.Errorf("get %s: %w", ref, err)
+		case child.OwnedBy(object, snapshot.Application):
+			uncached[ref] = object
+		}
+	}
+	return uncached, failed
+}
+
+// typeNotFound reports whether an API server did not know the type. Of several one may lag, so where the
+// cluster is known to serve the type this says nothing of the object.
+func typeNotFound(err error) bool {
+	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // refOf finds the kind again of which status has no version. It is not known if an older or newer

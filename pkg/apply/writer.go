@@ -159,7 +159,7 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 		result.Action = plan.Wait
 		result.Reason = "it is being deleted"
 		return result
-	case object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy:
+	case shown(object, application):
 		// The informers select it, so it is only that they lag: behind a create whose answer was lost,
 		// or that the process before this one did. The next sync waits until they show it.
 		w.tracker.Wrote(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
@@ -171,6 +171,13 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 	result.Drift = true
 	result.Reason = "its labels were removed"
 	return w.relabel(ctx, owner, result)
+}
+
+// shown reports whether the informers show an object as one that may be the Application's.
+func shown(object metav1.Object, application *v1.Application) bool {
+	labels := object.GetLabels()
+	return labels[v1.LabelManagedBy] == v1.ManagedBy &&
+		(labels[v1.LabelApplication] == application.Name || metav1.GetControllerOfNoCopy(object) != nil)
 }
 
 // relabel puts the labels back by which the informers select, and nothing else: what else is to

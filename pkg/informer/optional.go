@@ -70,11 +70,11 @@ func notServed(kind child.Kind) child.Unserved {
 }
 
 func notPermitted(kind child.Kind) child.Unserved {
-	return child.Unserved{Why: fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group)}
+	return child.Unserved{Why: fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group), MayExist: true}
 }
 
 func notListed(kind child.Kind) child.Unserved {
-	return child.Unserved{Why: fmt.Sprintf("the cluster serves %s.%s, but does not list them; the controller's log has the error", kind.Resource, kind.Group), Unlisted: true}
+	return child.Unserved{Why: fmt.Sprintf("the cluster serves %s.%s, but does not list them; the controller's log has the error", kind.Resource, kind.Group), Unlisted: true, MayExist: true}
 }
 
 // Name and Done make it a cache.DoneChecker: what to wait for before the caches may be used.

@@ -61,7 +61,9 @@ func resources(in Input, children []assessment) []v1.ResourceStatus {
 // is remembered until there is another: the plan tells by it that a missing child is not new.
 func uid(in Input, result plan.Result) types.UID {
 	switch {
-	case result.Action == plan.Refuse, result.Action == plan.Absent: // An object went with its API.
+	case result.Action == plan.Refuse:
+		return ""
+	case result.Action == plan.Absent && !in.Snapshot.Unserved[result.Ref.Kind].MayExist: // It went with its API.
 		return ""
 	case result.UID != "":
 		return result.UID
