@@ -6,9 +6,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -21,58 +19,50 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/status"
 )
 
 // By default an Application has no finalizer: the garbage collector deletes the children by
 // their ownerReferences, whether the controller runs or not. Only deletionPolicy Orphan needs
-// one, because somebody has to take the ownerReferences off before the Application is gone.
+// one, because the controller has to take off what ownerReferences are left.
 
-// keepFinalizer makes the finalizer follow deletionPolicy, before any child is written, and whatever
-// reconcilePolicy says: that one is about the children, and this is about the end. changed means that
-// it wrote, and that the snapshot is out of date by that.
-func (c *Controller) keepFinalizer(ctx context.Context, stages *pipeline.SyncRecorder, application *v1.Application) (changed bool, err error) {
-	has := slices.Contains(application.Finalizers, v1.FinalizerOrphan)
-	wants := orphans(application)
-	if has == wants {
-		return false, nil
-	}
-	finalizers := without(application.Finalizers, v1.FinalizerOrphan)
-	if wants {
-		finalizers = append(finalizers, v1.FinalizerOrphan)
-	}
-	return true, c.setFinalizers(stages.Context(ctx), application, finalizers)
-}
+// deletionGrace is how long a deletion may take before the status says what it waits for. Most are over by
+// then, and cost no write.
+const deletionGrace = 30 * time.Second
 
-// finalize ends an Application that is being deleted. Its children are written no more; with
-// deletionPolicy Orphan they are released first. reconcilePolicy does not matter here: whoever
-// asked for Orphan must get it, and the Application could not go otherwise.
-func (c *Controller) finalize(ctx context.Context, snapshot child.Snapshot) Outcome {
+// finalize ends an Application that is being deleted. Its children are written no more, but for who owns
+// them.
+func (c *Controller) finalize(ctx context.Context, stages *pipeline.SyncRecorder, snapshot child.Snapshot) Outcome {
 	application := snapshot.Application
 	if !slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
-		return Outcome{Verdict: Settled}
+		return c.awaitFinalizers(ctx, stages, snapshot)
+	}
+	unowned, err := c.setOwners(stages.Context(ctx), snapshot)
+	if err != nil {
+		return failed(err)
+	}
+	if err := unowned.err(); err != nil {
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Unowned: unowned}).unless(err)
+	}
+	if err := c.setFinalizers(stages.Context(ctx), application, without(application.Finalizers, v1.FinalizerOrphan)); err != nil {
+		return failed(err)
 	}
 	if orphans(application) {
-		children, err := c.Writer.Unseen(ctx, snapshot, nil)
-		if err != nil {
-			return failed(err)
-		}
-		maps.Copy(children, ownedChildren(snapshot))
-		var errs []error
-		for ref, live := range children {
-			if ref.Kind == child.ControllerRevision {
-				continue // The history of what is no Application any more goes with it.
+		for ref := range ownedChildren(snapshot) {
+			if ref.Kind.OutlivesApplication() {
+				c.tellChild(application, ref, v1.EventOrphaned, actionRelease, "Left behind: deletionPolicy is Orphan")
 			}
-			err := c.Writer.Release(ctx, application, ref, live)
-			errs = append(errs, err)
-			if err == nil {
-				c.tellChild(application, ref, v1.EventOrphaned, actionRelease, "Released: deletionPolicy is Orphan")
-			}
-		}
-		if err := errors.Join(errs...); err != nil {
-			return failed(err)
 		}
 	}
-	return awaitEvent(c.setFinalizers(ctx, application, without(application.Finalizers, v1.FinalizerOrphan)))
+	return Outcome{Verdict: Settled}
+}
+
+// awaitFinalizers reports the finalizers of other controllers, if they stay. Their end comes as an event.
+func (c *Controller) awaitFinalizers(ctx context.Context, stages *pipeline.SyncRecorder, snapshot child.Snapshot) Outcome {
+	if left := deletionGrace - time.Since(snapshot.Application.DeletionTimestamp.Time); left > 0 {
+		return Outcome{Verdict: Settled, After: left}
+	}
+	return c.report(ctx, stages, status.Input{Snapshot: snapshot})
 }
 
 // orphans reports whether the children outlive the Application. While the policy cannot be decoded they do: that can be undone.

@@ -5,12 +5,9 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -18,8 +15,8 @@ import (
 )
 
 // isGoing asks the API server whether the Application is being deleted or gone, if the plan repairs
-// what may be the work of the garbage collector: a child that is missing, or one without its
-// ownerReference. Each kind has its own watch, so that may be seen before the Application's end.
+// what may be the work of the garbage collector: a child that is missing, or one that does not
+// name its owner. Each kind has its own watch, so that may be seen before the Application's end.
 // Repaired then, a deleted child would come back for a moment, and a child that kubectl delete
 // --cascade=orphan left would belong to nobody's UID again, and be deleted.
 func (c *Controller) isGoing(ctx context.Context, application *v1.Application, steps []plan.Step) (bool, error) {
@@ -30,14 +27,12 @@ func (c *Controller) isGoing(ctx context.Context, application *v1.Application, s
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve || !slices.ContainsFunc(steps, suspicious) {
 		return false, nil
 	}
-	began := time.Now()
-	live, err := c.Applications.Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
-	recordRequest(ctx, "get", "", application, live, began, err)
+	live, err := c.getApplication(ctx, application)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("get Application: %w", err)
+		return false, err
 	}
 	return live.UID != application.UID || live.DeletionTimestamp != nil, nil
 }

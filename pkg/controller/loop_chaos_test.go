@@ -58,7 +58,6 @@ var faults = []error{
 
 // What others do to children. Nothing of it is left once a child is repaired.
 var tampering = []func(child.Object){
-	func(o child.Object) { o.SetAnnotations(nil) },
 	func(o child.Object) {
 		switch o := o.(type) {
 		case *appsv1.Deployment:
@@ -67,6 +66,7 @@ var tampering = []func(child.Object){
 			o.Spec.Selector = map[string]string{"theirs": "yes"}
 		}
 	},
+	func(o child.Object) { o.SetAnnotations(nil) }, // With deletionPolicy Orphan one of them names the owner.
 	func(o child.Object) { o.SetLabels(nil) },
 	func(o child.Object) { o.SetOwnerReferences(nil) },
 	func(o child.Object) { o.SetLabels(nil); o.SetOwnerReferences(nil) },
@@ -74,7 +74,7 @@ var tampering = []func(child.Object){
 
 // hiding is the first kind of tampering after which a child is found again only by its UID, which
 // the status lists. Before the first status that does, a moment after its creation, it is lost.
-const hiding = 2
+const hiding = 1
 
 func (w *world) knows(ref child.Ref) bool {
 	uid := applytest.Get[child.Object](w.server, ref.Kind, ref.Namespace, ref.Name).GetUID()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -59,13 +60,15 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	stages.Fresh()
 	c.rested.forget(key)
 	if application.DeletionTimestamp != nil {
-		return c.finalize(stages.Context(ctx), snapshot)
+		return c.finalize(ctx, stages, snapshot)
 	}
-	if changed, err := c.keepFinalizer(ctx, stages, application); changed || err != nil {
+	unowned, changed, err := c.followDeletionPolicy(stages.Context(ctx), snapshot)
+	if changed || err != nil {
 		return awaitEvent(err)
 	}
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
-		return Outcome{Verdict: Settled}
+		_, holdFor := c.contention.Held(application.UID, time.Now())
+		return awaitEvent(unowned.err()).lookAgain(holdFor)
 	}
 	wanted, err := c.want(snapshot)
 	if err != nil {
@@ -73,7 +76,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	}
 	snapshot.Class = wanted.class
 	if len(wanted.invalid) > 0 {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: wanted.invalid, InvalidReason: wanted.invalidReason})
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: wanted.invalid, InvalidReason: wanted.invalidReason}).unless(unowned.err())
 	}
 	choice := wanted.choice
 	uses, err := c.observeReferences(ctx, snapshot, choice.Application)
@@ -113,7 +116,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	if going, err := c.isGoing(ctx, application, steps); going || err != nil {
 		return awaitEvent(err)
 	}
-	results := c.write(ctx, application, steps, uses.missingMessage())
+	results := unowned.mark(c.write(ctx, application, steps, uses.missingMessage()))
 	stages.Applied()
 	outcome := c.report(ctx, stages, status.Input{
 		Snapshot:   snapshot,
@@ -125,7 +128,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		Missing:    uses.missingMessage(),
 		Unfollowed: uses.unfollowedMessage(),
 	})
-	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles).lookAgain(uses.retry)
+	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles).lookAgain(uses.retry).unless(unowned.err())
 	// What may not be read is asked for again by each sync: no event tells of a permission.
 	if outcome.Verdict == Settled && len(uses.unfollowed) == 0 {
 		c.rested.note(key, c.rested.afterwards(seen, results, outcome.After), time.Now(), outcome.After)
@@ -194,7 +197,18 @@ func (o Outcome) lookAgain(d time.Duration) Outcome {
 	return o
 }
 
-// ownedChildren are the live children that the Application controls.
+// unless makes a failure of an outcome that would wait for an event, if there was an error.
+func (o Outcome) unless(err error) Outcome {
+	if err == nil || o.Verdict != Settled && o.Verdict != Invalid {
+		return o
+	}
+	if !apierrors.IsConflict(err) && status.ReasonFor(err) != v1.ReasonApplyFailed {
+		return Outcome{Verdict: Blocked, Err: err}
+	}
+	return failed(err)
+}
+
+// ownedChildren are the live children that the Application owns.
 func ownedChildren(snapshot child.Snapshot) map[child.Ref]child.Object {
 	owned := map[child.Ref]child.Object{}
 	for ref, object := range snapshot.Children {

@@ -65,7 +65,7 @@ func TestOrphan(t *testing.T) {
 		{name: "by-both", spec: full + orphan, how: metav1.DeletePropagationOrphan},
 		{name: "by-a-later-policy", spec: full, how: metav1.DeletePropagationBackground, before: func(e *env, name string) {
 			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.DeletionPolicy = v1.DeletionOrphan })
-			e.waitFinalizers(name, v1.FinalizerOrphan)
+			e.waitReady(name)
 		}},
 		{name: "suspended", spec: full + orphan, how: metav1.DeletePropagationBackground, before: func(e *env, name string) {
 			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileSuspend })

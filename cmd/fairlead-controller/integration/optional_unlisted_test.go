@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,15 +64,53 @@ func TestOptionalAPIThatCannotBeListed(t *testing.T) {
 		t.Error("there is an Ingress, although the cluster serves HTTPRoutes")
 	}
 
-	definition := schema.GroupVersionKind{Group: apiextensionsv1.GroupName, Version: "v1", Kind: "CustomResourceDefinition"}
-	_, err := e.resource(definition).Patch(e.Context(), child.HTTPRoute.Resource+"."+child.HTTPRoute.Group, types.MergePatchType,
-		[]byte(`{"spec":{"conversion":{"strategy":"None","webhook":null}}}`), metav1.PatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	broken := e.definition().Object["spec"].(map[string]any)["conversion"]
+	e.convert(map[string]any{"strategy": "None", "webhook": nil})
 	e.accept("web")
 	e.waitReady("web")
+
+	// Nor is a child let go that cannot be read: the garbage collector would delete it with the Application.
+	e.stop()
+	e.convert(broken)
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.DeletionPolicy = v1.DeletionOrphan })
+	e.run()
+	e.waitFinalizers("web", v1.FinalizerOrphan)
+	remove[v1.Application](e, "web")
+	web = e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDeleting)
+	message = meta.FindStatusCondition(web.Status.Conditions, v1.ConditionReady).Message
+	if want := "keep HTTPRoute web"; !strings.Contains(message, want) {
+		t.Errorf("it says %q, want %q in it", message, want)
+	}
+	e.convert(map[string]any{"strategy": "None", "webhook": nil})
+	waitGone[v1.Application](e, "web")
+	if route := e.live(child.HTTPRoute, "web"); route == nil || child.Collectable(route, web) {
+		t.Errorf("the HTTPRoute is %v, want it without an owner", route)
+	}
 }
+
+// definition is that of HTTPRoutes.
+func (e *env) definition() *unstructured.Unstructured {
+	e.Helper()
+	definition, err := e.resource(definitions).Get(e.Context(), child.HTTPRoute.Resource+"."+child.HTTPRoute.Group, metav1.GetOptions{})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return definition
+}
+
+// convert changes how HTTPRoutes are converted.
+func (e *env) convert(conversion any) {
+	e.Helper()
+	body, err := json.Marshal(map[string]any{"spec": map[string]any{"conversion": conversion}})
+	if err != nil {
+		e.Fatal(err)
+	}
+	if _, err = e.resource(definitions).Patch(e.Context(), e.definition().GetName(), types.MergePatchType, body, metav1.PatchOptions{}); err != nil {
+		e.Fatal(err)
+	}
+}
+
+var definitions = schema.GroupVersionKind{Group: apiextensionsv1.GroupName, Version: "v1", Kind: "CustomResourceDefinition"}
 
 // unconverted is a directory with a definition of HTTPRoutes that are stored in the older of two versions, and converted
 // by a webhook that does not answer.
