@@ -101,6 +101,9 @@ func (e *env) asShipped() func(*setup) {
 	for _, file := range append([]string{"controller/namespace.yaml", "controller/service-account.yaml"}, shippedRoles...) {
 		e.applyAnywhere(e.manifest(file))
 	}
+	for _, file := range operatorFence {
+		e.applyAnywhere(e.manifest(file))
+	}
 	// Nothing answers at the Service of the manifests here, so nobody is to wait for it.
 	e.applyAnywhere(strings.ReplaceAll(e.manifest("webhook/configurations.yaml"), "failurePolicy: Fail", "failurePolicy: Ignore"))
 	request, err := e.kube.CoreV1().ServiceAccounts(operatorNamespace).CreateToken(e.Context(), shippedAccount, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
