@@ -24,6 +24,8 @@ type ServingOptions struct {
 	DebugPipeline      bool
 	WebhookBindAddress string
 	WebhookURL         string
+	WebhookClientCA    string
+	WebhookClientNames []string
 	CertDir            string
 	CertSecret         string
 	CertServices       []string
@@ -42,6 +44,8 @@ func (o *ServingOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.DebugPipeline, "debug-pipeline", o.DebugPipeline, "Serve /debug/pipeline/ beside /metrics, under the same rules.")
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Where to serve the admission webhooks, e.g. :9443. Port 0: a free one. Empty: off; then the controller alone checks what the CRD's schema cannot.")
 	flags.StringVar(&o.WebhookURL, "webhook-url", o.WebhookURL, "Register the webhooks at this https URL, at which the API server reaches the webhook address, and take them back at the end; for a controller outside of the cluster. The certificate is made in memory. A URL with port 0 takes that of the webhook address.")
+	flags.StringVar(&o.WebhookClientCA, "webhook-client-ca-file", o.WebhookClientCA, "PEM file with the CAs of the API server's client certificate. Without that certificate no client can connect to the webhooks. The file is read again when it changes. Empty: any client can connect, and gets answers.")
+	flags.StringSliceVar(&o.WebhookClientNames, "webhook-client-name", o.WebhookClientNames, "Common names that the client certificate may have. Empty: any that a CA of --webhook-client-ca-file signed.")
 	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with tls.crt and tls.key to serve with, e.g. of cert-manager. They are read again when they change.")
 	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret, "Name of the Secret in the operator's namespace that keeps the certificates which the controller makes and rotates itself.")
 	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Names of the Services in the operator's namespace that the certificate of --cert-secret is for.")
@@ -94,6 +98,12 @@ func (o *ServingOptions) validateCertificates() []error {
 	}
 	if o.WebhookBindAddress != "" && !o.hasCertificate() && o.WebhookURL == "" {
 		errs = append(errs, errors.New("--webhook-bind-address needs a certificate: --cert-secret or --cert-dir, or --webhook-url outside of the cluster"))
+	}
+	if o.WebhookClientCA != "" && o.WebhookBindAddress == "" {
+		errs = append(errs, errors.New("--webhook-client-ca-file needs --webhook-bind-address"))
+	}
+	if len(o.WebhookClientNames) > 0 && o.WebhookClientCA == "" {
+		errs = append(errs, errors.New("--webhook-client-name needs --webhook-client-ca-file: without it no certificate is verified"))
 	}
 	if o.metricsSecured() && !o.hasCertificate() {
 		errs = append(errs, fmt.Errorf("--metrics-bind-address %s needs a certificate, --cert-secret or --cert-dir, unless it is a loopback address", o.MetricsBindAddress))

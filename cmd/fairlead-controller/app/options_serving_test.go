@@ -45,6 +45,11 @@ func TestValidateServing(t *testing.T) {
 			"webhooks without a certificate", ServingOptions{WebhookBindAddress: ":9443"},
 			"--webhook-bind-address needs a certificate: --cert-secret or --cert-dir, or --webhook-url outside of the cluster",
 		},
+		{"clients of nothing", ServingOptions{WebhookClientCA: "ca.crt"}, "--webhook-client-ca-file needs --webhook-bind-address"},
+		{
+			"names without a CA", ServingOptions{WebhookBindAddress: ":9443", CertDir: "/certs", WebhookClientNames: []string{"kube-apiserver"}},
+			"--webhook-client-name needs --webhook-client-ca-file: without it no certificate is verified",
+		},
 		{"webhooks by URL", ServingOptions{WebhookBindAddress: "127.0.0.1:0", WebhookURL: "https://127.0.0.1:0"}, ""},
 		{"webhooks by Service", ServingOptions{WebhookBindAddress: ":9443", CertSecret: "certs", CertServices: []string{"fairlead-webhook"}}, ""},
 		{"a URL and nothing there", ServingOptions{WebhookURL: "https://127.0.0.1:9443"}, "--webhook-url needs --webhook-bind-address"},
