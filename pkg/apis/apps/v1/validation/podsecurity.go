@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	podsecurity "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // part is a piece of the spec that has a security of its own, in a pod that is otherwise beyond
@@ -31,7 +33,6 @@ type part struct {
 // repeated for each part alone, which tells the field.
 //
 // What counts is the pod after the defaults: a field that is left out is a restricted one.
-// Volumes are left out: no source that a mount can have is forbidden by any level.
 func validatePodSecurity(in input) field.ErrorList {
 	metadata := &metav1.ObjectMeta{}
 	if in.spec.PodMetadata != nil {
@@ -75,6 +76,7 @@ func wholePod(in input) corev1.PodSpec {
 	pod := corev1.PodSpec{
 		SecurityContext: podSecurityWithDefaults(in.spec.PodSecurityContext),
 		Containers:      []corev1.Container{applicationContainer(in)},
+		Volumes:         mountedVolumes(in.spec.Mounts),
 	}
 	for _, other := range initContainers(in) {
 		pod.InitContainers = append(pod.InitContainers, withSecurityDefaults(other))
@@ -83,6 +85,22 @@ func wholePod(in input) corev1.PodSpec {
 		pod.Containers = append(pod.Containers, withSecurityDefaults(other))
 	}
 	return pod
+}
+
+// mountedVolumes are the volumes of the mounts. No source that a mount has today is forbidden by any level; one
+// that is added later meets the checks too. A mount without a source is another rule's concern.
+func mountedVolumes(mounts []v1.Mount) []corev1.Volume {
+	volumes := make([]corev1.Volume, 0, len(mounts))
+	for _, m := range mounts {
+		source := corev1.VolumeSource{
+			Secret: m.Secret, ConfigMap: m.ConfigMap, EmptyDir: m.EmptyDir,
+			PersistentVolumeClaim: m.PersistentVolumeClaim, Projected: m.Projected,
+		}
+		if source != (corev1.VolumeSource{}) {
+			volumes = append(volumes, corev1.Volume{Name: v1.VolumeName(m.MountPath), VolumeSource: source})
+		}
+	}
+	return volumes
 }
 
 // podParts returns the pod, the application's container and the other containers, each alone.

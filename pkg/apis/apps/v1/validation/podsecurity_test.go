@@ -4,12 +4,15 @@
 package validation
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podsecurity "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 func TestS4PodSecurityRestricted(t *testing.T) {
@@ -132,6 +135,22 @@ func TestLevelsAreTheLibrarys(t *testing.T) {
 		want := len(evaluator.EvaluatePod(podsecurity.LevelVersion{Level: level, Version: podsecurity.LatestVersion()}, &metav1.ObjectMeta{}, &whole))
 		if got := len(podSecurityChecks(level)); got != want {
 			t.Errorf("level %s: %d checks, want %d", level, got, want)
+		}
+	}
+}
+
+// TestS4VolumesReachTheChecks fails when a mount gets a source that the Pod Security checks do not see.
+func TestS4VolumesReachTheChecks(t *testing.T) {
+	for i := range reflect.TypeFor[v1.Mount]().NumField() {
+		var mount v1.Mount
+		source := reflect.TypeFor[v1.Mount]().Field(i)
+		if source.Type.Kind() != reflect.Pointer || source.Type.Elem().Kind() != reflect.Struct {
+			continue
+		}
+		reflect.ValueOf(&mount).Elem().Field(i).Set(reflect.New(source.Type.Elem()))
+		volume := mountedVolumes([]v1.Mount{mount})[0].VolumeSource
+		if field := reflect.ValueOf(volume).FieldByName(source.Name); !field.IsValid() || field.IsNil() {
+			t.Errorf("the checks see nothing of mounts[].%s", source.Name)
 		}
 	}
 }
