@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/pipeline/live"
 	"fairlead.dev/fairlead/pkg/pipeline/page"
+	"fairlead.dev/fairlead/pkg/server"
 )
 
 // recorder makes the recorder of what the controller does, if anybody can look at it; else nil.
@@ -32,9 +33,9 @@ func recordedIf(recorder *pipeline.Recorder, client apply.Client) apply.Client {
 	return apply.Recorded(client)
 }
 
-// newView makes the live view. open: who asks is not asked who he is.
-func newView(recorder *pipeline.Recorder, open bool) *live.Handler {
-	return live.New(recorder, live.Options{Page: page.Files(), Loopback: open})
+// newView makes the live view.
+func newView(recorder *pipeline.Recorder) *live.Handler {
+	return live.New(recorder, live.Options{Page: page.Files()})
 }
 
 // beside serves the view below its root, and what is already there elsewhere.
@@ -48,8 +49,8 @@ func beside(others, view http.Handler) http.Handler {
 
 // listenDebug serves the live view on this machine.
 func (e *endpoints) listenDebug(ctx context.Context, config CompletedConfig, p parts) error {
-	view := newView(p.recorder, true)
-	listener, err := e.listen(ctx, "debug", config.Serving.DebugBindAddress, view, nil)
+	view := newView(p.recorder)
+	listener, err := e.listen(ctx, "debug", config.Serving.DebugBindAddress, server.LoopbackNamesOnly(view), nil)
 	if err != nil {
 		return err
 	}

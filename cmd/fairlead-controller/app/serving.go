@@ -33,6 +33,8 @@ import (
 type endpoints struct {
 	listeners    []*server.Listener
 	certificates *certificates
+	// webhookClients verifies who connects to the webhooks; nil where any client may.
+	webhookClients *server.Clients
 	// registrar registers the webhooks by URL; nil where manifests have done that.
 	registrar *admission.Registrar
 }
@@ -118,7 +120,7 @@ func (e *endpoints) listenMetrics(ctx context.Context, config CompletedConfig, p
 	handler := server.MetricsHandler(p.registry, config.Serving.Profiling)
 	var view *live.Handler
 	if config.Serving.DebugPipeline {
-		view = newView(p.recorder, !config.Serving.metricsSecured())
+		view = newView(p.recorder)
 		handler = beside(handler, view)
 	}
 	var tlsConfig *tls.Config
@@ -128,6 +130,8 @@ func (e *endpoints) listenMetrics(ctx context.Context, config CompletedConfig, p
 			return fmt.Errorf("guard metrics: %w", err)
 		}
 		handler, tlsConfig = access.Require(handler), p.certificates.serving.Config()
+	} else {
+		handler = server.LoopbackNamesOnly(handler)
 	}
 	listener, err := e.listen(ctx, "metrics", config.Serving.MetricsBindAddress, handler, tlsConfig)
 	if err == nil && view != nil {
@@ -152,7 +156,14 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 	if err != nil {
 		return fmt.Errorf("make webhooks: %w", err)
 	}
-	listener, err := e.listen(ctx, "webhooks", config.Serving.WebhookBindAddress, handler, p.certificates.serving.Config())
+	tlsConfig := p.certificates.serving.Config()
+	if file := config.Serving.WebhookClientCA; file != "" {
+		if e.webhookClients, err = server.NewClients(file, config.Serving.WebhookClientNames); err != nil {
+			return fmt.Errorf("read --webhook-client-ca-file: %w", err)
+		}
+		tlsConfig = e.webhookClients.Guard(tlsConfig)
+	}
+	listener, err := e.listen(ctx, "webhooks", config.Serving.WebhookBindAddress, handler, tlsConfig)
 	if err != nil || config.Serving.WebhookURL == "" {
 		return err
 	}
@@ -197,6 +208,9 @@ func (e *endpoints) run(ctx context.Context) error {
 		if e.certificates.follow != nil {
 			running.Go(func() { e.certificates.follow(ctx) })
 		}
+	}
+	if e.webhookClients != nil {
+		running.Go(func() { e.webhookClients.Run(ctx) })
 	}
 	failures := make(chan error, len(e.listeners))
 	for _, listener := range e.listeners {

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -42,21 +41,17 @@ type Source interface {
 type Options struct {
 	// Page is served at Root: index.html and what it needs. Nil: JSON only.
 	Page fs.FS
-	// Loopback refuses requests that were sent to another name than this machine's own. It keeps web
-	// pages out that make their name resolve to 127.0.0.1. It is for a listener that asks nobody who he is.
-	Loopback bool
 	// Streams is how many streams may be open. 0: 16.
 	Streams int
 }
 
 // Handler serves a Source below Root.
 type Handler struct {
-	source   Source
-	loopback bool
-	mux      *http.ServeMux
-	streams  chan struct{}
-	closing  chan struct{}
-	close    func()
+	source  Source
+	mux     *http.ServeMux
+	streams chan struct{}
+	closing chan struct{}
+	close   func()
 }
 
 const defaultStreams = 16
@@ -67,7 +62,7 @@ func New(source Source, options Options) *Handler {
 		options.Streams = defaultStreams
 	}
 	h := &Handler{
-		source: source, loopback: options.Loopback, mux: http.NewServeMux(),
+		source: source, mux: http.NewServeMux(),
 		streams: make(chan struct{}, options.Streams), closing: make(chan struct{}),
 	}
 	h.close = sync.OnceFunc(func() { close(h.closing) })
@@ -113,19 +108,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
-	if h.loopback && !namesThisMachine(r.Host) {
-		http.Error(w, "Ask for localhost or a loopback address", http.StatusMisdirectedRequest)
-		return
-	}
 	h.mux.ServeHTTP(w, r)
-}
-
-func namesThisMachine(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (h *Handler) snapshot(w http.ResponseWriter, _ *http.Request) { answer(w, h.source.Snapshot()) }
