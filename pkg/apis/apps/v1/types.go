@@ -250,7 +250,8 @@ type ApplicationSpec struct {
 	Rollback *Rollback `json:"rollback,omitempty"`
 
 	// Whether the controller enforces the children (Enforce), only reports how they differ
-	// (Observe), or leaves the Application and its children alone (Suspend).
+	// (Observe), or leaves the Application and its children alone (Suspend), but for what
+	// deletionPolicy asks for.
 	// +kubebuilder:default=Enforce
 	// +optional
 	ReconcilePolicy ReconcilePolicy `json:"reconcilePolicy,omitempty"`
@@ -332,7 +333,8 @@ type ApplicationSpec struct {
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
 	// What becomes of the children when the Application is deleted: they go too (Delete), or stay
-	// without the ownerReference (Orphan).
+	// (Orphan). With Orphan they have no ownerReference, so that nothing deletes them with the
+	// Application. It is honoured whatever reconcilePolicy says.
 	// +kubebuilder:default=Delete
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`

@@ -57,7 +57,7 @@ type DeletionPolicy string
 const (
 	// DeletionDelete lets the garbage collector delete the children. The default.
 	DeletionDelete DeletionPolicy = "Delete"
-	// DeletionOrphan keeps the children, without the ownerReference.
+	// DeletionOrphan keeps the children. They have no ownerReference.
 	DeletionOrphan DeletionPolicy = "Orphan"
 )
 
