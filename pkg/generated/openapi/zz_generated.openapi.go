@@ -1435,7 +1435,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"reconcilePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether the controller enforces the children (Enforce), only reports how they differ (Observe), or leaves the Application and its children alone (Suspend).",
+							Description: "Whether the controller enforces the children (Enforce), only reports how they differ (Observe), or leaves the Application and its children alone (Suspend), but for what deletionPolicy asks for.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1584,7 +1584,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"deletionPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What becomes of the children when the Application is deleted: they go too (Delete), or stay without the ownerReference (Orphan).",
+							Description: "What becomes of the children when the Application is deleted: they go too (Delete), or stay (Orphan). With Orphan they have no ownerReference, so that nothing deletes them with the Application. It is honoured whatever reconcilePolicy says.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

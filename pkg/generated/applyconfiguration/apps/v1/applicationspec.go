@@ -94,7 +94,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// Whether the controller enforces the children (Enforce), only reports how they differ
-	// (Observe), or leaves the Application and its children alone (Suspend).
+	// (Observe), or leaves the Application and its children alone (Suspend), but for what
+	// deletionPolicy asks for.
 	ReconcilePolicy *appsv1.ReconcilePolicy `json:"reconcilePolicy,omitempty"`
 	// The Service in front of ports.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
@@ -132,7 +133,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// Further labels and annotations of the pods.
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
 	// What becomes of the children when the Application is deleted: they go too (Delete), or stay
-	// without the ownerReference (Orphan).
+	// (Orphan). With Orphan they have no ownerReference, so that nothing deletes them with the
+	// Application. It is honoured whatever reconcilePolicy says.
 	DeletionPolicy *appsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
