@@ -4,11 +4,14 @@
 package apply
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
@@ -45,5 +48,42 @@ func TestUnseenThatCannotBeRead(t *testing.T) {
 	f.on("get", func() error { return errBroken })
 	if got, err := f.writer.Unseen(t.Context(), child.Snapshot{Application: f.application}, nil); err == nil {
 		t.Errorf("without an answer, unseen are %v", got)
+	}
+}
+
+// What cannot be read is never taken for absent, whatever the reason. What an API server says is not there, is not.
+func TestUncached(t *testing.T) {
+	unknown := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{
+		Causes: []metav1.StatusCause{{Type: metav1.CauseTypeUnexpectedServerResponse, Message: "404 page not found"}},
+	}}}
+	served := child.Unserved{Why: "it is not listed", Unlisted: true, MayExist: true}
+	for _, test := range []struct {
+		name     string
+		answer   error
+		unserved child.Unserved
+		want     string
+	}{
+		{"it is read", nil, served, "read"},
+		{"it is gone", apierrors.NewNotFound(schema.GroupResource{Resource: "ingresses"}, "web"), served, ""},
+		{"it went with its API", unknown, child.Unserved{Why: "not served"}, ""},
+		{"one API server of several does not know its API", unknown, served, "failed"},
+		{"it may not be read", apierrors.NewForbidden(schema.GroupResource{Resource: "ingresses"}, "web", errBroken), child.Unserved{Why: "no permission", MayExist: true}, "failed"},
+		{"its conversion webhook is down", apierrors.NewInternalError(errBroken), served, "failed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t)
+			f.do(f.create(child.Ingress, owned))
+			f.application.Status.Resources = []v1.ResourceStatus{
+				{Group: child.Ingress.Group, Kind: child.Ingress.Kind, Name: "web", UID: f.cached(child.Ingress).GetUID()},
+				{Kind: child.Service.Kind, Name: "web"}, // It was never there.
+			}
+			f.on("get", func() error { return test.answer })
+			uncached, failed := f.writer.Uncached(t.Context(), child.Snapshot{
+				Application: f.application, Unserved: map[child.Kind]child.Unserved{child.Ingress: test.unserved},
+			})
+			if (uncached[ref(child.Ingress)] != nil) != (test.want == "read") || (failed[ref(child.Ingress)] != nil) != (test.want == "failed") || len(uncached)+len(failed) > 1 {
+				t.Errorf("uncached are %v, failed are %v; want it %s", uncached, failed, test.want)
+			}
+		})
 	}
 }

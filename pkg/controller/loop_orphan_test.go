@@ -130,6 +130,25 @@ func TestReleaseThatIsDenied(t *testing.T) {
 	})
 }
 
+// Without an ownerReference the label alone leads from a child to its Application. Taken off, it is put back.
+func TestOrphanWithoutItsLabel(t *testing.T) {
+	web := application("web")
+	web.Spec.DeletionPolicy = v1.DeletionOrphan
+	inWorld(t, setup{begin: withApplications(web)}, func(w *world) {
+		pass(5 * time.Second)
+		before := w.count(toChildren)
+		applytest.Edit(w.server, child.Service, namespace, "web", func(s *corev1.Service) { delete(s.Labels, v1.LabelApplication) })
+		pass(time.Minute)
+		if got := applytest.Get[*corev1.Service](w.server, child.Service, namespace, "web").Labels[v1.LabelApplication]; got != "web" {
+			t.Errorf("the label is %q", got)
+		}
+		if got := w.count(toChildren) - before; got > 3 {
+			t.Errorf("%d writes", got)
+		}
+		w.wantCollectable("web", false)
+	})
+}
+
 func denied() error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web", errors.New(`admission webhook "policy.example.com" denied the request: no`))
 }
