@@ -70,8 +70,8 @@ type ApplicationLimits struct {
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// Whether each container must have a limit for cpu and for memory. The application container
-	// may have them from the defaults of the class.
+	// Whether each container must have a limit for cpu and for memory. A limit of 0 is none. The
+	// application container may have them from the defaults of the class.
 	// +kubebuilder:default=false
 	// +optional
 	RequireResourceLimits *bool `json:"requireResourceLimits,omitempty"`

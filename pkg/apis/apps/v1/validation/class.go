@@ -28,6 +28,9 @@ func ValidateApplicationClass(class *v1.ApplicationClass) field.ErrorList {
 	if class.Spec.Limits != nil {
 		errs = append(errs, validateLimits(path.Child("limits"), class.Spec.Limits)...)
 	}
+	if class.Spec.Defaults != nil && class.Spec.Limits != nil {
+		errs = append(errs, validateDefaultLimits(path.Child("defaults", "resources", "limits"), class.Spec)...)
+	}
 	return bounded(errs)
 }
 
@@ -63,6 +66,20 @@ func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.
 	}
 	errs = append(errs, validateMonitoringDefaults(path.Child("monitoring"), defaults.Monitoring)...)
 	return append(errs, validateRouteDefaults(path.Child("routes"), defaults.Routes)...)
+}
+
+// validateDefaultLimits refuses limits of resources that every Application which takes them would be refused for.
+func validateDefaultLimits(path *field.Path, spec v1.ApplicationClassSpec) field.ErrorList {
+	if spec.Defaults.Resources == nil || !isTrue(spec.Limits.RequireResourceLimits) {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if limit, limited := spec.Defaults.Resources.Limits[name]; limited && limit.Sign() == 0 {
+			errs = append(errs, field.Invalid(path.Key(string(name)), limit.String(), "is unlimited, and requireResourceLimits asks for a limit"))
+		}
+	}
+	return errs
 }
 
 // portsOf are ports with all the names that a network policy mentions: which of them an Application

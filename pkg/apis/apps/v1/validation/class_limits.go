@@ -147,26 +147,34 @@ func limitReplicas(in input) field.ErrorList {
 	return errs
 }
 
+// limitResources: Kubernetes takes a limit of zero for none at all.
 func limitResources(in input) field.ErrorList {
 	if !isTrue(in.limits().RequireResourceLimits) {
 		return nil
 	}
-	var errs field.ErrorList
-	check := func(path *field.Path, limits corev1.ResourceList) {
-		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			if _, limited := limits[name]; !limited {
-				errs = append(errs, field.Required(path.Child("resources", "limits").Key(string(name)),
-					fmt.Sprintf("ApplicationClass %q requires limits for cpu and memory of each container", in.class.Name)))
-			}
-		}
-	}
+	requires := fmt.Sprintf("ApplicationClass %q requires limits for cpu and memory of each container", in.class.Name)
 	own := corev1.ResourceRequirements{}
 	if in.spec.Resources != nil {
 		own = *in.spec.Resources
 	}
-	check(in.path, own.Limits)
+	errs := requireLimits(in.path, own.Limits, requires)
 	for _, container := range otherContainers(in) {
-		check(container.path, container.Resources.Limits)
+		errs = append(errs, requireLimits(container.path, container.Resources.Limits, requires)...)
+	}
+	return errs
+}
+
+func requireLimits(path *field.Path, limits corev1.ResourceList, requires string) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		path := path.Child("resources", "limits").Key(string(name))
+		limit, limited := limits[name]
+		switch {
+		case !limited:
+			errs = append(errs, field.Required(path, requires))
+		case limit.Sign() <= 0:
+			errs = append(errs, field.Invalid(path, limit.String(), requires+"; 0 means unlimited"))
+		}
 	}
 	return errs
 }

@@ -56,6 +56,17 @@ func TestClassLimits(t *testing.T) {
 			},
 		},
 		{
+			name: "limits of zero, which are none", limits: `{requireResourceLimits: true}`,
+			spec: `{resources: {limits: {cpu: 0m, memory: "0"}}, initContainers: [{name: a, image: a, resources: {limits: {cpu: "0", memory: 1Gi}}}], sidecars: [{name: b, image: b, resources: {limits: {cpu: 1, memory: 0Gi}}}]}`,
+			want: []string{
+				`spec.resources.limits[cpu]: Invalid value: "0": ApplicationClass "standard" requires limits for cpu and memory of each container; 0 means unlimited`,
+				`spec.resources.limits[memory]: Invalid value: "0": ApplicationClass "standard" requires limits for cpu and memory of each container; 0 means unlimited`,
+				`spec.initContainers[0].resources.limits[cpu]: Invalid value: "0": ApplicationClass "standard" requires limits for cpu and memory of each container; 0 means unlimited`,
+				`spec.sidecars[0].resources.limits[memory]: Invalid value: "0": ApplicationClass "standard" requires limits for cpu and memory of each container; 0 means unlimited`,
+			},
+		},
+		{name: "limits of zero, where none are required", limits: `{}`, spec: `{resources: {limits: {cpu: "0", memory: "0"}}}`},
+		{
 			name: "service types", limits: `{allowedServiceTypes: [NodePort]}`, spec: web + `service: {type: LoadBalancer}`,
 			want: []string{`spec.service.type: Invalid value: "LoadBalancer": ` + allows + `ClusterIP, NodePort`},
 		},
@@ -143,6 +154,10 @@ defaults:
   routes: {ingressClassName: nginx, tls: {}, annotations: {example.com/a: b}}
 limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHostnames: ["*.example.com"], allowedRouteAnnotations: ["example.com/*"], allowedServiceTypes: [NodePort], maxReplicas: 0}`},
 		{name: "resources", spec: `defaults: {resources: {requests: {memory: 2Gi}, limits: {memory: 1Gi}}}`, want: []string{`spec.defaults.resources.requests[memory]: Invalid value: "2Gi": must be less than or equal to the limit of 1Gi`}},
+		{
+			name: "a default that the limits refuse", spec: `{defaults: {resources: {limits: {cpu: "0"}}}, limits: {requireResourceLimits: true}}`,
+			want: []string{`spec.defaults.resources.limits[cpu]: Invalid value: "0": is unlimited, and requireResourceLimits asks for a limit`},
+		},
 		{
 			name: "strategy", spec: `defaults: {strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}`,
 			want: []string{`spec.defaults.strategy.rollingUpdate.maxUnavailable: Invalid value: "0": must be more than 0 while maxSurge is 0: otherwise no pod could ever be replaced`},
