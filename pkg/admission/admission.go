@@ -10,6 +10,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -56,9 +57,10 @@ type Config struct {
 	RouteClaimants validation.RouteClaimants
 	// ReviewAccess asks whether the requester may do something: see ReviewAccessBy. Required.
 	ReviewAccess func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error)
-	// Exists tells whether an object is there, for warnings: see ExistsBy. An error, be it a missing
-	// permission, means that nothing is said about the object. Nil: no such warnings.
-	Exists func(context.Context, Reference) (bool, error)
+	// Find returns the metadata of an object, or nil if it does not exist: see FindBy. Required. An error, such as a
+	// missing permission, means that nothing is known: no warning about the object, and no ServiceAccount without a
+	// review.
+	Find func(context.Context, Reference) (*metav1.PartialObjectMetadata, error)
 	// Metrics may be nil.
 	Metrics *Metrics
 	// MaxInFlight is how many requests are worked on at once; further ones get 429 at once. A single source
@@ -86,9 +88,10 @@ type Handler struct {
 // asked before the informers have synced is the readiness check's to say. The logger comes from
 // the context of each request: set it in http.Server.BaseContext.
 func New(config Config) (*Handler, error) {
-	if config.RouteClaimants == nil || config.ReviewAccess == nil {
-		return nil, errors.New("admission needs RouteClaimants and ReviewAccess")
+	if config.RouteClaimants == nil || config.ReviewAccess == nil || config.Find == nil {
+		return nil, errors.New("admission needs RouteClaimants, ReviewAccess and Find")
 	}
+	config.Validation.ForeignServiceAccounts = true // The rule serviceAccount reviews the requester.
 	if config.Classes != nil {
 		config = withClasses(config)
 	}

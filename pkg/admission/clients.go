@@ -28,26 +28,26 @@ func ReviewAccessBy(client authorizationclient.SubjectAccessReviewInterface) fun
 	}
 }
 
-// ExistsBy makes Config.Exists of a client. It asks for metadata only, so no payload of a Secret gets
+// FindBy makes Config.Find of a client. It asks for metadata only, so no payload of a Secret gets
 // into this process; get is needed on each kind, and a kind without it gets no warnings.
-func ExistsBy(client metadata.Interface) func(context.Context, Reference) (bool, error) {
+func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1.PartialObjectMetadata, error) {
 	resources := map[string]schema.GroupVersionResource{
 		KindConfigMap:      corev1.SchemeGroupVersion.WithResource("configmaps"),
 		KindSecret:         corev1.SchemeGroupVersion.WithResource("secrets"),
 		KindServiceAccount: corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
 	}
-	return func(ctx context.Context, reference Reference) (bool, error) {
+	return func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
 		resource, known := resources[reference.Kind]
 		if !known {
-			return false, fmt.Errorf("there is no way to look for a %s", reference.Kind)
+			return nil, fmt.Errorf("there is no way to look for a %s", reference.Kind)
 		}
-		_, err := client.Resource(resource).Namespace(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
+		found, err := client.Resource(resource).Namespace(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
-			return false, nil
+			return nil, nil
 		case err != nil:
-			return false, fmt.Errorf("get %s: %w", reference.Kind, err)
+			return nil, fmt.Errorf("get %s: %w", reference.Kind, err)
 		}
-		return true, nil
+		return found, nil
 	}
 }

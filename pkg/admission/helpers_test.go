@@ -6,6 +6,7 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -29,10 +30,14 @@ type cluster struct {
 	// allowed are the ServiceAccounts that every requester may impersonate.
 	allowed []string
 	// exist are the objects, as Kind/name; absent is the answer for others.
-	exist  []string
-	err    error
-	asked  []authorizationv1.SubjectAccessReviewSpec
-	config func(*Config)
+	exist []string
+	// owned are the objects that belong to the Application web.
+	owned []string
+	// unreadable is a cluster in which no object may be read.
+	unreadable bool
+	err        error
+	asked      []authorizationv1.SubjectAccessReviewSpec
+	config     func(*Config)
 }
 
 func (c *cluster) handler(tb testing.TB) *Handler {
@@ -51,8 +56,17 @@ func (c *cluster) handler(tb testing.TB) *Handler {
 			c.asked = append(c.asked, spec)
 			return authorizationv1.SubjectAccessReviewStatus{Allowed: slices.Contains(c.allowed, spec.ResourceAttributes.Name)}, c.err
 		},
-		Exists: func(_ context.Context, reference Reference) (bool, error) {
-			return slices.Contains(c.exist, reference.Kind+"/"+reference.Name), c.err
+		Find: func(_ context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
+			found := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: reference.Namespace, Name: reference.Name}}
+			switch {
+			case c.unreadable:
+				return nil, errors.New("forbidden")
+			case slices.Contains(c.owned, reference.Kind+"/"+reference.Name):
+				found.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: "web", Controller: new(true)}}
+			case !slices.Contains(c.exist, reference.Kind+"/"+reference.Name):
+				found = nil
+			}
+			return found, c.err
 		},
 	}
 	if c.config != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
@@ -114,7 +115,13 @@ func TestPanic(t *testing.T) {
 		c.ReviewAccess = func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 			panic("at the disco")
 		}
-		c.Exists = func(context.Context, Reference) (bool, error) { panic("in another goroutine") }
+		find := c.Find
+		c.Find = func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
+			if reference.Kind == KindServiceAccount {
+				return find(ctx, reference)
+			}
+			panic("in another goroutine")
+		}
 	}}
 	h := c.handler(t)
 	body, err := json.Marshal(review(t, application(withAccount("powerful")), nil))
@@ -148,7 +155,7 @@ func TestS16Overload(t *testing.T) {
 	m, registry := registered(t)
 	arrived, release := make(chan struct{}), make(chan struct{})
 	c := &cluster{allowed: []string{"a"}, config: func(c *Config) {
-		c.Metrics, c.MaxInFlight, c.Exists = m, 2, nil
+		c.Metrics, c.MaxInFlight = m, 2
 		c.ReviewAccess = func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 			arrived <- struct{}{}
 			<-release

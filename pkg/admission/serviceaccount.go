@@ -6,26 +6,78 @@ package admission
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// serviceAccountVerb is the right that naming an existing ServiceAccount takes. Whoever decides what
+// serviceAccountVerb is the right that letting pods run as an existing ServiceAccount takes. Whoever decides what
 // code runs as an account can do all that the account can, which is what impersonating it means. It is
 // the verb that RBAC has for this, and the built-in roles edit and admin have it in their namespace;
 // so nobody is refused who could run a pod as the account anyway, and nobody gains by an Application.
 const serviceAccountVerb = "impersonate"
 
-// serviceAccount asks the API server whether the requester may act as the ServiceAccount, when an
-// Application begins to use it.
+// serviceAccount refuses to let pods run as a ServiceAccount that is not the Application's own, unless the
+// requester may act as that account. It asks with every change of the spec, not only with one of the account: whoever
+// changes the image decides what runs as the account too.
 func (h *Handler) serviceAccount(ctx context.Context, in input, found *verdict) error {
-	name := serviceAccountName(in.new)
-	if name == "" || in.old != nil && serviceAccountName(in.old) == name {
+	if name := serviceAccountName(in.new); name != "" {
+		allowed, err := h.mayActAs(ctx, in, name)
+		if err == nil && !allowed {
+			found.errs = append(found.errs, field.Forbidden(field.NewPath("spec", "serviceAccount", "name"),
+				fmt.Sprintf("user %q must be allowed to %s ServiceAccount %q in namespace %q to change what runs as it; without a name the Application gets an account of its own",
+					in.request.UserInfo.Username, serviceAccountVerb, name, in.new.Namespace)))
+		}
+		return err
+	}
+	return h.ownServiceAccount(ctx, in, found)
+}
+
+// ownServiceAccount is about an account that has the name of the Application's own and is not. The sync gives it to no
+// pod; the requester learns it here, and who may not act as it is refused.
+func (h *Handler) ownServiceAccount(ctx context.Context, in input, found *verdict) error {
+	name := in.new.Name
+	if name == "" { // It is generated when the request has been admitted.
 		return nil
 	}
+	account, err := h.config.Find(ctx, Reference{Kind: KindServiceAccount, Namespace: in.new.Namespace, Name: name})
+	if err == nil && (account == nil || belongsTo(account, in.new)) {
+		return nil
+	}
+	if err != nil {
+		// What may not be read is never taken for absent.
+		klog.FromContext(ctx).V(2).Info("ServiceAccount not readable; reviewing the requester", "serviceAccount", klog.KRef(in.new.Namespace, name), "err", err)
+	}
+	allowed, reviewErr := h.mayActAs(ctx, in, name)
+	switch {
+	case reviewErr != nil:
+		return reviewErr
+	case !allowed:
+		found.errs = append(found.errs, field.Forbidden(field.NewPath("metadata", "name"),
+			fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's, and user %q must be allowed to %s it: choose another name for the Application",
+				name, in.new.Namespace, in.request.UserInfo.Username, serviceAccountVerb)))
+	case err == nil:
+		found.warnings = append(found.warnings, fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's: the pods wait until it is gone, or until spec.serviceAccount.name names it",
+			name, in.new.Namespace))
+	}
+	return nil
+}
+
+// belongsTo reports whether the account is that of an Application of this name. It may be a former one, whose account
+// the garbage collector is about to delete; the sync compares UIDs.
+func belongsTo(account *metav1.PartialObjectMetadata, application *v1.Application) bool {
+	owner := metav1.GetControllerOf(account)
+	return owner != nil && owner.Kind == v1.ApplicationKind && owner.Name == application.Name &&
+		strings.HasPrefix(owner.APIVersion, v1.GroupName+"/")
+}
+
+// mayActAs asks the API server whether the requester may act as the ServiceAccount.
+func (h *Handler) mayActAs(ctx context.Context, in input, name string) (bool, error) {
 	user := in.request.UserInfo
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
@@ -38,14 +90,9 @@ func (h *Handler) serviceAccount(ctx context.Context, in input, found *verdict) 
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("find out whether %q may use ServiceAccount %s: %w", user.Username, name, err)
+		return false, fmt.Errorf("find out whether %q may use ServiceAccount %s: %w", user.Username, name, err)
 	}
-	if !status.Allowed || status.Denied {
-		found.errs = append(found.errs, field.Forbidden(field.NewPath("spec", "serviceAccount", "name"),
-			fmt.Sprintf("user %q must be allowed to %s ServiceAccount %q in namespace %q to let pods run as it; without a name the Application gets an account of its own",
-				user.Username, serviceAccountVerb, name, in.new.Namespace)))
-	}
-	return nil
+	return status.Allowed && !status.Denied, nil
 }
 
 func serviceAccountName(application *v1.Application) string {

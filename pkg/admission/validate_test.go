@@ -48,7 +48,7 @@ func TestValidate(t *testing.T) {
 		{name: "the namespace is that of the request", updated: application(func(a *v1.Application) { a.Namespace = "" })},
 
 		{name: "was invalid before, and gets a label", updated: both(invalid, labelled("team")), old: application(invalid), warned: []string{"invalid before", "spec.replicas"}},
-		{name: "was invalid before, and another field changes", updated: both(invalid, func(a *v1.Application) { a.Spec.Image = "web:2" }), old: application(invalid), refused: []string{"spec.replicas"}},
+		{name: "was invalid before, and another field changes", updated: both(invalid, image("web:2")), old: application(invalid), refused: []string{"spec.replicas"}},
 		{name: "on its way out", updated: both(invalid, func(a *v1.Application) { a.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time} }), old: application(nil)},
 		{name: "a subresource", updated: application(invalid), change: func(r *admissionv1.AdmissionRequest) { r.SubResource = "status" }},
 		{name: "a deletion", updated: `null`, change: func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete }},
@@ -74,12 +74,23 @@ func TestValidate(t *testing.T) {
 		{name: "a host name of its own", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com"))},
 		{name: "another's host name", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com", "web.example.com")), refused: []string{"spec.routes[0].hostnames[1]", "web.example.com/", "other/front"}},
 		{name: "another's host name, by an update", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("web.example.com")), old: application(nil), refused: []string{"other/front"}},
-		{name: "another's host name, which it had before", cluster: cluster{stored: []*v1.Application{front}}, updated: both(withRoute("web.example.com"), func(a *v1.Application) { a.Spec.Image = "web:2" }), old: application(withRoute("web.example.com"))},
+		{name: "another's host name, which it had before", cluster: cluster{stored: []*v1.Application{front}}, updated: both(withRoute("web.example.com"), image("web:2")), old: application(withRoute("web.example.com"))},
 		{name: "the caches fail", cluster: cluster{err: errors.New("no index")}, updated: application(withRoute("web.example.com")), refused: []string{"no index"}},
 
 		{name: "a ServiceAccount of others", updated: application(withAccount("powerful")), refused: []string{"spec.serviceAccount.name", `"jane"`, "impersonate", `"powerful"`}},
 		{name: "a ServiceAccount that the requester may use", cluster: cluster{allowed: []string{"powerful"}, exist: []string{"ServiceAccount/powerful"}}, updated: application(withAccount("powerful"))},
-		{name: "a ServiceAccount that it had before", updated: both(withAccount("powerful"), func(a *v1.Application) { a.Spec.Image = "web:2" }), old: application(withAccount("powerful"))},
+		{name: "another image for a ServiceAccount that it had before", updated: both(withAccount("powerful"), image("web:2")), old: application(withAccount("powerful")), refused: []string{"spec.serviceAccount.name", `"jane"`, "impersonate", `"powerful"`}},
+		{name: "a label for an Application with a ServiceAccount", updated: both(withAccount("powerful"), labelled("team")), old: application(withAccount("powerful"))},
+		{name: "back to its own ServiceAccount", cluster: cluster{owned: []string{"ServiceAccount/web"}}, updated: application(nil), old: application(withAccount("powerful"))},
+		{name: "the name of a ServiceAccount of others", cluster: cluster{exist: []string{"ServiceAccount/web"}}, updated: application(nil), refused: []string{"metadata.name", `"jane"`, "impersonate", `ServiceAccount "web"`}},
+		{name: "the name of a ServiceAccount of others, by an update", cluster: cluster{exist: []string{"ServiceAccount/web"}}, updated: application(image("web:2")), old: application(nil), refused: []string{"metadata.name"}},
+		{
+			name: "the name of a ServiceAccount that the requester may use", cluster: cluster{allowed: []string{"web"}, exist: []string{"ServiceAccount/web"}}, updated: application(nil),
+			warned: []string{`ServiceAccount "web" in namespace "shop" is not this Application's`},
+		},
+		{name: "its own ServiceAccount", cluster: cluster{owned: []string{"ServiceAccount/web"}}, updated: application(image("web:2")), old: application(nil)},
+		{name: "a ServiceAccount that may not be read", cluster: cluster{unreadable: true}, updated: application(nil), refused: []string{"metadata.name", "impersonate"}},
+		{name: "a ServiceAccount that may not be read, for who may use it", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(nil)},
 		{name: "another ServiceAccount than before", updated: application(withAccount("powerful")), old: application(withAccount("weak")), refused: []string{"powerful"}},
 		{name: "the API server does not answer", cluster: cluster{err: errors.New("gone")}, updated: application(withAccount("powerful")), refused: []string{"find out whether", "gone"}},
 
@@ -95,7 +106,7 @@ func TestValidate(t *testing.T) {
 		}), warned: []string{`ConfigMap "conf"`}},
 		{name: "a ConfigMap that was missing before", updated: both(mounting("conf"), withRoute("a.example.com")), old: application(mounting("conf"))},
 		{name: "a ConfigMap that exists", cluster: cluster{exist: []string{"ConfigMap/conf"}}, updated: application(mounting("conf"))},
-		{name: "no way to find out", cluster: cluster{err: errors.New("forbidden")}, updated: application(mounting("conf"))},
+		{name: "no way to find out", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(mounting("conf"))},
 		{name: "missing and invalid: what refuses is enough", updated: both(mounting("conf"), invalid), refused: []string{"spec.replicas"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,6 +128,10 @@ func TestValidate(t *testing.T) {
 			contains(t, strings.Join(response.Warnings, "\n"), test.warned)
 		})
 	}
+}
+
+func image(image string) func(*v1.Application) {
+	return func(a *v1.Application) { a.Spec.Image = image }
 }
 
 func mounting(configMap string) func(*v1.Application) {

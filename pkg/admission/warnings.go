@@ -26,7 +26,7 @@ const (
 // references warns of objects that the request begins to refer to and that are not there. It is a
 // warning, because they may be created right after; and it says nothing where it could not look.
 func (h *Handler) references(ctx context.Context, in input, found *verdict) error {
-	if h.config.Exists == nil || len(found.errs) > 0 {
+	if len(found.errs) > 0 {
 		return nil
 	}
 	referred := map[Reference]bool{}
@@ -77,7 +77,7 @@ func (h *Handler) isMissing(ctx context.Context, reference Reference) (missing b
 			missing = false
 		}
 	}()
-	exists, err := h.config.Exists(ctx, reference)
+	found, err := h.config.Find(ctx, reference)
 	if err != nil {
 		if !apierrors.IsForbidden(err) { // without the optional permission nothing is to be said
 			klog.FromContext(ctx).V(2).Info("Referenced object was not looked for", "kind", reference.Kind,
@@ -85,7 +85,7 @@ func (h *Handler) isMissing(ctx context.Context, reference Reference) (missing b
 		}
 		return false
 	}
-	return !exists
+	return found == nil
 }
 
 // ineffective warns of what the request begins to say and nothing will heed.

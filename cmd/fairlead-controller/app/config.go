@@ -73,8 +73,11 @@ func (o *Options) Config() (*Config, error) {
 		Workers:      o.Workers,
 		ResyncPeriod: o.ResyncPeriod,
 		Facts:        render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces, MonitoringNamespaces: o.MonitoringNamespaces},
-		Validation:   validation.Options{SecurityProfile: podsecurity.Level(o.SecurityProfile)},
-		Serving:      o.Serving,
+		Validation: validation.Options{
+			SecurityProfile:        podsecurity.Level(o.SecurityProfile),
+			ForeignServiceAccounts: o.AllowUnreviewedServiceAccounts || o.Serving.reviewsRequesters(),
+		},
+		Serving: o.Serving,
 	}
 	return config, o.configureReplicas(config)
 }

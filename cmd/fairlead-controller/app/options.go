@@ -18,14 +18,16 @@ import (
 
 // Options are the flags as the user gave them.
 type Options struct {
-	Kubeconfig                string
-	Context                   string
-	Namespaces                []string
-	Workers                   int
-	ResyncPeriod              time.Duration
-	SecurityProfile           string
-	RouteControllerNamespaces []string
-	MonitoringNamespaces      []string
+	Kubeconfig      string
+	Context         string
+	Namespaces      []string
+	Workers         int
+	ResyncPeriod    time.Duration
+	SecurityProfile string
+	// AllowUnreviewedServiceAccounts is for a controller that serves no webhooks to review who names a ServiceAccount.
+	AllowUnreviewedServiceAccounts bool
+	RouteControllerNamespaces      []string
+	MonitoringNamespaces           []string
 	// ConfigHashKeySecret is namespace/name of the Secret that keeps the key for hashes of Secrets.
 	ConfigHashKeySecret string
 	// OperatorNamespace is where the controller's own Lease and Secret are.
@@ -64,6 +66,7 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 
 	platform := sections.FlagSet("platform")
 	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
+	platform.BoolVar(&o.AllowUnreviewedServiceAccounts, "allow-unreviewed-service-accounts", o.AllowUnreviewedServiceAccounts, "Let pods run as the ServiceAccount that an Application names although no installed webhook reviews who named it: whoever may write Applications may then use every ServiceAccount of the namespace.")
 	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports. Those of the Gateways that a route names are opened anyway.")
 	platform.StringSliceVar(&o.MonitoringNamespaces, "monitoring-namespaces", o.MonitoringNamespaces, "Namespaces from which the NetworkPolicy of an Application with monitoring opens the port of the metrics.")
 

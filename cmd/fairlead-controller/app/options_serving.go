@@ -156,6 +156,12 @@ func (o *ServingOptions) metricsSecured() bool {
 	return err == nil && !isLoopback(host)
 }
 
+// reviewsRequesters reports whether every change of an Application passes the webhooks, those made while this process
+// does not run included. Webhooks that it registers itself go with it.
+func (o *ServingOptions) reviewsRequesters() bool {
+	return o.WebhookBindAddress != "" && o.WebhookURL == ""
+}
+
 // showsPipeline tells whether anybody can look at what the controller does.
 func (o *ServingOptions) showsPipeline() bool { return o.DebugBindAddress != "" || o.DebugPipeline }
 

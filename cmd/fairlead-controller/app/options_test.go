@@ -104,7 +104,7 @@ func TestFlags(t *testing.T) {
 	want := map[string][]string{
 		"cluster":    {"context", "kubeconfig", "namespace"},
 		"controller": {"config-hash-key-secret", "resync-period", "workers"},
-		"platform":   {"monitoring-namespaces", "route-controller-namespaces", "security-profile"},
+		"platform":   {"allow-unreviewed-service-accounts", "monitoring-namespaces", "route-controller-namespaces", "security-profile"},
 		"leader election": {
 			"leader-elect", "leader-elect-lease-duration", "leader-elect-lease-name", "leader-elect-namespace",
 			"leader-elect-renew-deadline", "leader-elect-retry-period",
@@ -123,7 +123,7 @@ func TestFlags(t *testing.T) {
 
 	err := flags.Parse([]string{
 		"--kubeconfig=/config", "--context=dev", "--namespace=shop", "--namespace=team-a",
-		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--route-controller-namespaces=edge,gateway", "--monitoring-namespaces=observe",
+		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--allow-unreviewed-service-accounts", "--route-controller-namespaces=edge,gateway", "--monitoring-namespaces=observe",
 		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
 		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--debug-bind-address=127.0.0.1:4", "--debug-pipeline", "--webhook-bind-address=:3",
@@ -140,8 +140,8 @@ func TestFlags(t *testing.T) {
 	parsed := &Options{
 		Kubeconfig: "/config", Context: "dev", Namespaces: []string{"shop", "team-a"},
 		Workers: 3, ResyncPeriod: 10 * time.Hour, SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge", "gateway"},
-		MonitoringNamespaces: []string{"observe"},
-		ConfigHashKeySecret:  "ops/key", OperatorNamespace: "fairlead",
+		AllowUnreviewedServiceAccounts: true, MonitoringNamespaces: []string{"observe"},
+		ConfigHashKeySecret: "ops/key", OperatorNamespace: "fairlead",
 		LeaderElection: LeaderElectionOptions{
 			Enabled: true, Namespace: "ops", LeaseName: "mine",
 			LeaseDuration: 30 * time.Second, RenewDeadline: 20 * time.Second, RetryPeriod: 5 * time.Second,

@@ -150,7 +150,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 		Classes:        p.informers,
 		RouteClaimants: p.informers.RouteClaimants,
 		ReviewAccess:   admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
-		Exists:         admission.ExistsBy(p.clients.metadata),
+		Find:           admission.FindBy(p.clients.metadata),
 		Metrics:        counts,
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // one that was applied before; fields have other owners then, but must go all the same.
 func TestChildFollowsSpec(t *testing.T) {
 	t.Parallel()
-	e := start(t)
+	e := start(t, unreviewedAccounts)
 	for _, test := range followCases() {
 		t.Run(test.kind.Kind, func(t *testing.T) {
 			t.Parallel()

@@ -160,7 +160,7 @@ func TestS13ForeignObjectOfOldUID(t *testing.T) {
 // and its plain ownerReference, under the names of children that it does not want.
 func TestS12ForeignObjectsSurviveSwitchedOffFeatures(t *testing.T) {
 	t.Parallel()
-	e := start(t)
+	e := start(t, unreviewedAccounts)
 	e.apply(small + "  serviceAccount: {name: default}\n  reconcilePolicy: Suspend\n")
 	application := e.application("web")
 	before := map[child.Kind]types.UID{}

@@ -62,6 +62,9 @@ type setup struct {
 	Config func(*app.Config)
 }
 
+// unreviewedAccounts lets Applications name ServiceAccounts although the controller serves no webhooks.
+func unreviewedAccounts(s *setup) { s.AllowUnreviewedServiceAccounts = true }
+
 // env is a namespace of a cluster, the clients to act there as an administrator, and a controller.
 type env struct {
 	testing.TB

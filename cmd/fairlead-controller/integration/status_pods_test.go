@@ -91,7 +91,7 @@ func behave(spec *v1.ApplicationSpec) { spec.PodMetadata = nil }
 // TestStatusOfPods tries every reason of Ready that the pods give, with pods that really are so.
 func TestStatusOfPods(t *testing.T) {
 	t.Parallel()
-	e := start(t)
+	e := start(t, unreviewedAccounts)
 	h := e.record()
 	tests := map[string][]step{
 		"ready": {{applySpec(""), oneReady}},

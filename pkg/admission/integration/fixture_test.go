@@ -61,7 +61,7 @@ func serve(t *testing.T) *fixture {
 	handler, err := admission.New(admission.Config{
 		RouteClaimants: informers.RouteClaimants,
 		ReviewAccess:   admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
-		Exists:         admission.ExistsBy(metadata.NewForConfigOrDie(cp.Config())),
+		Find:           admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,9 @@ type Options struct {
 	// SecurityProfile is the Pod Security level that the pods must meet. Anything but baseline
 	// and privileged means restricted. The class may set another one.
 	SecurityProfile podsecurity.Level
+	// ForeignServiceAccounts allows serviceAccount.name. The sync does not know who wrote a spec: set it only
+	// where webhooks review every requester, or where the administrator accepts that nothing does.
+	ForeignServiceAccounts bool
 	// Class is that of the Application, which has the class's defaults already; its limits are
 	// applied too. Nil: none.
 	Class *v1.ApplicationClass
@@ -39,6 +42,8 @@ type input struct {
 	path *field.Path
 	// level is one of the three of Pod Security.
 	level podsecurity.Level
+	// foreignServiceAccounts allows serviceAccount.name.
+	foreignServiceAccounts bool
 	// class is that of the Application, or nil.
 	class *v1.ApplicationClass
 	// containers are the names of all containers of the pod, in their order there: the
@@ -107,7 +112,7 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 }
 
 func newInput(app *v1.Application, options Options) input {
-	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class}
+	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class, foreignServiceAccounts: options.ForeignServiceAccounts}
 	switch level := levelOf(options.Class, options.SecurityProfile); level {
 	case podsecurity.LevelBaseline, podsecurity.LevelPrivileged:
 		in.level = level

@@ -106,7 +106,7 @@ func TestClassLimits(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			app := application(t, tc.spec)
-			errs := ValidateApplication(app, Options{SecurityProfile: "baseline", Class: applicationClass(t, `limits: `+tc.limits)})
+			errs := ValidateApplication(app, Options{SecurityProfile: "baseline", ForeignServiceAccounts: true, Class: applicationClass(t, `limits: `+tc.limits)})
 			if diff := cmp.Diff(tc.want, messages(errs)); diff != "" {
 				t.Errorf("messages (-want +got):\n%s", diff)
 			}
@@ -114,7 +114,7 @@ func TestClassLimits(t *testing.T) {
 				t.Error("the errors are not told from those of an invalid spec")
 			}
 			app.Spec.Image = "web:"
-			if errs := ValidateApplication(app, Options{SecurityProfile: "baseline", Class: applicationClass(t, `limits: `+tc.limits)}); OnlyExceedsClass(errs) {
+			if errs := ValidateApplication(app, Options{SecurityProfile: "baseline", ForeignServiceAccounts: true, Class: applicationClass(t, `limits: `+tc.limits)}); OnlyExceedsClass(errs) {
 				t.Errorf("an invalid spec is taken for one that only exceeds the class: %v", errs)
 			}
 		})

@@ -30,7 +30,7 @@ func run(t *testing.T, cases []testCase) {
 		t.Run(tc.name, func(t *testing.T) {
 			app := application(t, tc.spec)
 			before := app.DeepCopy()
-			errs := ValidateApplication(app, Options{SecurityProfile: tc.profile})
+			errs := ValidateApplication(app, Options{SecurityProfile: tc.profile, ForeignServiceAccounts: true})
 			if diff := cmp.Diff(tc.want, messages(errs)); diff != "" {
 				t.Errorf("messages (-want +got):\n%s", diff)
 			}

@@ -31,6 +31,10 @@ func validateService(in input) field.ErrorList {
 	return append(errs, validateAnnotations(path.Child("annotations"), in.spec.Service.Annotations)...)
 }
 
+// unreviewedServiceAccount is about a controller that serves no webhooks.
+const unreviewedServiceAccount = "no webhook reviews here whether the requester may use the ServiceAccount: remove name, " +
+	"or let an administrator start the controller with --allow-unreviewed-service-accounts"
+
 func validateServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
 	if account == nil {
@@ -40,6 +44,9 @@ func validateServiceAccount(in input) field.ErrorList {
 	errs := validateAnnotations(path.Child("annotations"), account.Annotations)
 	if account.Name != "" {
 		errs = append(errs, subdomain(path.Child("name"), account.Name)...)
+		if !in.foreignServiceAccounts {
+			errs = append(errs, field.Forbidden(path.Child("name"), unreviewedServiceAccount))
+		}
 		if len(account.Annotations) > 0 {
 			errs = append(errs, field.Forbidden(path.Child("annotations"), "annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"))
 		}

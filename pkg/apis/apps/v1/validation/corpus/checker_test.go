@@ -82,7 +82,7 @@ func admission(t *testing.T, kind string, fields map[string]any) field.ErrorList
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &application); err != nil {
 		t.Fatalf("the schema lets through what cannot be decoded: %v", err)
 	}
-	return validation.ValidateApplication(&application, validation.Options{})
+	return validation.ValidateApplication(&application, validation.Options{ForeignServiceAccounts: true})
 }
 
 // texts are the errors in a fixed order, each on one line of a sensible length.
