@@ -46,10 +46,12 @@ type Config struct {
 	Validation validation.Options
 	// Validate applies the rules that the sync applies, e.g. with the limits of an ApplicationClass. Nil:
 	// validation.ValidateApplication with Validation.
-	Validate func(*v1.Application) (field.ErrorList, error)
+	Validate func(context.Context, *v1.Application) (field.ErrorList, error)
 	// Classes are the ApplicationClasses: an Application gets the default one, is validated in its class,
 	// and no class is deleted that is in use. Nil: there are none.
 	Classes Classes
+	// RequireClass refuses Applications that no class applies to.
+	RequireClass bool
 	// Defaulters run in this order after v1.SetDefaults, over a new or changed spec.
 	Defaulters []Defaulter
 	// RouteClaimants returns the stored Applications that ask for a host name and path, the one in
@@ -68,9 +70,9 @@ type Config struct {
 	MaxInFlight int
 }
 
-// Defaulter changes the spec of an Application before it is stored. It must be pure, and do nothing
+// Defaulter changes the spec of an Application before it is stored. It must change nothing else, and do nothing
 // more when it is called twice: the API server may ask again after other webhooks.
-type Defaulter func(*v1.Application)
+type Defaulter func(context.Context, *v1.Application)
 
 // Handler serves the webhooks. It is safe for concurrent use and has nothing to close.
 type Handler struct {
@@ -96,7 +98,7 @@ func New(config Config) (*Handler, error) {
 		config = withClasses(config)
 	}
 	if config.Validate == nil {
-		config.Validate = func(application *v1.Application) (field.ErrorList, error) {
+		config.Validate = func(_ context.Context, application *v1.Application) (field.ErrorList, error) {
 			return validation.ValidateApplication(application, config.Validation), nil
 		}
 	}

@@ -4,12 +4,13 @@
 package admission
 
 import (
+	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/class"
 )
 
@@ -19,29 +20,31 @@ type Classes interface {
 	Classes() ([]*v1.ApplicationClass, error)
 	// OfClass returns the Applications that name the class; for "" those that name none.
 	OfClass(name string) ([]*v1.Application, error)
+	// NamespaceLabels returns the labels of a namespace, if they are known without asking the API server.
+	NamespaceLabels(name string) (labels map[string]string, found bool)
 }
 
 // withClasses adds to a Config what classes decide.
 func withClasses(config Config) Config {
-	config.Defaulters = append([]Defaulter{stampClass(config.Classes)}, config.Defaulters...)
+	config.Defaulters = append([]Defaulter{stampClass(config)}, config.Defaulters...)
 	if config.Validate == nil {
-		config.Validate = validateInClass(config.Classes, config.Validation)
+		config.Validate = validateInClass(config)
 	}
 	return config
 }
 
 // stampClass writes the name of the default class, so that the Application keeps its class when
 // another one becomes the default. Where the webhooks are off, the sync takes the default of the day.
-func stampClass(classes Classes) Defaulter {
-	return func(application *v1.Application) {
+func stampClass(config Config) Defaulter {
+	return func(ctx context.Context, application *v1.Application) {
 		if application.Spec.ClassName != "" {
 			return
 		}
-		all, err := classes.Classes()
+		rules, err := config.classRules(ctx, application.Namespace)
 		if err != nil {
 			return // The sync finds the default.
 		}
-		if chosen := class.Default(all); chosen != nil {
+		if chosen, _ := class.Default(rules.Classes, rules.Namespace); chosen != nil {
 			application.Spec.ClassName = chosen.Name
 		}
 	}
@@ -50,16 +53,46 @@ func stampClass(classes Classes) Defaulter {
 // validateInClass applies the rules of the sync, with the defaults and limits of the class. A class
 // that does not exist is refused by the sync alone: whoever applies a directory should not have to
 // mind the order of its files.
-func validateInClass(classes Classes, options validation.Options) func(*v1.Application) (field.ErrorList, error) {
-	return func(application *v1.Application) (field.ErrorList, error) {
-		all, err := classes.Classes()
+func validateInClass(config Config) func(context.Context, *v1.Application) (field.ErrorList, error) {
+	return func(ctx context.Context, application *v1.Application) (field.ErrorList, error) {
+		rules, err := config.classRules(ctx, application.Namespace)
 		if err != nil {
-			return nil, fmt.Errorf("list ApplicationClasses: %w", err)
+			return nil, err
 		}
-		errs, reason := class.Resolve(application, all).Validate(options)
+		errs, reason := class.Resolve(application, rules).Validate(config.Validation)
 		if reason == v1.ReasonClassNotFound {
 			return nil, nil
 		}
 		return errs, nil
 	}
+}
+
+// classRules are what decides about the class of an Application in the namespace. The labels of the namespace are read
+// from the API server where the cache does not have them: it may have been created a moment before the Application.
+func (c *Config) classRules(ctx context.Context, namespace string) (class.Rules, error) {
+	all, err := c.Classes.Classes()
+	if err != nil {
+		return class.Rules{}, fmt.Errorf("list ApplicationClasses: %w", err)
+	}
+	rules := class.Rules{Classes: all, Namespace: class.Namespace{Name: namespace}, Required: c.RequireClass}
+	if !class.NeedsNamespace(all) {
+		return rules, nil
+	}
+	labels, found := c.Classes.NamespaceLabels(namespace)
+	if found {
+		rules.Namespace.Labels = labels
+		return rules, nil
+	}
+	read, err := c.Find(ctx, Reference{Kind: KindNamespace, Name: namespace})
+	switch {
+	case apierrors.IsForbidden(err):
+		rules.Namespace.Unreadable = "the controller lacks the permission to get namespaces"
+	case err != nil:
+		return class.Rules{}, err
+	case read == nil:
+		return class.Rules{}, fmt.Errorf("namespace %q does not exist", namespace)
+	default:
+		rules.Namespace.Labels = read.Labels
+	}
+	return rules, nil
 }

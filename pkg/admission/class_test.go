@@ -20,6 +20,10 @@ import (
 type inClasses struct {
 	classes      []*v1.ApplicationClass
 	applications []*v1.Application
+	// namespaces are the labels of those that are cached.
+	namespaces map[string]map[string]string
+	// change may change the Config further.
+	change func(*Config)
 }
 
 func (c *inClasses) Classes() ([]*v1.ApplicationClass, error) { return c.classes, nil }
@@ -34,9 +38,19 @@ func (c *inClasses) OfClass(name string) ([]*v1.Application, error) {
 	return found, nil
 }
 
+func (c *inClasses) NamespaceLabels(name string) (map[string]string, bool) {
+	labels, found := c.namespaces[name]
+	return labels, found
+}
+
 func (c *inClasses) handler(t *testing.T) *Handler {
 	t.Helper()
-	return (&cluster{config: func(config *Config) { config.Classes = c }}).handler(t)
+	return (&cluster{config: func(config *Config) {
+		config.Classes = c
+		if c.change != nil {
+			c.change(config)
+		}
+	}}).handler(t)
 }
 
 func applicationClass(name string, isDefault bool, change func(*v1.ApplicationClassSpec)) *v1.ApplicationClass {

@@ -98,10 +98,36 @@ func (h *Handler) otherDefault(updated *v1.ApplicationClass) ([]string, error) {
 	}
 	for _, other := range all {
 		if other.Name != updated.Name && class.IsMarkedDefault(other) {
-			return []string{fmt.Sprintf("ApplicationClass %s is marked as the default too; the one that was created last counts", other.Name)}, nil
+			return []string{fmt.Sprintf("ApplicationClass %s is marked as the default too; in a namespace that both select, the one that was created last counts", other.Name)}, nil
 		}
 	}
 	return nil, nil
+}
+
+// byDefault returns the Applications that have the class because it is the default of their namespace; those of which
+// nobody knows as well.
+func (h *Handler) byDefault(old *v1.ApplicationClass) ([]*v1.Application, error) {
+	if !class.IsMarkedDefault(old) {
+		return nil, nil
+	}
+	all, err := h.config.Classes.Classes()
+	if err != nil {
+		return nil, fmt.Errorf("list ApplicationClasses: %w", err)
+	}
+	unnamed, err := h.config.Classes.OfClass("")
+	if err != nil {
+		return nil, err
+	}
+	has := func(application *v1.Application) bool {
+		namespace := class.Namespace{Name: application.Namespace}
+		labels, found := h.config.Classes.NamespaceLabels(application.Namespace)
+		if namespace.Labels = labels; !found {
+			namespace.Unreadable = "not cached"
+		}
+		chosen, undecided := class.Default(all, namespace)
+		return undecided != nil || chosen != nil && chosen.Name == old.Name
+	}
+	return slices.DeleteFunc(unnamed, func(a *v1.Application) bool { return !has(a) }), nil
 }
 
 // classDeletion refuses to take a class away from Applications: they would lose its limits, or stall.
@@ -110,17 +136,11 @@ func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.Admissio
 	if err != nil {
 		return nil, err
 	}
-	all, err := h.config.Classes.Classes()
+	byDefault, err := h.byDefault(old)
 	if err != nil {
-		return nil, fmt.Errorf("list ApplicationClasses: %w", err)
+		return nil, err
 	}
-	if chosen := class.Default(all); chosen != nil && chosen.Name == old.Name {
-		unnamed, err := h.config.Classes.OfClass("")
-		if err != nil {
-			return nil, err
-		}
-		users = append(users, unnamed...)
-	}
+	users = append(users, byDefault...)
 	if len(users) == 0 {
 		return &admissionv1.AdmissionResponse{Allowed: true}, nil
 	}

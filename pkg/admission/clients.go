@@ -34,6 +34,7 @@ func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1
 	resources := map[string]schema.GroupVersionResource{
 		KindConfigMap:      corev1.SchemeGroupVersion.WithResource("configmaps"),
 		KindSecret:         corev1.SchemeGroupVersion.WithResource("secrets"),
+		KindNamespace:      corev1.SchemeGroupVersion.WithResource("namespaces"),
 		KindServiceAccount: corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
 	}
 	return func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {

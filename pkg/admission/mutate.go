@@ -18,13 +18,13 @@ import (
 // mutate writes what must be stored: the defaults, and the finalizer of deletionPolicy Orphan. It refuses
 // nothing: what it cannot decode is for the schema and the validating webhook to refuse, which say better
 // what is wrong.
-func (h *Handler) mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+func (h *Handler) mutate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	response := &admissionv1.AdmissionResponse{Allowed: true}
 	subject, err := subjectOf(request)
 	if err != nil || subject == nil {
 		return response, err
 	}
-	operations, err := h.setDefaults(subject)
+	operations, err := h.setDefaults(ctx, subject)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (h *Handler) mutate(_ context.Context, request *admissionv1.AdmissionReques
 
 // setDefaults returns the operations that write the defaults of a spec. An update that leaves the spec
 // alone gets none, so that taking off a finalizer rolls nothing out.
-func (h *Handler) setDefaults(subject *subject) ([]operation, error) {
+func (h *Handler) setDefaults(ctx context.Context, subject *subject) ([]operation, error) {
 	if !subject.specChanged || len(subject.new.Spec) == 0 {
 		return nil, nil
 	}
@@ -53,8 +53,9 @@ func (h *Handler) setDefaults(subject *subject) ([]operation, error) {
 		return nil, nil // It is refused, so it needs no defaults.
 	}
 	after := before.DeepCopy()
-	for _, set := range append([]Defaulter{v1.SetDefaults}, h.config.Defaulters...) {
-		set(after)
+	v1.SetDefaults(after)
+	for _, set := range h.config.Defaulters {
+		set(ctx, after)
 	}
 	return patchSpec(subject.new.Spec, &before.Spec, &after.Spec)
 }

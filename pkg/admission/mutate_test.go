@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -90,7 +91,7 @@ func TestMutate(t *testing.T) {
 // Further defaulters run after our own, e.g. the one that writes the default class.
 func TestDefaulters(t *testing.T) {
 	c := &cluster{config: func(config *Config) {
-		config.Defaulters = []Defaulter{func(a *v1.Application) { a.Spec.PriorityClassName = a.Spec.Routes[0].Hostnames[0] }}
+		config.Defaulters = []Defaulter{func(_ context.Context, a *v1.Application) { a.Spec.PriorityClassName = a.Spec.Routes[0].Hostnames[0] }}
 	}}
 	response := ask(t, c.handler(t), MutatePath, review(t, application(withRoute("A.example.com")), nil))
 	want := `[{"op":"add","path":"/spec/priorityClassName","value":"a.example.com"},{"op":"replace","path":"/spec/routes/0/hostnames/0","value":"a.example.com"}]`

@@ -12,10 +12,11 @@ import (
 const (
 	KindConfigMap      = string(reference.ConfigMap)
 	KindSecret         = string(reference.Secret)
+	KindNamespace      = "Namespace"
 	KindServiceAccount = "ServiceAccount"
 )
 
-// Reference is an object of the Application's namespace without which its pods do not start.
+// Reference is an object that concerns an Application: one of its namespace that its pods need, or that namespace.
 type Reference struct {
 	Kind, Namespace, Name string
 }

@@ -112,15 +112,15 @@ func reservedLabels(_ context.Context, in input, found *verdict) error {
 }
 
 // spec applies the rules that the sync applies too.
-func (h *Handler) spec(_ context.Context, in input, found *verdict) error {
-	errs, err := h.config.Validate(in.new)
+func (h *Handler) spec(ctx context.Context, in input, found *verdict) error {
+	errs, err := h.config.Validate(ctx, in.new)
 	found.errs = append(found.errs, errs...)
 	return err
 }
 
 // unchangedSpec only says what is wrong: the update is about something else.
-func (h *Handler) unchangedSpec(_ context.Context, in input, found *verdict) error {
-	errs, err := h.config.Validate(in.new)
+func (h *Handler) unchangedSpec(ctx context.Context, in input, found *verdict) error {
+	errs, err := h.config.Validate(ctx, in.new)
 	if len(errs) > 0 {
 		more := ""
 		if len(errs) > 1 {

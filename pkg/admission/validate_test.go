@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -185,7 +186,7 @@ func TestLookupsAreBounded(t *testing.T) {
 // Other rules about the spec, such as a class's limits, come in by the configuration.
 func TestOtherRules(t *testing.T) {
 	c := &cluster{config: func(config *Config) {
-		config.Validate = func(a *v1.Application) (field.ErrorList, error) {
+		config.Validate = func(_ context.Context, a *v1.Application) (field.ErrorList, error) {
 			if a.Name == "broken" {
 				return nil, errors.New("no class")
 			}

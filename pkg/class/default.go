@@ -6,6 +6,8 @@ package class
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -15,17 +17,48 @@ func IsMarkedDefault(class *v1.ApplicationClass) bool {
 	return class.Annotations[v1.AnnotationDefaultClass] == "true" && class.DeletionTimestamp == nil
 }
 
-// Default returns the class of Applications that name none, or nil. Of several that are marked it
-// is the one that was created last, as among StorageClasses: whoever made it meant to replace the
-// other one. Of those created in one second it is the first by name.
-func Default(classes []*v1.ApplicationClass) *v1.ApplicationClass {
-	var chosen *v1.ApplicationClass
+// Default returns the class of Applications in the namespace that name none, or nil. Of several that are marked and
+// select the namespace it is the one that was created last, as among StorageClasses: whoever made it meant to replace
+// the other one. Of those created in one second it is the first by name.
+//
+// undecided is the class that would be the default if it selects the namespace, where nothing says whether it does.
+func Default(classes []*v1.ApplicationClass, namespace Namespace) (chosen, undecided *v1.ApplicationClass) {
 	for _, class := range classes {
-		if IsMarkedDefault(class) && (chosen == nil || newer(class, chosen)) {
-			chosen = class
+		if !IsMarkedDefault(class) {
+			continue
+		}
+		switch Selects(class, namespace) {
+		case Selected:
+			chosen = newest(chosen, class)
+		case Unknown:
+			undecided = newest(undecided, class)
+		case NotSelected:
+		}
+	}
+	if undecided != nil && newest(chosen, undecided) == undecided {
+		return nil, undecided
+	}
+	return chosen, nil
+}
+
+// InsteadOf returns the class that is the default in all the namespaces where this one would be: a newer one that
+// selects at least these. Without one it returns the class itself.
+func InsteadOf(class *v1.ApplicationClass, classes []*v1.ApplicationClass) *v1.ApplicationClass {
+	chosen := class
+	for _, other := range classes {
+		covers := selectsAll(other) || equality.Semantic.DeepEqual(other.Spec.NamespaceSelector, class.Spec.NamespaceSelector)
+		if IsMarkedDefault(other) && covers {
+			chosen = newest(chosen, other)
 		}
 	}
 	return chosen
+}
+
+func newest(a, b *v1.ApplicationClass) *v1.ApplicationClass {
+	if a == nil || newer(b, a) {
+		return b
+	}
+	return a
 }
 
 func newer(a, b *v1.ApplicationClass) bool {

@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 	if errs := validation.ValidateApplicationClass(&class); len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
-	resolved := Resolve(&application, []*v1.ApplicationClass{&class})
+	resolved := Resolve(&application, Rules{Classes: []*v1.ApplicationClass{&class}})
 	if errs, reason := resolved.Validate(validation.Options{}); len(errs) > 0 {
 		t.Fatalf("%s: %v", reason, errs.ToAggregate())
 	}

@@ -132,7 +132,7 @@ func TestDefaultsKeepAnApplicationValid(t *testing.T) {
 		if errs := validation.ValidateApplicationClass(&v1.ApplicationClass{Spec: v1.ApplicationClassSpec{Defaults: defaults}}); len(errs) > 0 {
 			t.Fatalf("the class: %v", errs.ToAggregate())
 		}
-		if errs := validation.ValidateApplication(merged, validation.Options{SecurityProfile: "privileged"}); len(errs) > 0 {
+		if errs := validation.ValidateApplication(merged, validation.Options{SecurityProfile: "privileged", ForeignServiceAccounts: true}); len(errs) > 0 {
 			t.Fatalf("the Application: %v", errs.ToAggregate())
 		}
 	})

@@ -19,15 +19,31 @@ type Resolution struct {
 	// Applied is what status tells about it; nil if no class applies.
 	Applied *v1.AppliedClass
 
-	given *v1.Application
-	class *v1.ApplicationClass
+	given   *v1.Application
+	class   *v1.ApplicationClass
+	refusal *refusal
 }
 
-// Resolve merges an Application with its class: the one that it names, else the default. classes
-// are all that there are.
-func Resolve(application *v1.Application, classes []*v1.ApplicationClass) Resolution {
-	r := Resolution{Application: application, given: application, class: find(application.Spec.ClassName, classes)}
-	if r.class == nil {
+// Rules decide which class an Application has, beside what it says itself.
+type Rules struct {
+	// Classes are all that there are.
+	Classes []*v1.ApplicationClass
+	// Namespace is the Application's.
+	Namespace Namespace
+	// Required refuses an Application that no class applies to.
+	Required bool
+}
+
+// refusal is why an Application has no class and must not go on without one.
+type refusal struct {
+	err    *field.Error
+	reason string
+}
+
+// Resolve merges an Application with its class: the one that it names, else the default of its namespace.
+func Resolve(application *v1.Application, rules Rules) Resolution {
+	r := Resolution{Application: application, given: application}
+	if r.class, r.refusal = rules.choose(application.Spec.ClassName); r.class == nil {
 		return r
 	}
 	if len(r.class.DecodeErrors) > 0 {
@@ -40,23 +56,44 @@ func Resolve(application *v1.Application, classes []*v1.ApplicationClass) Resolu
 	return r
 }
 
-func find(name string, classes []*v1.ApplicationClass) *v1.ApplicationClass {
+func (r Rules) choose(name string) (*v1.ApplicationClass, *refusal) {
 	if name == "" {
-		return Default(classes)
+		return r.chooseDefault()
 	}
-	for _, class := range classes {
-		if class.Name == name {
-			return class
+	path := field.NewPath("spec", "className")
+	for _, class := range r.Classes {
+		if class.Name != name {
+			continue
+		}
+		switch Selects(class, r.Namespace) {
+		case Selected:
+			return class, nil
+		case Unknown:
+			return nil, &refusal{field.Forbidden(path, fmt.Sprintf("ApplicationClass %q selects namespaces by their labels: %s", name, r.Namespace.Unreadable)), v1.ReasonClassNotAllowed}
+		default:
+			return nil, &refusal{field.Forbidden(path, fmt.Sprintf("ApplicationClass %q does not select namespace %q: name a class that does", name, r.Namespace.Name)), v1.ReasonClassNotAllowed}
 		}
 	}
-	return nil
+	missing := field.NotFound(path, name)
+	missing.Detail = "there is no ApplicationClass of this name"
+	return nil, &refusal{missing, v1.ReasonClassNotFound}
 }
 
-// Missing tells that the Application names a class that does not exist.
-func (r Resolution) Missing() bool { return r.class == nil && r.given.Spec.ClassName != "" }
+func (r Rules) chooseDefault() (*v1.ApplicationClass, *refusal) {
+	path := field.NewPath("spec", "className")
+	chosen, undecided := Default(r.Classes, r.Namespace)
+	switch {
+	case undecided != nil:
+		return nil, &refusal{field.Forbidden(path, fmt.Sprintf("ApplicationClass %q is the default in namespaces that it selects by their labels: %s", undecided.Name, r.Namespace.Unreadable)), v1.ReasonClassNotAllowed}
+	case chosen == nil && r.Required:
+		return nil, &refusal{field.Required(path, fmt.Sprintf("no default ApplicationClass selects namespace %q: name a class that does", r.Namespace.Name)), v1.ReasonClassRequired}
+	default:
+		return chosen, nil
+	}
+}
 
-// Validate returns everything that is wrong, and the reason as a condition tells it: Invalid,
-// ClassNotFound, ClassLimitExceeded or ClassInvalid. Nothing wrong is an empty list.
+// Validate returns everything that is wrong, and the reason as a condition tells it: Invalid, or one of those that have
+// to do with the class. Nothing wrong is an empty list.
 func (r Resolution) Validate(options validation.Options) (field.ErrorList, string) {
 	if undecodable := r.undecodable(); len(undecodable) > 0 {
 		return undecodable, v1.ReasonClassInvalid
@@ -64,11 +101,8 @@ func (r Resolution) Validate(options validation.Options) (field.ErrorList, strin
 	options.Class = r.class
 	errs := validation.ValidateApplication(r.Application, options)
 	switch {
-	case len(errs) == 0 && r.Missing():
-		path := field.NewPath("spec", "className")
-		missing := field.NotFound(path, r.given.Spec.ClassName)
-		missing.Detail = "there is no ApplicationClass of this name"
-		return field.ErrorList{missing}, v1.ReasonClassNotFound
+	case len(errs) == 0 && r.refusal != nil:
+		return field.ErrorList{r.refusal.err}, r.refusal.reason
 	case len(errs) == 0:
 		return nil, ""
 	case validation.OnlyExceedsClass(errs):

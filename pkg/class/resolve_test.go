@@ -46,7 +46,9 @@ func TestDefault(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for range 2 { // The order makes no difference.
 				name := ""
-				if chosen := Default(test.classes); chosen != nil {
+				if chosen, undecided := Default(test.classes, Namespace{Name: "shop"}); undecided != nil {
+					t.Errorf("undecided about %s", undecided.Name)
+				} else if chosen != nil {
 					name = chosen.Name
 				}
 				if name != test.want {
@@ -121,7 +123,7 @@ func TestResolveAndValidate(t *testing.T) {
 			if test.class != nil {
 				classes = append(classes, test.class)
 			}
-			resolved := Resolve(application, classes)
+			resolved := Resolve(application, Rules{Classes: classes})
 			applied := ""
 			if resolved.Applied != nil {
 				applied = resolved.Applied.Name

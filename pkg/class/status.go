@@ -43,7 +43,7 @@ func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
 	return usage
 }
 
-// Status returns the status of a class. chosen is the default class, or nil.
+// Status returns the status of a class. chosen is the class that is the default where this one would be, see InsteadOf.
 func Status(class *v1.ApplicationClass, usage Usage, chosen *v1.ApplicationClass, now time.Time) v1.ApplicationClassStatus {
 	wanted := []metav1.Condition{ready(class, usage)}
 	if IsMarkedDefault(class) && chosen != nil {
@@ -103,7 +103,7 @@ func problems[E error](errs []E) string {
 func isDefault(class, chosen *v1.ApplicationClass) metav1.Condition {
 	if class.Name == chosen.Name {
 		return metav1.Condition{Type: v1.ConditionDefault, Status: metav1.ConditionTrue, Reason: v1.ReasonDefaultClass,
-			Message: "Applications that name no class have this one."}
+			Message: "Applications that name no class have this one, in the namespaces that it selects."}
 	}
 	return metav1.Condition{Type: v1.ConditionDefault, Status: metav1.ConditionFalse, Reason: v1.ReasonNewerDefault,
 		Message: fmt.Sprintf("ApplicationClass %s is marked as the default too, and was created later. Take the annotation off one of them.", chosen.Name)}

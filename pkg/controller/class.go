@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/client-go/tools/cache"
@@ -13,6 +14,12 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
+// namespacesUnreadable is why a class that selects namespaces is not allowed where the controller sees no labels.
+const namespacesUnreadable = "the controller lacks the permission to get, list and watch namespaces"
+
+// errNamespaceNotCached is met when an Application is in the caches before its namespace is.
+var errNamespaceNotCached = errors.New("the cache of namespaces does not have the namespace yet")
+
 // resolve takes the classes from the cache and returns what that of the Application makes of it.
 // Nothing of it is ever written into the spec.
 func (c *Controller) resolve(application *v1.Application) (class.Resolution, error) {
@@ -20,7 +27,29 @@ func (c *Controller) resolve(application *v1.Application) (class.Resolution, err
 	if err != nil {
 		return class.Resolution{}, fmt.Errorf("list ApplicationClasses: %w", err)
 	}
-	return class.Resolve(application, classes), nil
+	rules := class.Rules{Classes: classes, Required: c.RequireClass}
+	if rules.Namespace, err = namespaceOf(c.Informers, application.Namespace, classes); err != nil {
+		return class.Resolution{}, err
+	}
+	return class.Resolve(application, rules), nil
+}
+
+// namespaceOf returns what classes select the namespace by.
+func namespaceOf(informers *informer.Informers, name string, classes []*v1.ApplicationClass) (class.Namespace, error) {
+	namespace := class.Namespace{Name: name}
+	if !class.NeedsNamespace(classes) {
+		return namespace, nil
+	}
+	if !informers.ReadsNamespaces() {
+		namespace.Unreadable = namespacesUnreadable
+		return namespace, nil
+	}
+	labels, found := informers.NamespaceLabels(name)
+	if !found {
+		return class.Namespace{}, fmt.Errorf("%w: %s", errNamespaceNotCached, name)
+	}
+	namespace.Labels = labels
+	return namespace, nil
 }
 
 // noClass stands for the class of Applications that name none.
@@ -32,8 +61,6 @@ type classHandlers struct {
 	informers *informer.Informers
 	enqueue   func(key cache.ObjectName, trigger Trigger)
 	statuses  *classStatuses
-	// chosen was the default class when it was asked for last.
-	chosen string
 }
 
 var _ informer.ClassHandler = (*classHandlers)(nil)
@@ -42,40 +69,37 @@ var _ informer.ClassHandler = (*classHandlers)(nil)
 // listed too.
 func (h *classHandlers) OnAdd(added *v1.ApplicationClass, initialList bool) {
 	if initialList {
-		h.chosen = h.defaultClass()
 		h.statuses.later(added.Name)
 		return
 	}
-	h.changed(added.Name)
+	h.changed(added.Name, class.IsMarkedDefault(added))
 }
 
 // OnUpdate queues the Applications of a class whose spec changed, or which became or ceased to be
 // the default. The status of the class, which is written here, concerns no Application.
 func (h *classHandlers) OnUpdate(before, after *v1.ApplicationClass) {
-	if before.UID == after.UID && before.Generation == after.Generation && class.IsMarkedDefault(before) == class.IsMarkedDefault(after) {
+	was, is := class.IsMarkedDefault(before), class.IsMarkedDefault(after)
+	if before.UID == after.UID && before.Generation == after.Generation && was == is {
 		h.statuses.later(after.Name)
 		return
 	}
-	h.changed(after.Name)
+	h.changed(after.Name, was || is)
 }
 
 // OnDelete queues the Applications that have no class any more.
 func (h *classHandlers) OnDelete(deleted cache.DeletedObject[*v1.ApplicationClass]) {
-	h.changed(deleted.GetName())
+	last := deleted.OptionalObj
+	h.changed(deleted.GetName(), last == nil || class.IsMarkedDefault(last))
 }
 
-// changed queues the Applications of the class; and those that name none, if the class is the
-// default, or another one is from now on.
-func (h *classHandlers) changed(name string) {
+// changed queues the Applications of the class, and those that name none, if it was or is marked as the default: in
+// which namespaces it is, its selector and the other classes decide.
+func (h *classHandlers) changed(name string, isDefault bool) {
 	h.queueAll(name)
 	h.statuses.later(name)
-	was, is := h.chosen, h.defaultClass()
-	h.chosen = is
-	if was != is {
-		// Whoever lost against the new one says so too, so all are counted anew.
+	if isDefault {
+		// Whichever class lost against it, or wins now, says so too.
 		h.statuses.all()
-	}
-	if was != is || is == name {
 		h.queueAll(noClass)
 	}
 }
@@ -90,16 +114,4 @@ func (h *classHandlers) queueAll(name string) {
 	for _, application := range applications {
 		h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: v1.ApplicationClassKind, Event: Spread, Elsewhere: true})
 	}
-}
-
-// defaultClass is the name of the present default class, or "".
-func (h *classHandlers) defaultClass() string {
-	classes, err := h.informers.Classes()
-	if err != nil {
-		return h.chosen
-	}
-	if chosen := class.Default(classes); chosen != nil {
-		return chosen.Name
-	}
-	return ""
 }

@@ -5,7 +5,9 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -53,8 +55,12 @@ func (s *classStatuses) handle(enqueue func(cache.ObjectName, Trigger)) ([]cache
 	if err != nil {
 		return nil, err
 	}
+	namespaces, err := s.informers.HandleNamespaces(&namespaceHandlers{informers: s.informers, enqueue: enqueue, statuses: s})
+	if err != nil {
+		return nil, err
+	}
 	applications, err := s.informers.HandleApplications(s)
-	return append(applications, classes...), err
+	return slices.Concat(applications, classes, namespaces), err
 }
 
 // later counts the Applications of a class, once changes have been gathered.
@@ -129,40 +135,49 @@ func (s *classStatuses) work(ctx, syncs context.Context) {
 	}
 }
 
-// settle tries again later what failed. A conflict is no failure: the class changed, and comes back.
+// settle tries again later what failed. A conflict is no failure: the class changed, and comes back. Nor is a cache that lags behind.
 func (s *classStatuses) settle(ctx context.Context, name string, err error) {
 	switch {
 	case err == nil:
 		s.queue.Forget(name)
 		return
-	case apierrors.IsConflict(err), ctx.Err() != nil:
+	case apierrors.IsConflict(err), errors.Is(err, errNamespaceNotCached), ctx.Err() != nil:
 	default:
 		klog.FromContext(ctx).Error(err, "Status of the class was not written; trying again later", "applicationClass", klog.KRef("", name))
 	}
 	s.queue.AddRateLimited(name)
 }
 
-// write counts the Applications of a class and writes its status, if that changed.
+// write counts the Applications of a class and writes its status, if that changed. For those that name no class it does
+// so for every class that may be their default.
 func (s *classStatuses) write(ctx context.Context, name string) error {
 	if !s.informers.SeesAllNamespaces() {
 		return nil // It would count some of the Applications, and contradict who counts the others.
 	}
-	subject, chosen, err := s.find(name)
-	if err != nil || subject == nil {
-		return err
+	classes, err := s.informers.Classes()
+	if err != nil {
+		return fmt.Errorf("list ApplicationClasses: %w", err)
 	}
+	var failed []error
+	for _, subject := range classes {
+		if subject.Name == name || name == noClass && class.IsMarkedDefault(subject) {
+			failed = append(failed, s.writeOne(ctx, subject, classes))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (s *classStatuses) writeOne(ctx context.Context, subject *v1.ApplicationClass, classes []*v1.ApplicationClass) error {
 	applications, err := s.informers.OfClass(subject.Name)
 	if err != nil {
 		return err
 	}
-	if chosen != nil && chosen.Name == subject.Name {
-		others, err := s.informers.OfClass(noClass)
-		if err != nil {
-			return err
-		}
-		applications = append(applications, others...)
+	byDefault, err := s.byDefault(subject, classes)
+	if err != nil {
+		return err
 	}
-	next := class.Status(subject, class.Count(subject, applications), chosen, time.Now())
+	usage := class.Count(subject, append(applications, byDefault...))
+	next := class.Status(subject, usage, class.InsteadOf(subject, classes), time.Now())
 	if equality.Semantic.DeepEqual(subject.Status, next) {
 		return nil
 	}
@@ -175,20 +190,31 @@ func (s *classStatuses) write(ctx context.Context, name string) error {
 	return nil
 }
 
-// find returns the class of that name, nil if there is none, and the default class.
-func (s *classStatuses) find(name string) (subject, chosen *v1.ApplicationClass, err error) {
-	classes, err := s.informers.Classes()
+// byDefault returns the Applications that name no class and have this one, because it is the default of their namespace.
+func (s *classStatuses) byDefault(subject *v1.ApplicationClass, classes []*v1.ApplicationClass) ([]*v1.Application, error) {
+	if !class.IsMarkedDefault(subject) {
+		return nil, nil
+	}
+	unnamed, err := s.informers.OfClass(noClass)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list ApplicationClasses: %w", err)
+		return nil, err
 	}
-	chosen = class.Default(classes)
-	if name == noClass {
-		return chosen, chosen, nil
-	}
-	for _, candidate := range classes {
-		if candidate.Name == name {
-			return candidate, chosen, nil
+	isDefault := map[string]bool{} // by namespace
+	var found []*v1.Application
+	for _, application := range unnamed {
+		is, known := isDefault[application.Namespace]
+		if !known {
+			namespace, err := namespaceOf(s.informers, application.Namespace, classes)
+			if err != nil {
+				return nil, err
+			}
+			chosen, _ := class.Default(classes, namespace)
+			is = chosen == subject
+			isDefault[application.Namespace] = is
+		}
+		if is {
+			found = append(found, application)
 		}
 	}
-	return nil, chosen, nil
+	return found, nil
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // Config is everything that a Controller works with. All fields are required but Facts,
-// Validation, CaughtUp, Metrics and Pipeline, whose zero values are the defaults.
+// Validation, RequireClass, CaughtUp, Metrics and Pipeline, whose zero values are the defaults.
 type Config struct {
 	Informers *informer.Informers
 	Writer    *apply.Writer
@@ -45,6 +45,8 @@ type Config struct {
 	Facts render.Facts
 	// Validation are the limits that the platform sets.
 	Validation validation.Options
+	// RequireClass refuses Applications that no ApplicationClass applies to.
+	RequireClass bool
 	// CaughtUp is called when no key waits for the first time: all Applications that were there at the start have been
 	// looked at, but for the last few. It must not block. Nil: nobody wants to know.
 	CaughtUp func()

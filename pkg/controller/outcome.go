@@ -43,7 +43,7 @@ type Outcome struct {
 // failed makes the outcome of an error. A conflict means that the object changed since it was
 // read; the change comes as an event too.
 func failed(err error) Outcome {
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) || errors.Is(err, errNamespaceNotCached) {
 		return Outcome{Verdict: Stale, Err: err}
 	}
 	return Outcome{Verdict: Failed, Err: err}

@@ -5,12 +5,15 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
@@ -30,7 +33,7 @@ const (
 )
 
 // classes is the cache of ApplicationClasses. They are in no namespace, so there is one of it,
-// whatever namespaces are watched; or nil, if they may not be read.
+// whatever namespaces are watched; or nil, if the controller is told that there are none for it.
 type classes struct {
 	factory  externalversions.SharedInformerFactory
 	informer cache.TypedSharedIndexInformer[*v1.ApplicationClass]
@@ -49,10 +52,20 @@ func newClasses(fairlead versioned.Interface, recorder *pipeline.Recorder) (*cla
 	recordClasses(recording, factory)
 	resource := factory.Apps().V1().ApplicationClasses()
 	informer := resource.TypedInformer()
-	if err := informer.SetWatchErrorHandlerWithContext(reportWatchError(v1.ApplicationClassResource)); err != nil {
+	if err := informer.SetWatchErrorHandlerWithContext(reportClassWatchError); err != nil {
 		return nil, fmt.Errorf("set watch error handler for ApplicationClasses: %w", err)
 	}
 	return &classes{factory: factory, informer: informer, lister: resource.Lister(), recording: recording}, nil
+}
+
+// reportClassWatchError says what waits: what may not be read is never taken for absent.
+func reportClassWatchError(ctx context.Context, reflector *cache.Reflector, err error) {
+	if !apierrors.IsForbidden(err) {
+		reportWatchError(v1.ApplicationClassResource)(ctx, reflector, err)
+		return
+	}
+	klog.FromContext(ctx).Error(err, "No permission to read ApplicationClasses; a controller that has just started syncs no Application until it has: "+
+		"grant get, list and watch on them, or start it with --classes=false if there are none for it")
 }
 
 func (c *classes) start(ctx context.Context) {
@@ -94,6 +107,9 @@ func (i *Informers) HandleClasses(handler ClassHandler) ([]cache.DoneChecker, er
 func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
 	if i.classes == nil {
 		return nil, nil
+	}
+	if !i.classes.informer.HasSynced() {
+		return nil, errors.New("ApplicationClasses have not been listed yet")
 	}
 	return i.classes.lister.List(labels.Everything())
 }

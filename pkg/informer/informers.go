@@ -45,9 +45,11 @@ type Options struct {
 	Metadata metadata.Interface
 	// Access tells which of that may be watched.
 	Access Access
-	// WithoutClasses is for a controller that may not read ApplicationClasses, which are in no
-	// namespace: to it there are none.
+	// WithoutClasses is for a controller that is told that there are no ApplicationClasses for it.
 	WithoutClasses bool
+	// WithoutNamespaces is for a controller that may not read namespaces: it does not know which of them a class
+	// selects.
+	WithoutNamespaces bool
 	// Pipeline records what the informers do. Nil: nobody wants to know.
 	Pipeline *pipeline.Recorder
 	// Optional has the clients of kinds whose APIs come and go. The zero value: none is ever served.
@@ -63,6 +65,8 @@ type Informers struct {
 	scopes map[string]*scope
 	// classes are the ApplicationClasses, which are in no namespace.
 	classes *classes
+	// namespaces have the labels by which classes select.
+	namespaces *namespaces
 	// optional are the caches of kinds whose APIs come and go.
 	optional []*optional
 	// waiting are the goroutines of references, which wait until they are wanted, and of optional.
@@ -106,6 +110,12 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 	}
 	var err error
 	if i.classes, err = newClasses(fairlead, options.Pipeline); err != nil {
+		return nil, err
+	}
+	if options.WithoutNamespaces {
+		return i, nil
+	}
+	if i.namespaces, err = newNamespaces(kube); err != nil {
 		return nil, err
 	}
 	return i, nil
@@ -183,6 +193,7 @@ func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHa
 // Start starts all informers; they stop when ctx ends. Wait with Shutdown until they have.
 func (i *Informers) Start(ctx context.Context) {
 	i.classes.start(ctx)
+	i.namespaces.start(ctx)
 	for _, s := range i.scopes {
 		s.fairlead.StartWithContext(ctx)
 		s.kube.StartWithContext(ctx)
@@ -199,6 +210,7 @@ func (i *Informers) Start(ctx context.Context) {
 // Shutdown waits until all informers have stopped. The context of Start must have ended.
 func (i *Informers) Shutdown() {
 	i.classes.shutdown()
+	i.namespaces.shutdown()
 	for _, s := range i.scopes {
 		s.fairlead.Shutdown()
 		s.kube.Shutdown()

@@ -160,7 +160,7 @@ func TestWhatFreshnessAsks(t *testing.T) {
 
 // A namespace that is not watched is as empty.
 func TestNamespaces(t *testing.T) {
-	run(t, Options{Namespaces: []string{"shop", "team-a"}}, func(s *applytest.Server) {
+	run(t, Options{Namespaces: []string{"shop", "team-a"}, WithoutNamespaces: true}, func(s *applytest.Server) {
 		for _, namespace := range []string{"shop", "team-a", "other"} {
 			applytest.Put(s, applytest.Applications, application(namespace))
 			applytest.Put(s, child.ConfigMap, configMap(namespace))

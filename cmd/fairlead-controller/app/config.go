@@ -37,6 +37,8 @@ type Config struct {
 	ResyncPeriod time.Duration
 	Facts        render.Facts
 	Validation   validation.Options
+	// Classes reports whether ApplicationClasses count, RequireClass whether each Application must have one.
+	Classes, RequireClass bool
 	// HashKeySecret keeps the key for the hashes of Secrets.
 	HashKeySecret cache.ObjectName
 	// OperatorNamespace is where the Secret of the certificates is.
@@ -77,7 +79,9 @@ func (o *Options) Config() (*Config, error) {
 			SecurityProfile:        podsecurity.Level(o.SecurityProfile),
 			ForeignServiceAccounts: o.AllowUnreviewedServiceAccounts || o.Serving.reviewsRequesters(),
 		},
-		Serving: o.Serving,
+		Classes:      o.Classes,
+		RequireClass: o.RequireClass,
+		Serving:      o.Serving,
 	}
 	return config, o.configureReplicas(config)
 }

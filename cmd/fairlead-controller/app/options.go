@@ -4,6 +4,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +25,8 @@ type Options struct {
 	Workers         int
 	ResyncPeriod    time.Duration
 	SecurityProfile string
+	// Classes reports whether ApplicationClasses count, RequireClass whether each Application must have one.
+	Classes, RequireClass bool
 	// AllowUnreviewedServiceAccounts is for a controller that serves no webhooks to review who names a ServiceAccount.
 	AllowUnreviewedServiceAccounts bool
 	RouteControllerNamespaces      []string
@@ -41,6 +44,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		Workers:                   16,
+		Classes:                   true,
 		SecurityProfile:           string(podsecurity.LevelRestricted),
 		RouteControllerNamespaces: []string{"ingress-nginx", "traefik"},
 		MonitoringNamespaces:      []string{"monitoring"},
@@ -67,6 +71,8 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	platform := sections.FlagSet("platform")
 	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
 	platform.BoolVar(&o.AllowUnreviewedServiceAccounts, "allow-unreviewed-service-accounts", o.AllowUnreviewedServiceAccounts, "Let pods run as the ServiceAccount that an Application names although no installed webhook reviews who named it: whoever may write Applications may then use every ServiceAccount of the namespace.")
+	platform.BoolVar(&o.Classes, "classes", o.Classes, "Apply ApplicationClasses, which takes the permission to get, list and watch them. false: there are none for this controller; an Application that names one is Stalled.")
+	platform.BoolVar(&o.RequireClass, "require-class", o.RequireClass, "Refuse Applications without an ApplicationClass: those that name none in a namespace that no default class selects.")
 	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports. Those of the Gateways that a route names are opened anyway.")
 	platform.StringSliceVar(&o.MonitoringNamespaces, "monitoring-namespaces", o.MonitoringNamespaces, "Namespaces from which the NetworkPolicy of an Application with monitoring opens the port of the metrics.")
 
@@ -89,6 +95,9 @@ func (o *Options) Validate() error {
 	}
 	if !slices.Contains(securityProfiles, o.SecurityProfile) {
 		errs = append(errs, fmt.Errorf("--security-profile is %q, but must be one of %q", o.SecurityProfile, securityProfiles))
+	}
+	if o.RequireClass && !o.Classes {
+		errs = append(errs, errors.New("--require-class needs --classes"))
 	}
 	errs = append(errs, validateNamespaces("--namespace", o.Namespaces)...)
 	errs = append(errs, validateNamespaces("--route-controller-namespaces", o.RouteControllerNamespaces)...)

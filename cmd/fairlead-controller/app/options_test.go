@@ -35,6 +35,9 @@ func TestValidate(t *testing.T) {
 		{"privileged", func(o *Options) { o.SecurityProfile = "privileged" }, ""},
 		{"an unknown profile", func(o *Options) { o.SecurityProfile = "Restricted" }, `--security-profile is "Restricted", but must be one of ["restricted" "baseline" "privileged"]`},
 		{"no profile", func(o *Options) { o.SecurityProfile = "" }, `--security-profile is "", but must be one of ["restricted" "baseline" "privileged"]`},
+		{"a class for everyone", func(o *Options) { o.RequireClass = true }, ""},
+		{"no classes", func(o *Options) { o.Classes = false }, ""},
+		{"a class for everyone, and none", func(o *Options) { o.Classes, o.RequireClass = false, true }, "--require-class needs --classes"},
 		{"two namespaces", func(o *Options) { o.Namespaces = []string{"shop", "team-a"} }, ""},
 		// To the API it would mean all namespaces.
 		{"the empty namespace", func(o *Options) { o.Namespaces = []string{""} }, `--namespace "": ` + noLabel},
@@ -104,7 +107,7 @@ func TestFlags(t *testing.T) {
 	want := map[string][]string{
 		"cluster":    {"context", "kubeconfig", "namespace"},
 		"controller": {"config-hash-key-secret", "resync-period", "workers"},
-		"platform":   {"allow-unreviewed-service-accounts", "monitoring-namespaces", "route-controller-namespaces", "security-profile"},
+		"platform":   {"allow-unreviewed-service-accounts", "classes", "monitoring-namespaces", "require-class", "route-controller-namespaces", "security-profile"},
 		"leader election": {
 			"leader-elect", "leader-elect-lease-duration", "leader-elect-lease-name", "leader-elect-namespace",
 			"leader-elect-renew-deadline", "leader-elect-retry-period",
@@ -123,7 +126,7 @@ func TestFlags(t *testing.T) {
 
 	err := flags.Parse([]string{
 		"--kubeconfig=/config", "--context=dev", "--namespace=shop", "--namespace=team-a",
-		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--allow-unreviewed-service-accounts", "--route-controller-namespaces=edge,gateway", "--monitoring-namespaces=observe",
+		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--allow-unreviewed-service-accounts", "--require-class", "--classes", "--route-controller-namespaces=edge,gateway", "--monitoring-namespaces=observe",
 		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
 		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--debug-bind-address=127.0.0.1:4", "--debug-pipeline", "--webhook-bind-address=:3",
@@ -140,7 +143,7 @@ func TestFlags(t *testing.T) {
 	parsed := &Options{
 		Kubeconfig: "/config", Context: "dev", Namespaces: []string{"shop", "team-a"},
 		Workers: 3, ResyncPeriod: 10 * time.Hour, SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge", "gateway"},
-		AllowUnreviewedServiceAccounts: true, MonitoringNamespaces: []string{"observe"},
+		AllowUnreviewedServiceAccounts: true, Classes: true, RequireClass: true, MonitoringNamespaces: []string{"observe"},
 		ConfigHashKeySecret: "ops/key", OperatorNamespace: "fairlead",
 		LeaderElection: LeaderElectionOptions{
 			Enabled: true, Namespace: "ops", LeaseName: "mine",

@@ -69,7 +69,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	defer broadcaster.Shutdown()
 
 	access := informer.OwnAccess(asking.kube.AuthorizationV1())
-	classes, err := mayReadClasses(ctx, access)
+	namespaces, err := readsNamespaces(ctx, config, access)
 	if err != nil {
 		return err
 	}
@@ -82,9 +82,9 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Resync:         config.ResyncPeriod,
 		Metadata:       asking.metadata,
 		Access:         access,
-		WithoutClasses: !classes,
-		Pipeline:       recorder,
-		Optional:       optional,
+		WithoutClasses: !config.Classes, WithoutNamespaces: !namespaces,
+		Pipeline: recorder,
+		Optional: optional,
 	})
 	if err != nil {
 		return fmt.Errorf("make informers: %w", err)
@@ -106,6 +106,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Workers:      config.Workers,
 		Facts:        config.Facts,
 		Validation:   config.Validation,
+		RequireClass: config.RequireClass,
 		CaughtUp:     growAtStart(),
 		Metrics:      counts,
 		Pipeline:     recorder,

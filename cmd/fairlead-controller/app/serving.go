@@ -148,6 +148,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 	handler, err := admission.New(admission.Config{
 		Validation:     config.Validation,
 		Classes:        p.informers,
+		RequireClass:   config.RequireClass,
 		RouteClaimants: p.informers.RouteClaimants,
 		ReviewAccess:   admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:           admission.FindBy(p.clients.metadata),

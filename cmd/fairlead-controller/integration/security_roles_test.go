@@ -47,6 +47,7 @@ var neverAsked = map[string]string{
 	"patch apps.fairlead.dev/applications/status":      "only after a conflict with somebody who changes labels at that moment; TestBusyMetadata",
 	"patch events.k8s.io/events":                       "only for an Event that repeats within minutes",
 	"get apps.fairlead.dev/applicationclasses":         "a class is read from the cache; kept beside list and watch",
+	"get /namespaces":                                  "only by a webhook, for a namespace that the cache does not have yet; TestClassSelectsNamespaces",
 	"delete apps/deployments":                          "an Application always has its Deployment; the garbage collector deletes it",
 }
 

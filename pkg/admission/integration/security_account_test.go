@@ -20,7 +20,8 @@ import (
 // serviceAccount creates an account that is nobody's child.
 func (f *fixture) serviceAccount(name string) {
 	f.Helper()
-	if _, err := f.kube.CoreV1().ServiceAccounts(f.namespace).Create(f.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := f.kube.CoreV1().ServiceAccounts(f.namespace).Create(f.Context(), account, metav1.CreateOptions{}); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -51,6 +52,7 @@ func TestS5NoCodeOfOthersRunsAsAnAccount(t *testing.T) {
 	f.register()
 	const evil = "registry.example.com/evil:1"
 	f.serviceAccount("deployer")
+	f.serviceAccount("default") // Every namespace of a whole cluster has it.
 	runEvil := func(a *v1.Application) { a.Spec.Image = evil }
 	withToken := func(a *v1.Application) { a.Spec.ServiceAccount = &v1.ServiceAccount{AutomountToken: new(true)} }
 	f.create("release", account("deployer"))

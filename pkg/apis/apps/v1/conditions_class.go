@@ -8,6 +8,12 @@ package v1
 const (
 	// ReasonClassNotFound: spec.className names no ApplicationClass. It goes on once there is one.
 	ReasonClassNotFound = "ClassNotFound"
+	// ReasonClassNotAllowed: the class does not select the namespace of the Application, or the controller
+	// cannot find out whether it does.
+	ReasonClassNotAllowed = "ClassNotAllowed"
+	// ReasonClassRequired: the Application names no class, no default class selects its namespace, and the
+	// platform asks for one.
+	ReasonClassRequired = "ClassRequired"
 	// ReasonClassLimitExceeded: the spec is valid, but asks for more than its class allows.
 	ReasonClassLimitExceeded = "ClassLimitExceeded"
 	// ReasonClassInvalid: the spec is valid by itself, but not with the defaults of its class, which

@@ -25,7 +25,7 @@ const (
 // ApplicationClass is what the platform decides for Applications: defaults for what they leave
 // out, and limits that they must keep to. An Application names its class in spec.className.
 // Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default:
-// "true"; of several, the one that was created last.
+// "true"; of several that select its namespace, the one that was created last.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -77,6 +77,13 @@ type ApplicationClassList struct {
 
 // ApplicationClassSpec is what the platform decides for the Applications of a class.
 type ApplicationClassSpec struct {
+	// The namespaces whose Applications may have the class, by their labels. Left out or empty, it selects
+	// all of them. An Application of another namespace that names the class is refused, or, if the
+	// namespace was selected before, Stalled with its last good children kept. A default class is the
+	// default in the namespaces that it selects.
+	// +optional
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
 	// What applies where an Application says nothing. It is never written into the Application's
 	// spec; status.class of the Application shows what was taken.
 	// +optional

@@ -97,7 +97,7 @@ type ApplicationClassStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Applications that name the class, or that name none while it is the default.
+	// Applications that name the class, or that name none while it is the default of their namespace.
 	// +optional
 	Applications int32 `json:"applications"`
 

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1beta1 "k8s.io/api/networking/v1beta1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -21,7 +22,7 @@ func ValidateApplicationClass(class *v1.ApplicationClass) field.ErrorList {
 		return field.ErrorList{field.Required(field.NewPath("spec"), "there is no ApplicationClass")}
 	}
 	path := field.NewPath("spec")
-	var errs field.ErrorList
+	errs := metav1validation.ValidateLabelSelector(class.Spec.NamespaceSelector, metav1validation.LabelSelectorValidationOptions{}, path.Child("namespaceSelector"))
 	if class.Spec.Defaults != nil {
 		errs = append(errs, validateDefaults(path.Child("defaults"), class.Spec.Defaults)...)
 	}

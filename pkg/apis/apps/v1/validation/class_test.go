@@ -162,6 +162,11 @@ limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHo
 			name: "strategy", spec: `defaults: {strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}`,
 			want: []string{`spec.defaults.strategy.rollingUpdate.maxUnavailable: Invalid value: "0": must be more than 0 while maxSurge is 0: otherwise no pod could ever be replaced`},
 		},
+		{name: "no namespaces in particular", spec: `namespaceSelector: {}`},
+		{name: "namespaces", spec: `namespaceSelector: {matchLabels: {"a b": c}, matchExpressions: [{key: a, operator: In}]}`, want: []string{
+			`spec.namespaceSelector.matchLabels: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+			`spec.namespaceSelector.matchExpressions[0].values: Required value: must be specified when ` + "`operator`" + ` is 'In' or 'NotIn'`,
+		}},
 		{name: "labels", spec: `defaults: {podMetadata: {labels: {apps.fairlead.dev/x: a}}}`, want: []string{`spec.defaults.podMetadata.labels[apps.fairlead.dev/x]: Forbidden: the label is reserved: selectors and ownership rest on it`}},
 		{name: "network policy", spec: `defaults: {networkPolicy: {ingress: [{from: []}]}}`, want: []string{`spec.defaults.networkPolicy.ingress[0].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`}},
 		{name: "routes", spec: `defaults: {routes: {annotations: {kubernetes.io/ingress.class: nginx}}}`, want: []string{`spec.defaults.routes.annotations[kubernetes.io/ingress.class]: Invalid value: "nginx": use ingressClassName`}},

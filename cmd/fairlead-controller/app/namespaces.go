@@ -1,0 +1,35 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"fairlead.dev/fairlead/pkg/informer"
+)
+
+// readsNamespaces reports whether the labels are watched by which classes select namespaces. A controller of the whole
+// cluster waits for the permission, as it does for every other kind. One that is confined to namespaces may never get
+// it, and works without; it then allows no class that selects by labels.
+func readsNamespaces(ctx context.Context, config CompletedConfig, access informer.Access) (bool, error) {
+	if !config.Classes {
+		return false, nil
+	}
+	if len(config.Namespaces) == 0 {
+		return true, nil
+	}
+	permitted, err := access(ctx, corev1.Resource("namespaces"), metav1.NamespaceAll)
+	if err != nil {
+		return false, fmt.Errorf("find out whether namespaces may be read: %w", err)
+	}
+	if !permitted {
+		klog.FromContext(ctx).Info("No permission to get, list and watch namespaces; no ApplicationClass with a namespaceSelector is allowed here: grant it and restart to change that")
+	}
+	return permitted, nil
+}

@@ -1,0 +1,62 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package class
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Namespace is what classes know about the namespace of an Application.
+type Namespace struct {
+	Name   string
+	Labels map[string]string
+	// Unreadable is why the labels are not known, or "". Such a namespace is never taken for one without labels.
+	Unreadable string
+}
+
+// Selection is whether a class selects a namespace.
+type Selection int
+
+const (
+	// NotSelected: the Applications of the namespace may not have the class.
+	NotSelected Selection = iota
+	// Selected: they may.
+	Selected
+	// Unknown: it depends on labels that the controller cannot read. It never means Selected.
+	Unknown
+)
+
+// Selects reports whether Applications of the namespace may have the class. Without a selector, or with an empty one,
+// those of every namespace may.
+func Selects(class *v1.ApplicationClass, namespace Namespace) Selection {
+	if selectsAll(class) {
+		return Selected
+	}
+	selector, err := metav1.LabelSelectorAsSelector(class.Spec.NamespaceSelector)
+	switch {
+	case err != nil: // The webhook refuses it. Without one, a selector that says nothing selects nothing.
+		return NotSelected
+	case namespace.Unreadable != "":
+		return Unknown
+	case selector.Matches(labels.Set(namespace.Labels)):
+		return Selected
+	default:
+		return NotSelected
+	}
+}
+
+// NeedsNamespace reports whether the labels of a namespace decide anything about its classes.
+func NeedsNamespace(classes []*v1.ApplicationClass) bool {
+	return slices.ContainsFunc(classes, func(class *v1.ApplicationClass) bool { return !selectsAll(class) })
+}
+
+func selectsAll(class *v1.ApplicationClass) bool {
+	selector := class.Spec.NamespaceSelector
+	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0
+}

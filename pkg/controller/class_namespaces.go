@@ -1,0 +1,45 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/informer"
+)
+
+// namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by them.
+type namespaceHandlers struct {
+	informers *informer.Informers
+	enqueue   func(key cache.ObjectName, trigger Trigger)
+	statuses  *classStatuses
+}
+
+var _ informer.NamespaceHandler = (*namespaceHandlers)(nil)
+
+// OnAdd does nothing: a sync that was faster than the namespace comes back by itself.
+func (h *namespaceHandlers) OnAdd(*corev1.Namespace, bool) {}
+
+// OnUpdate queues the Applications of the namespace.
+func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
+	classes, err := h.informers.Classes()
+	if err == nil && !class.NeedsNamespace(classes) || before.UID == after.UID && maps.Equal(before.Labels, after.Labels) {
+		return
+	}
+	h.statuses.all()
+	applications, err := h.informers.InNamespace(after.Name)
+	if err != nil {
+		return // There is no such index; the informers have made it.
+	}
+	for _, application := range applications {
+		h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: "Namespace", Event: Spread, Elsewhere: true})
+	}
+}
+
+// OnDelete does nothing: the Applications go before their namespace.
+func (h *namespaceHandlers) OnDelete(cache.DeletedObject[*corev1.Namespace]) {}
