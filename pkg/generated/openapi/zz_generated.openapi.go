@@ -516,7 +516,7 @@ func schema_pkg_apis_apps_v1_ApplicationClass(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationClass is what the platform decides for Applications: defaults for what they leave out, and limits that they must keep to. An Application names its class in spec.className. Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default: \"true\"; of several, the one that was created last.",
+				Description: "ApplicationClass is what the platform decides for Applications: defaults for what they leave out, and limits that they must keep to. An Application names its class in spec.className. Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default: \"true\"; of several that select its namespace, the one that was created last.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -617,6 +617,12 @@ func schema_pkg_apis_apps_v1_ApplicationClassSpec(ref common.ReferenceCallback) 
 				Description: "ApplicationClassSpec is what the platform decides for the Applications of a class.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"namespaceSelector": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The namespaces whose Applications may have the class, by their labels. Left out or empty, it selects all of them. An Application of another namespace that names the class is refused, or, if the namespace was selected before, Stalled with its last good children kept. A default class is the default in the namespaces that it selects.",
+							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
+						},
+					},
 					"defaults": {
 						SchemaProps: spec.SchemaProps{
 							Description: "What applies where an Application says nothing. It is never written into the Application's spec; status.class of the Application shows what was taken.",
@@ -633,7 +639,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassSpec(ref common.ReferenceCallback) 
 			},
 		},
 		Dependencies: []string{
-			v1.ApplicationDefaults{}.OpenAPIModelName(), v1.ApplicationLimits{}.OpenAPIModelName()},
+			v1.ApplicationDefaults{}.OpenAPIModelName(), v1.ApplicationLimits{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName()},
 	}
 }
 
@@ -674,7 +680,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 					},
 					"applications": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Applications that name the class, or that name none while it is the default.",
+							Description: "Applications that name the class, or that name none while it is the default of their namespace.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -963,7 +969,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 					},
 					"requireResourceLimits": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether each container must have a limit for cpu and for memory. The application container may have them from the defaults of the class.",
+							Description: "Whether each container must have a limit for cpu and for memory. A limit of 0 is none. The application container may have them from the defaults of the class.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

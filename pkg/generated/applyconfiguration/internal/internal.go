@@ -77,6 +77,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: limits
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationLimits
+    - name: namespaceSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationClassStatus
   map:
     fields:

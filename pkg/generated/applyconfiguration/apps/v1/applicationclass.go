@@ -20,7 +20,7 @@ import (
 // ApplicationClass is what the platform decides for Applications: defaults for what they leave
 // out, and limits that they must keep to. An Application names its class in spec.className.
 // Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default:
-// "true"; of several, the one that was created last.
+// "true"; of several that select its namespace, the one that was created last.
 type ApplicationClassApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata.

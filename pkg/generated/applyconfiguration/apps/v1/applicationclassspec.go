@@ -5,11 +5,20 @@
 
 package v1
 
+import (
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
 // ApplicationClassSpecApplyConfiguration represents a declarative configuration of the ApplicationClassSpec type for use
 // with apply.
 //
 // ApplicationClassSpec is what the platform decides for the Applications of a class.
 type ApplicationClassSpecApplyConfiguration struct {
+	// The namespaces whose Applications may have the class, by their labels. Left out or empty, it selects
+	// all of them. An Application of another namespace that names the class is refused, or, if the
+	// namespace was selected before, Stalled with its last good children kept. A default class is the
+	// default in the namespaces that it selects.
+	NamespaceSelector *metav1.LabelSelectorApplyConfiguration `json:"namespaceSelector,omitempty"`
 	// What applies where an Application says nothing. It is never written into the Application's
 	// spec; status.class of the Application shows what was taken.
 	Defaults *ApplicationDefaultsApplyConfiguration `json:"defaults,omitempty"`
@@ -23,6 +32,14 @@ type ApplicationClassSpecApplyConfiguration struct {
 // apply.
 func ApplicationClassSpec() *ApplicationClassSpecApplyConfiguration {
 	return &ApplicationClassSpecApplyConfiguration{}
+}
+
+// WithNamespaceSelector sets the NamespaceSelector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NamespaceSelector field is set to the value of the last call.
+func (b *ApplicationClassSpecApplyConfiguration) WithNamespaceSelector(value *metav1.LabelSelectorApplyConfiguration) *ApplicationClassSpecApplyConfiguration {
+	b.NamespaceSelector = value
+	return b
 }
 
 // WithDefaults sets the Defaults field in the declarative configuration to the given value

@@ -20,7 +20,7 @@ type ApplicationClassStatusApplyConfiguration struct {
 	// Ready: the class is valid, and its Applications are synced with it. Default: there while the
 	// annotation asks for it; True for the class that is the default.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// Applications that name the class, or that name none while it is the default.
+	// Applications that name the class, or that name none while it is the default of their namespace.
 	Applications *int32 `json:"applications,omitempty"`
 	// Of them, those that were synced with this generation of the class.
 	Updated *int32 `json:"updated,omitempty"`

@@ -32,8 +32,8 @@ type ApplicationLimitsApplyConfiguration struct {
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitempty"`
 	// Most pods: of replicas, and of autoscaling.maxReplicas.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// Whether each container must have a limit for cpu and for memory. The application container
-	// may have them from the defaults of the class.
+	// Whether each container must have a limit for cpu and for memory. A limit of 0 is none. The
+	// application container may have them from the defaults of the class.
 	RequireResourceLimits *bool `json:"requireResourceLimits,omitempty"`
 	// Whether serviceAccount.name may be set, so that pods run as a ServiceAccount which the
 	// Application does not own. If so, who writes it must still be allowed to use that account.
