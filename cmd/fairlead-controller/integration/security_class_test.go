@@ -31,6 +31,22 @@ spec:
 
 const privileged = "  podSecurityContext: {runAsNonRoot: false}\n  securityContext: {privileged: true, allowPrivilegeEscalation: true, runAsNonRoot: false}"
 
+// writer is a role for Applications. Nothing aggregates Kubernetes' own roles in a cluster of the API server alone.
+const writer = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: writer}
+rules:
+- {apiGroups: [apps.fairlead.dev], resources: [applications], verbs: [get, create, update, patch, delete]}
+`
+
+// asWriter is the environment with the rights of a tenant who may write Applications and nothing else.
+func (e *env) asWriter() *env {
+	e.Helper()
+	e.applyAnywhere(writer)
+	return e.as("writer")
+}
+
 // labelNamespace gives the namespace of the test a team; "" takes it away.
 func (e *env) labelNamespace(team string) {
 	e.Helper()
@@ -51,7 +67,7 @@ func TestS22ClassesOfOthersWithoutWebhooks(t *testing.T) {
 	e := newEnv(t, classCluster(t))
 	e.apply(lax)
 	e.run(everywhere)
-	tenant := e.as("edit")
+	tenant := e.asWriter()
 	tenant.create(classed("thief", "  className: lax", privileged))
 	stalled := e.waitCondition("thief", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonClassNotAllowed)
 	if message := describe(stalled); !strings.Contains(message, fmt.Sprintf(`ApplicationClass "lax" does not select namespace %q`, e.namespace)) {
@@ -93,7 +109,7 @@ func TestS22NoClassAtAll(t *testing.T) {
 	forTeam := "  namespaceSelector: {matchLabels: {team: shop}}\n"
 	e.apply(class("standard", "low", forTeam))
 	e.run(everywhere, func(s *setup) { s.RequireClass = true })
-	tenant := e.as("edit")
+	tenant := e.asWriter()
 	tenant.create(classed("web"))
 	e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonClassRequired)
 	if find[appsv1.Deployment](e, "web") != nil {
@@ -110,7 +126,8 @@ func TestS22ClassesAtTheRequest(t *testing.T) {
 	e := newEnv(t, classCluster(t))
 	e.apply(lax)
 	e.run(everywhere, withWebhooks, func(s *setup) { s.RequireClass = true })
-	tenant := e.tenant("edit").AppsV1().Applications(e.namespace)
+	e.applyAnywhere(writer)
+	tenant := e.tenant("writer").AppsV1().Applications(e.namespace)
 	create := func(className string) error {
 		a := &v1.Application{Spec: v1.ApplicationSpec{Image: "registry.example.com/web:1", ClassName: className}}
 		a.Name = "web"
