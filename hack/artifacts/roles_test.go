@@ -62,7 +62,7 @@ func excesses(p permission) []string {
 	}
 	has(p.rule.Verbs, "*", "escalate", "bind", "impersonate")
 	has(p.rule.APIGroups, "*", rbacv1.GroupName, "certificates.k8s.io", "apiregistration.k8s.io")
-	has(p.rule.Resources, "*", "pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "serviceaccounts/token", "nodes", "nodes/proxy", "namespaces", "persistentvolumes")
+	has(p.rule.Resources, "*", "pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "serviceaccounts/token", "nodes", "nodes/proxy", "persistentvolumes")
 	has(p.rule.NonResourceURLs, "*", "/*")
 	for _, resource := range p.rule.Resources {
 		if strings.Contains(resource, "*") {
@@ -79,6 +79,9 @@ func excesses(p permission) []string {
 	}
 	if slices.Contains(p.rule.Resources, "leases") && len(p.rule.ResourceNames) == 0 && !slices.Equal(p.rule.Verbs, []string{"create"}) {
 		all = append(all, "Leases without a name")
+	}
+	if slices.Contains(p.rule.Resources, "namespaces") && !slices.Equal(p.rule.Verbs, []string{"get", "list", "watch"}) {
+		all = append(all, "writing namespaces")
 	}
 	registration := slices.Contains(p.rule.APIGroups, "admissionregistration.k8s.io")
 	if registration && (len(p.rule.ResourceNames) == 0 || slices.Contains(p.rule.Verbs, "create")) {
