@@ -4,8 +4,6 @@
 package render
 
 import (
-	"slices"
-
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -16,6 +14,7 @@ func URLs(app *v1.Application) []string {
 		return nil
 	}
 	var urls []string
+	seen := map[string]bool{}
 	for _, route := range app.Spec.Routes {
 		scheme := "http"
 		if route.TLS != nil {
@@ -24,7 +23,8 @@ func URLs(app *v1.Application) []string {
 		for _, hostname := range route.Hostnames {
 			for _, path := range RoutePaths(app, route) {
 				url := scheme + "://" + hostname + path.Path
-				if !slices.Contains(urls, url) {
+				if !seen[url] {
+					seen[url] = true
 					urls = append(urls, url)
 				}
 			}

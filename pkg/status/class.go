@@ -9,7 +9,7 @@ import v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 // for its class any more, and what the last sync said stays.
 func appliedClass(in Input) *v1.AppliedClass {
 	if in.deleting() {
-		return in.Snapshot.Application.Status.Class.DeepCopy()
+		return boundedClass(in.Snapshot.Application.Status.Class.DeepCopy())
 	}
-	return in.Snapshot.Class.DeepCopy()
+	return boundedClass(in.Snapshot.Class.DeepCopy())
 }

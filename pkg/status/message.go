@@ -15,24 +15,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// maxMessage is the most bytes of a message: what an Event takes, and more than people read.
-const maxMessage = 1024
-
 // bounded cuts a message that is too long, between two characters.
 func bounded(message string) string { return cut(message, maxMessage) }
-
-func cut(text string, most int) string {
-	text = strings.ToValidUTF8(text, "?")
-	if len(text) <= most {
-		return text
-	}
-	const mark = "…"
-	end := most - len(mark)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
-}
 
 // sentence ends what others wrote as a sentence ends. The rest stays as it is: it may begin with
 // a name.
@@ -73,7 +57,7 @@ var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 // reasonOf makes a reason of another API fit for a condition, which the API server would else
 // refuse together with the whole status.
 func reasonOf(reason string) string {
-	if len(reason) > maxMessage || !validReason.MatchString(reason) {
+	if len(reason) > maxReason || !validReason.MatchString(reason) {
 		return v1.ReasonUnknown
 	}
 	return reason

@@ -185,7 +185,7 @@ func say(same []finding) string {
 	if !since.IsZero() {
 		best = strings.Replace(best, sinceWhen, since.UTC().Format(time.RFC3339), 1)
 	}
-	return squeeze(best, maxWords)
+	return cut(squeeze(best, maxWords), maxWords)
 }
 
 // due are the findings that count now. The others are about pods that just start.

@@ -5,7 +5,6 @@ package status
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -38,10 +37,10 @@ func assessAll(in Input) []assessment {
 	return children
 }
 
-// resources lists the children. Without a plan the last list holds on.
+// resources lists the children, as many as fit. Without a plan the last list holds on.
 func resources(in Input, children []assessment) []v1.ResourceStatus {
 	if !in.planned() {
-		return slices.Clone(in.Snapshot.Application.Status.Resources)
+		return boundedResources(in.Snapshot.Application.Status.Resources, func(int) bool { return true })
 	}
 	var list []v1.ResourceStatus
 	for _, a := range children {
@@ -51,10 +50,10 @@ func resources(in Input, children []assessment) []v1.ResourceStatus {
 			Name:    a.Ref.Name,
 			UID:     uid(in, a.Result),
 			State:   a.state,
-			Message: bounded(a.message),
+			Message: a.message,
 		})
 	}
-	return list
+	return boundedResources(list, func(i int) bool { return children[i].Desired != nil })
 }
 
 // uid is that of the object which the Application owns under this name. One that others deleted

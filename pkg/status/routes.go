@@ -114,18 +114,20 @@ func problemOf(a assessment) routeProblem {
 // hosts names some of the hosts of the routes.
 func hosts(routes []v1.Route) string {
 	const most = 5
-	var all []string
+	seen := map[string]bool{}
+	var some []string
 	for _, route := range routes {
 		for _, host := range route.Hostnames {
-			if !slices.Contains(all, host) {
-				all = append(all, host)
+			if !seen[host] && len(some) < most {
+				some = append(some, host)
 			}
+			seen[host] = true
 		}
 	}
-	if len(all) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+	if more := len(seen) - len(some); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(some, ", "), more)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(some, ", ")
 }
 
 // summarizeRoutes is the summary of an Application whose pods serve, and whose routes do not lead

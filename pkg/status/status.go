@@ -5,7 +5,6 @@ package status
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,9 +167,9 @@ func (in Input) known(ref child.Ref) v1.ResourceStatus {
 
 func urls(in Input) []string {
 	if !in.planned() {
-		return slices.Clone(in.Snapshot.Application.Status.URLs)
+		return boundedURLs(in.Snapshot.Application.Status.URLs)
 	}
-	return slices.Clone(in.URLs)
+	return boundedURLs(in.URLs)
 }
 
 // image is what runs: that of the live Deployment, not of the spec, since with an invalid spec
@@ -179,7 +178,7 @@ func image(in Input, p pods) string {
 	if p.complete() {
 		for _, container := range p.live.Spec.Template.Spec.Containers {
 			if container.Name == in.Snapshot.Application.Name {
-				return container.Image
+				return cut(container.Image, maxImage)
 			}
 		}
 	}

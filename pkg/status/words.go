@@ -10,9 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxWords is the most bytes of the message of a problem; the CRD counts characters, which are fewer.
-const maxWords = 256
-
 var (
 	// Before the registry's words the kubelet puts, every other time, its own.
 	backOffPrefix = regexp.MustCompile(`^Back-off pulling image ".*?": (\w+: )?`)
@@ -38,7 +35,7 @@ func words(message string) string {
 	message = rpcError.ReplaceAllString(message, "")
 	message = localPort.ReplaceAllString(message, "$1->")
 	message = credentials.ReplaceAllString(message, "://***@")
-	return squeeze(message, maxWords)
+	return cut(squeeze(message, maxWords), maxWords)
 }
 
 // withoutPodName takes away the name of a pod that was not made: the next one has another.

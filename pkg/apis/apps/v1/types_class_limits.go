@@ -123,4 +123,9 @@ type AppliedClass struct {
 	// least one route takes.
 	// +optional
 	Defaults *ApplicationDefaults `json:"defaults,omitempty"`
+
+	// True where the Application takes more than fits here. Then defaults has the first Gateway of routes
+	// at most; the class has everything.
+	// +optional
+	DefaultsOmitted bool `json:"defaultsOmitted,omitempty"`
 }

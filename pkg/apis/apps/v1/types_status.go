@@ -45,7 +45,8 @@ type ApplicationStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Where the application is reached from outside of the cluster. In the order of the routes.
+	// Where the application is reached from outside of the cluster. In the order of the routes; the
+	// first ones, as many as fit.
 	// +listType=atomic
 	// +optional
 	URLs []string `json:"urls,omitempty"`
@@ -63,7 +64,8 @@ type ApplicationStatus struct {
 	// +optional
 	Class *AppliedClass `json:"class,omitempty"`
 
-	// The children, each with its state.
+	// The children, each with its state. Those that the spec asks for come before what is still to be
+	// deleted, of which only as many are listed as fit.
 	// +listType=map
 	// +listMapKey=group
 	// +listMapKey=kind
