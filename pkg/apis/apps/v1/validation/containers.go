@@ -97,6 +97,11 @@ func validateSidecars(in input) field.ErrorList {
 func validateContainer(in input, container otherContainer) field.ErrorList {
 	path := container.path
 	var errs field.ErrorList
+	// As for the application container, which has its limits from the schema.
+	errs = append(errs, tooMany(path.Child("ports"), len(container.Ports), 64)...)
+	errs = append(errs, tooMany(path.Child("env"), len(container.Env), 1024)...)
+	errs = append(errs, tooMany(path.Child("envFrom"), len(container.EnvFrom), 64)...)
+	errs = append(errs, tooMany(path.Child("volumeMounts"), len(container.VolumeMounts), 256)...)
 	errs = append(errs, label(path.Child("name"), container.Name)...)
 	errs = append(errs, validateImage(path.Child("image"), container.Image)...)
 	errs = append(errs, validateWords(path.Child("command"), container.Command)...)

@@ -3,7 +3,13 @@
 
 package validation
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
 
 func TestCommand(t *testing.T) {
 	run(t, []testCase{{
@@ -121,4 +127,20 @@ initContainers:
 			`spec.initContainers[0].volumeMounts[2].bindMountOptions[2]: Unsupported value: "rw": supported values: "nodev", "noexec", "nosuid"`,
 		},
 	}})
+}
+
+// TestListsOfOtherContainers: a sidecar has no more of anything than the application may have.
+func TestListsOfOtherContainers(t *testing.T) {
+	app := application(t, `sidecars: [{name: proxy, image: proxy:1}]`)
+	sidecar := &app.Spec.Sidecars[0]
+	for i := range 1025 {
+		sidecar.Env = append(sidecar.Env, corev1.EnvVar{Name: fmt.Sprintf("A%d", i)})
+	}
+	for i := range 65 {
+		sidecar.Ports = append(sidecar.Ports, corev1.ContainerPort{ContainerPort: int32(i + 1)})
+	}
+	want := []string{"spec.sidecars[0].ports: Too many: 65: must have at most 64 items", "spec.sidecars[0].env: Too many: 1025: must have at most 1024 items"}
+	if diff := cmp.Diff(want, messages(ValidateApplication(app, Options{}))); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
 }
