@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"strconv"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
@@ -139,26 +141,32 @@ func sameKeys(keys []string, want, have view) bool {
 
 // unique tells whether surely no item of a live list has the keys of another one.
 func unique(keys []string, list view) bool {
+	seen := make(map[string]bool, list.items())
 	for i := range list.items() {
-		for j := range i {
-			if mayHaveSameKeys(keys, list.at(i), list.at(j)) {
-				return false
-			}
+		identity, known := identityOf(keys, list.at(i))
+		if !known || seen[identity] {
+			return false
 		}
+		seen[identity] = true
 	}
 	return true
 }
 
-func mayHaveSameKeys(keys []string, a, b view) bool {
+// identityOf is the same for two items that have the same keys. It is not known of what cannot be encoded.
+func identityOf(keys []string, item view) (identity string, known bool) {
 	if len(keys) == 0 {
-		return a.mayEqual(b)
+		return item.text(), item.IsValid() && !item.isOpaque()
 	}
-	for _, key := range keys {
-		one, hasOne := a.get(key)
-		other, hasOther := b.get(key)
-		if hasOne != hasOther || hasOne && !one.mayEqual(other) {
-			return false
+	for _, name := range keys {
+		key, found := item.get(name)
+		switch {
+		case !found:
+			identity += "-"
+		case !key.IsValid() || key.isOpaque():
+			return "", false
+		default:
+			identity += strconv.Quote(key.text())
 		}
 	}
-	return true
+	return identity, true
 }

@@ -51,10 +51,14 @@ func misplaced(desired *unstructured.Unstructured, live child.Object) []string {
 
 // sameOrder tells whether those rendered items that are live too stand in the rendered order.
 func sameOrder[T any](rendered []map[string]any, live []T, name func(T) string) bool {
+	positions := make(map[any]int, len(live))
+	for i, l := range slices.Backward(live) {
+		positions[name(l)] = i // Of two by one name, the first.
+	}
 	next := 0
 	for _, item := range rendered {
-		i := slices.IndexFunc(live, func(l T) bool { return name(l) == item["name"] })
-		if i < 0 {
+		i, found := positions[item["name"]]
+		if !found {
 			continue
 		}
 		if i < next {

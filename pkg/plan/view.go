@@ -123,14 +123,6 @@ func (v view) equals(other view) bool {
 	}
 }
 
-// mayEqual says yes, too, of what cannot be encoded.
-func (v view) mayEqual(other view) bool {
-	if v.equals(other) {
-		return true
-	}
-	return v.isOpaque() || other.isOpaque()
-}
-
 // isOpaque tells whether it fails to encode itself.
 func (v view) isOpaque() bool {
 	if !v.IsValid() || !v.entry().CanConvertToUnstructured() {
