@@ -86,8 +86,12 @@ func (c Choice) number(name string) int64 {
 	}
 }
 
-// kept are the names of the revisions that stay beside the one that is to run: as many as the spec wants,
-// the newest first, and those without which nobody could go back, or say what happened.
+// maxHistoryBytes is how long the revisions of an Application may be together, but for those that are needed.
+// Each is as long as what the spec says about the pods, and the controller has them all in memory.
+const maxHistoryBytes = 1 << 20
+
+// kept are the names of the revisions that stay beside the one that is to run: as many as the spec wants
+// and as fit, the newest first, and those without which nobody could go back, or say what happened.
 func (c Choice) kept(name string) []string {
 	limit := 5
 	if own := c.facts.Application.Spec.RevisionHistoryLimit; own != nil {
@@ -101,15 +105,21 @@ func (c Choice) kept(name string) []string {
 		needed = append(needed, c.from.name)
 	}
 	var kept []string
+	bytes := 0
 	for _, r := range c.facts.history {
 		if r.name != name && slices.Contains(needed, r.name) {
 			kept = append(kept, r.name)
+			bytes += len(r.data)
 		}
 	}
 	for _, r := range c.facts.history {
-		if len(kept) < limit && r.name != name && !slices.Contains(kept, r.name) {
-			kept = append(kept, r.name)
+		if r.name == name || slices.Contains(needed, r.name) {
+			continue
 		}
+		if bytes += len(r.data); len(kept) >= limit || bytes > maxHistoryBytes {
+			break
+		}
+		kept = append(kept, r.name)
 	}
 	return kept
 }

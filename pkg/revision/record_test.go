@@ -6,6 +6,7 @@ package revision
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -162,5 +163,27 @@ func BenchmarkChooseAndRecord(b *testing.B) {
 		if _, err := choice.Record("configmaps", "secrets"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestHistoryIsBoundedInBytes: whatever the limit, large revisions do not pile up, and the one that was
+// healthy last is never among those that go.
+func TestHistoryIsBoundedInBytes(t *testing.T) {
+	c := newCluster()
+	c.application.Spec.RevisionHistoryLimit, c.application.Spec.Rollback = new(int32(100)), nil
+	c.application.Spec.Args = []string{strings.Repeat("x", maxHistoryBytes/4)}
+	kept := c.run(t, "web:0", healthy).Name
+	for i := range 10 {
+		c.run(t, fmt.Sprintf("web:%d", i+1), broken)
+	}
+	bytes := 0
+	for _, r := range c.history {
+		bytes += len(r.Data.Raw)
+	}
+	if bytes > 2*maxHistoryBytes || len(c.history) < 3 {
+		t.Errorf("%d revisions of %d bytes, want at least 3, of at most %d", len(c.history), bytes, 2*maxHistoryBytes)
+	}
+	if !slices.ContainsFunc(c.history, func(r *appsv1.ControllerRevision) bool { return r.Name == kept }) {
+		t.Error("the revision that was healthy last is gone")
 	}
 }
