@@ -54,7 +54,7 @@ func (b *bench) measure(ctx context.Context) error {
 			return fmt.Errorf("peer: %w", err)
 		}
 	}
-	if b.options.wants("G3", "G4", "G5", "G6", "G7", "G9", "G10") {
+	if b.options.wants("G3", "G4", "G5", "G6", "G7", "G9", "G10", "G12") {
 		return b.measureSettled(ctx)
 	}
 	return nil

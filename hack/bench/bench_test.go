@@ -45,10 +45,10 @@ func TestRuns(t *testing.T) {
 	}{
 		{
 			name:  "settled Applications and a peer",
-			goals: []string{"G3", "G4", "G5", "G6", "G7", "G9", "G10"},
+			goals: []string{"G3", "G4", "G5", "G6", "G7", "G9", "G10", "G12"},
 			// The peer is the controller once more, as if it were somebody else's.
 			flags: []string{
-				"-n=20", "-step=1s", "-outage=1s", "-edits=6",
+				"-n=20", "-step=1s", "-outage=1s", "-edits=6", "-expensive=4",
 				"-peer-template=" + peerTemplate(t), "-peer-resource=apps.fairlead.dev/v1/applications",
 				"-peer-children=" + strconv.Itoa(peerChildren), "-peer-crds=" + filepath.Join(root, "artifacts", "crds"),
 				"-peer-command=" + filepath.Join(root, "bin", "fairlead-controller") + " --kubeconfig=$KUBECONFIG",

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -46,7 +47,9 @@ func (l *lab) startController(ctx context.Context, args ...string) (*controller,
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.start(exec.Command(l.options.controller(), args...), "fairlead-controller")
+	cmd := exec.Command(l.options.controller(), args...)
+	cmd.Env = append(os.Environ(), "GOMEMLIMIT="+memoryLimit) // As installed.
+	s, err := l.start(cmd, "fairlead-controller")
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type options struct {
 	peer
 }
 
-// durations bound what lasts as long as one likes.
+// durations bound what lasts as long, and takes as much, as one likes.
 type durations struct {
 	// outage is how long the API server is away.
 	outage time.Duration
@@ -52,10 +52,12 @@ type durations struct {
 	step time.Duration
 	// edits is how often drift is made and repaired.
 	edits int
+	// expensive is how many Applications the noisy tenant has.
+	expensive int
 }
 
 // goalNames are the goals that this measures. G8 needs pods and G11 an hour: make e2e and a soak have them.
-var goalNames = []string{"G1", "G2", "G3", "G4", "G5", "G6", "G7", "G9", "G10"}
+var goalNames = []string{"G1", "G2", "G3", "G4", "G5", "G6", "G7", "G9", "G10", "G12"}
 
 // parseOptions reads the flags. flag.ErrHelp means that the usage was asked for and printed.
 func parseOptions(args []string, output io.Writer) (*options, error) {
@@ -69,14 +71,15 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	var goals, controllerArgs string
 	flags.StringVar(&o.root, "root", "", "the directory with bin and artifacts; default: the current one, or the nearest above it that has them")
 	flags.IntVar(&o.applications, "n", 1000, "how many Applications")
-	flags.IntVar(&o.repeats, "repeats", 5, "how often G1 and G4 are repeated, G4 at least 3 times; G3 and G7 are at most 3 times")
+	flags.IntVar(&o.repeats, "repeats", 5, "how often G1 and G4 are repeated, G4 at least 3 times; G3, G7 and G12 are at most 3 times")
 	flags.StringVar(&goals, "goals", strings.Join(goalNames, ","), "what to measure")
 	flags.IntVar(&o.workers, "workers", 16, "workers of the controller, and requests that the raw client has under way")
 	flags.StringVar(&o.json, "json", "", "a file to write the report to, as JSON")
 	flags.StringVar(&controllerArgs, "controller-args", "", "more flags for the controller, separated by spaces")
 	flags.DurationVar(&o.outage, "outage", 0, "how long the API server is away in G9; default: 60s from 10,000 Applications on, 10s below")
-	flags.DurationVar(&o.step, "step", 20*time.Second, "how long each rate is held in G7 and G10")
+	flags.DurationVar(&o.step, "step", 20*time.Second, "how long each rate is held in G7, G10 and G12")
 	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
+	flags.IntVar(&o.expensive, "expensive", 100, "how many of the most expensive Applications the noisy tenant of G12 has")
 	o.peer.addFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -111,6 +114,9 @@ func (o *options) validate() error {
 	}
 	if o.repeats < 1 {
 		errs = append(errs, fmt.Errorf("-repeats is %d, but must be at least 1", o.repeats))
+	}
+	if o.expensive < 1 || o.expensive > 1000 {
+		errs = append(errs, fmt.Errorf("-expensive is %d, but must be between 1 and 1000", o.expensive))
 	}
 	if o.workers < 1 || o.workers > 1000 {
 		errs = append(errs, fmt.Errorf("-workers is %d, but must be between 1 and 1000", o.workers))

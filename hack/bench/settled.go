@@ -28,6 +28,7 @@ func (b *bench) measureSettled(ctx context.Context) error {
 			{"G10", b.measureWebhooks},
 			{"G7", b.measureChurn},
 			{"G9", b.measureOutage},
+			{"G12", b.measureNeighbours},
 			{"G5", b.measureForeign}, // The last: these objects would be in the way of the others.
 		} {
 			if !b.options.wants(goal.name) {

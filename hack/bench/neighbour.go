@@ -1,0 +1,175 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/fairlead/hack/bench/internal/report"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// G12: what a tenant notices of another one that writes the most expensive Applications that can be stored.
+
+const (
+	// noisyNamespace is that of the tenant that writes them. It is not among those that are measured.
+	noisyNamespace = "noisy"
+	// noisyRate is how many of them are changed in a second.
+	noisyRate = 10.0
+	// normalRate is how many Applications of the other tenants are changed in a second.
+	normalRate = 10.0
+	// shippedLimit is the limit of memory in artifacts/controller/deployment.yaml, and memoryLimit the GOMEMLIMIT there.
+	shippedLimit = 1024 // MiB
+	memoryLimit  = "900MiB"
+)
+
+// neighbourly is a run: what the tenant that works normally has waited, and what the controller has taken.
+type neighbourly struct {
+	// waits are the milliseconds from each change to the Deployment's.
+	waits report.Sample
+	// rate is how many expensive Applications were changed in a second, peak the most memory in MiB.
+	rate, peak float64
+}
+
+func (b *bench) measureNeighbours(ctx context.Context, l *lab) error {
+	b.progress.step("G12: %d times %.0f changes a second for %s, without and with a tenant that changes %.0f of its %d most expensive Applications a second",
+		b.rounds(), normalRate, b.options.step, noisyRate, b.options.expensive)
+	if err := l.makeNoise(ctx); err != nil {
+		return err
+	}
+	var quiet, noisy, peaks, rates report.Sample
+	for range b.rounds() {
+		for _, noise := range []float64{0, noisyRate} {
+			run, err := l.besideNoise(ctx, noise)
+			if err != nil {
+				return err
+			}
+			p99 := run.waits.Quantile(0.99)
+			b.progress.result("%.1f expensive changes a second: median %.0f ms, p99 %.0f ms, peak RSS %.0f MiB", run.rate, run.waits.Median(), p99, run.peak)
+			if noise == 0 {
+				quiet = append(quiet, p99)
+				continue
+			}
+			noisy, peaks, rates = append(noisy, p99), append(peaks, run.peak), append(rates, run.rate)
+		}
+	}
+	b.add(
+		report.Row{
+			Goal: "G12", What: "p99 of a change beside a noisy tenant, against a quiet run", Unit: "ms", Must: report.AtMostTimes(2), Aim: report.AtMostTimes(1.2),
+			Floor: quiet, Measured: noisy,
+			Note: fmt.Sprintf("%.0f changes a second, until the Deployment is written; %.1f expensive ones a second came about", normalRate, rates.Median()),
+		},
+		report.Row{
+			Goal: "G12", What: "peak RSS over the most expensive Applications", Unit: "MiB", Must: report.AtMost(shippedLimit), Measured: peaks,
+			Note: fmt.Sprintf("%d of them, from the start of the controller on, with GOMEMLIMIT=%s", b.options.expensive, memoryLimit),
+		},
+	)
+	return nil
+}
+
+// makeNoise stores the expensive Applications, while no controller runs.
+func (l *lab) makeNoise(ctx context.Context) error {
+	if err := l.createNamespace(ctx, noisyNamespace); err != nil {
+		return err
+	}
+	return inParallel(ctx, 4, l.options.expensive, func(ctx context.Context, i int) error {
+		if _, err := l.clients.fairlead.AppsV1().Applications(noisyNamespace).Create(ctx, expensive(i), metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create an expensive Application: %w", err)
+		}
+		return nil
+	})
+}
+
+// besideNoise changes Applications at a steady rate beside the noise, and returns what became of it.
+func (l *lab) besideNoise(ctx context.Context, noise float64) (run neighbourly, err error) {
+	err = l.withController(ctx, func(c *controller) error {
+		if err := l.awaitRest(ctx, c, l.applications+l.options.expensive); err != nil {
+			return err
+		}
+		if err := l.collectGarbage(ctx); err != nil {
+			return err
+		}
+		asked, err := l.follow(ctx, func(e *event) bool { return measured(e) && isSuccessfulWrite(e) })
+		if err != nil {
+			return err
+		}
+		both, changing := errgroup.WithContext(ctx)
+		both.Go(func() error {
+			_, err := l.changeAtRate(changing, normalRate, func(int, *v1.Application) {})
+			return err
+		})
+		if noise > 0 {
+			both.Go(func() (err error) {
+				run.rate, err = atRate(changing, noise, l.options.step, func(ctx context.Context, turn int) error {
+					return l.changeExpensive(ctx, turn%l.options.expensive)
+				})
+				return err
+			})
+		}
+		if err := both.Wait(); err != nil {
+			return err
+		}
+		if err := asked.untilCalm(ctx, c.subject, func([]event) bool { return true }); err != nil {
+			return err
+		}
+		run.waits = followed(asked.events, fromController)
+		peak, err := c.peak()
+		run.peak = float64(peak) / mebibyte
+		return err
+	})
+	return run, err
+}
+
+// changeExpensive gives an expensive Application another image: a small request, and much to decode, compare and store.
+func (l *lab) changeExpensive(ctx context.Context, i int) error {
+	patch := fmt.Appendf(nil, `{"spec":{"image":"registry.example.com/web:%s"}}`, l.tag())
+	_, err := l.clients.fairlead.AppsV1().Applications(noisyNamespace).
+		Patch(ctx, expensive(i).Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"})
+	if err != nil {
+		return fmt.Errorf("change an expensive Application: %w", err)
+	}
+	return nil
+}
+
+// expensive is the i-th of the most expensive Applications that can be stored, each in one of four ways: three are at
+// the limits, and the fourth is beyond what a controller takes, and of a kind that takes most memory for its length.
+func expensive(i int) *v1.Application {
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: noisyNamespace, Name: fmt.Sprintf("noisy-%03d", i)}}
+	spec := &application.Spec
+	spec.Image = "registry.example.com/web:1"
+	spec.RevisionHistoryLimit = new(int32(100))
+	switch i % 4 {
+	case 0:
+		spec.Config = &v1.Config{MountPath: "/etc/web", Data: map[string]string{"a": strings.Repeat("x", v1.MaxConfigBytes-1)}}
+	case 1:
+		spec.Ports = []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}
+		spec.Routes = []v1.Route{{Name: "all"}}
+		for host := range 32 {
+			spec.Routes[0].Hostnames = append(spec.Routes[0].Hostnames, fmt.Sprintf("h%d.n%d.noisy.example.com", host, i))
+		}
+		for path := range v1.MaxRoutePaths / 32 {
+			spec.Routes[0].Paths = append(spec.Routes[0].Paths, v1.RoutePath{Path: fmt.Sprintf("/%d/%s", path, strings.Repeat("p", 900))})
+		}
+	case 2:
+		for sidecar := range 8 {
+			env := make([]corev1.EnvVar, 900)
+			for e := range env {
+				env[e] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: "x"}
+			}
+			spec.Sidecars = append(spec.Sidecars, corev1.Container{Name: fmt.Sprintf("sidecar-%d", sidecar), Image: "registry.example.com/proxy:1", Env: env})
+		}
+	default:
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: make([]corev1.NodeSelectorTerm, 200_000)},
+		}}
+	}
+	return application
+}
