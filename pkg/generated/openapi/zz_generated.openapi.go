@@ -1421,7 +1421,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"revisionHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5. The one that was healthy last is kept beyond it.",
+							Description: "How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5. The one that was healthy last is kept beyond it. Fewer are kept where they have more than 1 MiB together.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1688,7 +1688,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Where the application is reached from outside of the cluster. In the order of the routes.",
+							Description: "Where the application is reached from outside of the cluster. In the order of the routes; the first ones, as many as fit.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1731,7 +1731,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The children, each with its state.",
+							Description: "The children, each with its state. Those that the spec asks for come before what is still to be deleted, of which only as many are listed as fit.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1795,6 +1795,13 @@ func schema_pkg_apis_apps_v1_AppliedClass(ref common.ReferenceCallback) common.O
 						SchemaProps: spec.SchemaProps{
 							Description: "What the Application takes from the class: those of the class's defaults that the Application leaves open. Together with its spec they are what is applied. Of routes, what at least one route takes.",
 							Ref:         ref(v1.ApplicationDefaults{}.OpenAPIModelName()),
+						},
+					},
+					"defaultsOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "True where the Application takes more than fits here. Then defaults has the first Gateway of routes at most; the class has everything.",
+							Type:        []string{"boolean"},
+							Format:      "",
 						},
 					},
 				},

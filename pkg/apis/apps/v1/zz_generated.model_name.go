@@ -84,6 +84,11 @@ func (in Config) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DecodeError) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.DecodeError"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in DisruptionBudget) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.DisruptionBudget"
 }

@@ -502,6 +502,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: defaults
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationDefaults
+    - name: defaultsOmitted
+      type:
+        scalar: boolean
     - name: generation
       type:
         scalar: numeric

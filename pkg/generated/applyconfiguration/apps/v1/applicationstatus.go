@@ -31,7 +31,8 @@ type ApplicationStatusApplyConfiguration struct {
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 	// Label selector of the pods, for autoscalers and kubectl.
 	Selector *string `json:"selector,omitempty"`
-	// Where the application is reached from outside of the cluster. In the order of the routes.
+	// Where the application is reached from outside of the cluster. In the order of the routes; the
+	// first ones, as many as fit.
 	URLs []string `json:"urls,omitempty"`
 	// The image that runs, once the rollout is complete.
 	Image *string `json:"image,omitempty"`
@@ -40,7 +41,8 @@ type ApplicationStatusApplyConfiguration struct {
 	Revision *RevisionStatusApplyConfiguration `json:"revision,omitempty"`
 	// The class with which the Application was synced, and what it takes from it.
 	Class *AppliedClassApplyConfiguration `json:"class,omitempty"`
-	// The children, each with its state.
+	// The children, each with its state. Those that the spec asks for come before what is still to be
+	// deleted, of which only as many are listed as fit.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
 	// What keeps pods of the current revision from serving, the worst first; none while the
 	// Application is ready. Atomic: the list is computed as a whole, and its order tells.

@@ -18,6 +18,9 @@ type AppliedClassApplyConfiguration struct {
 	// Application leaves open. Together with its spec they are what is applied. Of routes, what at
 	// least one route takes.
 	Defaults *ApplicationDefaultsApplyConfiguration `json:"defaults,omitempty"`
+	// True where the Application takes more than fits here. Then defaults has the first Gateway of routes
+	// at most; the class has everything.
+	DefaultsOmitted *bool `json:"defaultsOmitted,omitempty"`
 }
 
 // AppliedClassApplyConfiguration constructs a declarative configuration of the AppliedClass type for use with
@@ -47,5 +50,13 @@ func (b *AppliedClassApplyConfiguration) WithGeneration(value int64) *AppliedCla
 // If called multiple times, the Defaults field is set to the value of the last call.
 func (b *AppliedClassApplyConfiguration) WithDefaults(value *ApplicationDefaultsApplyConfiguration) *AppliedClassApplyConfiguration {
 	b.Defaults = value
+	return b
+}
+
+// WithDefaultsOmitted sets the DefaultsOmitted field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DefaultsOmitted field is set to the value of the last call.
+func (b *AppliedClassApplyConfiguration) WithDefaultsOmitted(value bool) *AppliedClassApplyConfiguration {
+	b.DefaultsOmitted = &value
 	return b
 }
