@@ -37,10 +37,14 @@ In a cluster it needs no flags. Outside of one it uses --kubeconfig, or $KUBECON
 				_, err := fmt.Fprintln(command.OutOrStdout(), command.Name(), version.Get().GitVersion)
 				return err
 			}
+			lowered := limitVerbosity(options.Logging)
 			if err := logsapi.ValidateAndApply(options.Logging, nil); err != nil {
 				return err
 			}
 			ctx := klog.NewContext(command.Context(), klog.Background())
+			if lowered {
+				klog.FromContext(ctx).Info("Lowered the verbosity: above this level client-go logs the content of Secrets", "level", maxVerbosity)
+			}
 			config, err := options.Config()
 			if err != nil {
 				return err

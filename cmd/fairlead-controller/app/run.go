@@ -32,7 +32,7 @@ const controllerName = "fairlead.dev/controller"
 // Run wires everything together and runs until ctx ends. What asks has clients of its own, since a
 // replica that does not lead answers webhooks too, but must not write.
 func Run(ctx context.Context, config CompletedConfig) error {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(withoutBodies(ctx))
 	defer stop()
 	recorder := config.recorder()
 	asking, err := newClients(config.Client, recorder)
