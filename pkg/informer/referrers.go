@@ -45,7 +45,8 @@ func (r *referrers) set(application cache.ObjectName, references []reference.Ref
 		return
 	}
 	for _, to := range r.refersTo[application] {
-		if r.of[to].Delete(application); len(r.of[to]) == 0 {
+		r.of[to].Delete(application)
+		if len(r.of[to]) == 0 {
 			delete(r.of, to)
 		}
 	}
