@@ -102,6 +102,13 @@ test: cluster ## Run all tests with the race detector, those on a real API serve
 test-unit: ## Run the tests that need no cluster, without the race detector: quick
 	@hack/test.sh --unit $(ARGS)
 
+# DURATION is how long `make fuzz` looks.
+DURATION ?= 10m
+
+.PHONY: fuzz
+fuzz: ## Draw objects from the schema for DURATION=10m, and try what the controller makes of them
+	@hack/fuzz.sh "$(DURATION)" $(ARGS)
+
 .PHONY: e2e
 e2e: cluster bin/fairlead-node ## Try the operator on a real node on this machine. Needs Linux, root and a few packages. ARGS=-stay: to play with it
 	@hack/build.sh ./hack/e2e fairlead-e2e
