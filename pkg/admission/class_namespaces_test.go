@@ -22,8 +22,8 @@ func forTeam(team string) func(*v1.ApplicationClassSpec) {
 	}
 }
 
-// A class is for the namespaces that it selects. One that nobody can tell of is refused, and one that is required is not
-// gone without.
+// A class is for the namespaces that it selects. One whose selection is unknown is refused, and a required
+// one cannot be left out.
 func TestClassSelectsNamespaces(t *testing.T) {
 	lax, standard := applicationClass("lax", false, forTeam("a")), applicationClass("standard", true, forTeam("a"))
 	teamA, teamB := map[string]string{"team": "a"}, map[string]string{"team": "b"}
@@ -57,7 +57,7 @@ func TestClassSelectsNamespaces(t *testing.T) {
 		{name: "cannot be read", err: errors.New("etcd is gone"), given: inClass("lax"), refused: []string{"etcd is gone"}},
 		{name: "default", cached: teamA, stamped: "standard"},
 		{name: "default of others", cached: teamB},
-		{name: "default that nobody can tell of", err: forbidden, refused: []string{"spec.className: Forbidden", `ApplicationClass "standard" is the default in namespaces`}},
+		{name: "default whose selection is unknown", err: forbidden, refused: []string{"spec.className: Forbidden", `ApplicationClass "standard" is the default in namespaces`}},
 		{name: "required, and there is a default", cached: teamA, required: true, stamped: "standard"},
 		{name: "required, and there is none", cached: teamB, required: true, refused: []string{"spec.className: Required", `no default ApplicationClass selects namespace "shop"`}},
 	} {
@@ -95,7 +95,7 @@ func TestClassSelectsNamespaces(t *testing.T) {
 	}
 }
 
-// A default class is in use by the Applications of the namespaces that it selects, and by those of which nobody knows.
+// A default class is in use by the Applications of the namespaces that it selects, and of those that cannot be read.
 func TestDefaultClassDeletion(t *testing.T) {
 	class := applicationClass("standard", true, forTeam("a"))
 	for _, test := range []struct {

@@ -104,8 +104,8 @@ func (h *Handler) otherDefault(updated *v1.ApplicationClass) ([]string, error) {
 	return nil, nil
 }
 
-// byDefault returns the Applications that have the class because it is the default of their namespace; those of which
-// nobody knows as well.
+// byDefault returns the Applications that have the class because it is the default of their namespace, or may have
+// it where the labels of the namespace are unknown.
 func (h *Handler) byDefault(old *v1.ApplicationClass) ([]*v1.Application, error) {
 	if !class.IsMarkedDefault(old) {
 		return nil, nil

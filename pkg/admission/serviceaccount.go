@@ -16,15 +16,15 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// serviceAccountVerb is the right that letting pods run as an existing ServiceAccount takes. Whoever decides what
+// serviceAccountVerb is the right that letting pods run as an existing ServiceAccount takes. A user who decides what
 // code runs as an account can do all that the account can, which is what impersonating it means. It is
 // the verb that RBAC has for this, and the built-in roles edit and admin have it in their namespace;
 // so nobody is refused who could run a pod as the account anyway, and nobody gains by an Application.
 const serviceAccountVerb = "impersonate"
 
 // serviceAccount refuses to let pods run as a ServiceAccount that is not the Application's own, unless the
-// requester may act as that account. It asks with every change of the spec, not only with one of the account: whoever
-// changes the image decides what runs as the account too.
+// requester may act as that account. It asks with every change of the spec, not only with one of the account: a user
+// who changes the image decides what runs as the account too.
 func (h *Handler) serviceAccount(ctx context.Context, in input, found *verdict) error {
 	if name := serviceAccountName(in.new); name != "" {
 		allowed, err := h.mayActAs(ctx, in, name)

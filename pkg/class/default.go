@@ -18,7 +18,7 @@ func IsMarkedDefault(class *v1.ApplicationClass) bool {
 }
 
 // Default returns the class of Applications in the namespace that name none, or nil. Of several that are marked and
-// select the namespace it is the one that was created last, as among StorageClasses: whoever made it meant to replace
+// select the namespace it is the one that was created last, as among StorageClasses: its author meant to replace
 // the other one. Of those created in one second it is the first by name.
 //
 // undecided is the class that would be the default if it selects the namespace, where nothing says whether it does.

@@ -52,7 +52,7 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// An Application never has a class that does not select its namespace, or of which nobody knows whether it does; and
+// An Application never has a class that does not select its namespace, or may not select it; and
 // never goes without a class instead.
 func TestResolveInNamespaces(t *testing.T) {
 	lax, forA, forAll := unmarked(selecting(marked("lax", 0), "a")), selecting(marked("for-a", 5), "a"), marked("for-all", 1)

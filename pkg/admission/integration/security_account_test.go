@@ -17,7 +17,7 @@ import (
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 )
 
-// serviceAccount creates an account that is nobody's child.
+// serviceAccount creates an account that no Application owns.
 func (f *fixture) serviceAccount(name string) {
 	f.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
