@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -171,6 +171,12 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: hold-%[1]s}
 spec: {policyName: hold-%[1]s, validationActions: [Deny]}
 `, e.namespace))
+	policy, binding := "hold-"+e.namespace, e.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	e.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_ = binding.Delete(ctx, policy, metav1.DeleteOptions{})
+		_ = e.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, policy, metav1.DeleteOptions{})
+	})
 	e.eventually("the policy denies", func() (bool, string) {
 		_, err := e.children(child.Deployment).Patch(e.Context(), "web", types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`),
 			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
@@ -185,8 +191,7 @@ spec: {policyName: hold-%[1]s, validationActions: [Deny]}
 		t.Errorf("it says %q", got)
 	}
 	e.waitEvent("web", v1.ReasonDeleting, "", "")
-	binding := schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingAdmissionPolicyBinding"}
-	if err := e.resource(binding).Delete(e.Context(), "hold-"+e.namespace, metav1.DeleteOptions{}); err != nil {
+	if err := binding.Delete(t.Context(), policy, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	waitGone[v1.Application](e, "web")
