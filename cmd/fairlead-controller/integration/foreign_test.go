@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -36,7 +37,7 @@ func foreignVariants() map[string]func(e *env, foreign *unstructured.Unstructure
 		// It was left behind by an Application of the same name.
 		"orphaned": func(_ *env, foreign *unstructured.Unstructured, application *v1.Application) {
 			labelled(foreign, application)
-			foreign.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: "0" + string(application.UID[1:])})
+			foreign.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: string(uuid.NewUUID())})
 		},
 		// The annotation proves nothing against a controller.
 		"claimed": func(e *env, foreign *unstructured.Unstructured, application *v1.Application) {
