@@ -151,7 +151,7 @@ func TestS22ClassesAtTheRequest(t *testing.T) {
 // the log say why; it goes on once it may, without a restart.
 func TestUnreadableClassesAreNotAbsent(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly(), controlplane.WithOwnCluster()))
+	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly()))
 	shipped := e.asShipped()
 	serving := func(s *setup) { s.Serving.HealthBindAddress = "127.0.0.1:0" }
 	e.apply(class("standard", "low"))
