@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -107,10 +109,17 @@ func (l *lab) besideNoise(ctx context.Context, noise float64) (run neighbourly, 
 			return err
 		})
 		if noise > 0 {
-			both.Go(func() (err error) {
-				run.rate, err = atRate(changing, noise, l.options.step, func(ctx context.Context, turn int) error {
-					return l.changeExpensive(ctx, turn%l.options.expensive)
+			both.Go(func() error {
+				var refused atomic.Int64
+				asked, err := atRate(changing, noise, l.options.step, func(ctx context.Context, turn int) error {
+					err := l.changeExpensive(ctx, turn%l.options.expensive)
+					if apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) {
+						refused.Add(1) // The API server is as busy as that with them alone.
+						return nil
+					}
+					return err
 				})
+				run.rate = max(0, asked-float64(refused.Load())/l.options.step.Seconds())
 				return err
 			})
 		}
