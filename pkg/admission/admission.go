@@ -54,9 +54,9 @@ type Config struct {
 	RequireClass bool
 	// Defaulters run in this order after v1.SetDefaults, over a new or changed spec.
 	Defaulters []Defaulter
-	// RouteClaimants returns the stored Applications that ask for a host name and path, the one in
-	// the request included: informer.Informers.RouteClaimants. Required.
-	RouteClaimants validation.RouteClaimants
+	// Routes are the claims of the stored Applications, the one in the request included, to host names:
+	// informer.Informers. Required.
+	Routes Routes
 	// ReviewAccess asks whether the requester may do something: see ReviewAccessBy. Required.
 	ReviewAccess func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error)
 	// Find returns the metadata of an object, or nil if it does not exist: see FindBy. Required. An error, such as a
@@ -90,8 +90,8 @@ type Handler struct {
 // asked before the informers have synced is the readiness check's to say. The logger comes from
 // the context of each request: set it in http.Server.BaseContext.
 func New(config Config) (*Handler, error) {
-	if config.RouteClaimants == nil || config.ReviewAccess == nil || config.Find == nil {
-		return nil, errors.New("admission needs RouteClaimants, ReviewAccess and Find")
+	if config.Routes == nil || config.ReviewAccess == nil || config.Find == nil {
+		return nil, errors.New("admission needs Routes, ReviewAccess and Find")
 	}
 	config.Validation.ForeignServiceAccounts = true // The rule serviceAccount reviews the requester.
 	if config.Classes != nil {

@@ -43,15 +43,7 @@ type cluster struct {
 func (c *cluster) handler(tb testing.TB) *Handler {
 	tb.Helper()
 	config := Config{
-		RouteClaimants: func(key v1.RouteKey) ([]*v1.Application, error) {
-			var found []*v1.Application
-			for _, application := range c.stored {
-				if slices.Contains(application.RouteKeys(), key) {
-					found = append(found, application)
-				}
-			}
-			return found, c.err
-		},
+		Routes: c,
 		ReviewAccess: func(_ context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 			c.asked = append(c.asked, spec)
 			return authorizationv1.SubjectAccessReviewStatus{Allowed: slices.Contains(c.allowed, spec.ResourceAttributes.Name)}, c.err
@@ -77,6 +69,27 @@ func (c *cluster) handler(tb testing.TB) *Handler {
 		tb.Fatal(err)
 	}
 	return handler
+}
+
+// HostClaims and RouteClaims are those of what is stored.
+func (c *cluster) HostClaims(host string) ([]v1.RouteClaim, error) {
+	return c.claims(func(_ *v1.Application, key v1.RouteKey) bool { return v1.HostsOverlap(key.Host, host) }), c.err
+}
+
+func (c *cluster) RouteClaims(namespace string, key v1.RouteKey) ([]v1.RouteClaim, error) {
+	return c.claims(func(a *v1.Application, asked v1.RouteKey) bool { return a.Namespace == namespace && asked == key }), c.err
+}
+
+func (c *cluster) claims(matches func(*v1.Application, v1.RouteKey) bool) []v1.RouteClaim {
+	var claims []v1.RouteClaim
+	for _, application := range c.stored {
+		for _, key := range application.RouteKeys() {
+			if matches(application, key) {
+				claims = append(claims, v1.RouteClaim{Application: application, Host: key.Host})
+			}
+		}
+	}
+	return claims
 }
 
 // application is one that needs nothing.

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
 // input is what every rule may look at.
@@ -129,15 +128,4 @@ func (h *Handler) unchangedSpec(ctx context.Context, in input, found *verdict) e
 		found.warnings = append(found.warnings, "the spec was invalid before and is not applied: "+errs[0].Error()+more)
 	}
 	return err
-}
-
-// routes refuses a host name and path that another Application has. One that it shared with another
-// before is not held against it, since the other one may be to blame.
-func (h *Handler) routes(_ context.Context, in input, found *verdict) error {
-	errs, err := validation.ValidateNewRoutes(in.new, in.old, h.config.RouteClaimants)
-	if err != nil {
-		return err
-	}
-	found.errs = append(found.errs, errs...)
-	return nil
 }

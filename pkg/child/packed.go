@@ -23,7 +23,9 @@ type Packed struct {
 	// Owner is the Application that the controller ownerReference names, and Label the one that
 	// v1.LabelApplication names. They find the child, and prove nothing.
 	Owner, Label string
-	data         []byte
+	// routes are the host names and paths of a live Ingress or HTTPRoute.
+	routes []v1.RouteKey
+	data   []byte
 }
 
 // message is a type of the API that encodes itself as protobuf, as the built-in ones do.
@@ -46,8 +48,9 @@ func Pack(object Object) (*Packed, error) {
 			UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 			DeletionTimestamp: object.GetDeletionTimestamp(),
 		},
-		Label: intern(object.GetLabels()[v1.LabelApplication]),
-		data:  data,
+		Label:  intern(object.GetLabels()[v1.LabelApplication]),
+		routes: routeKeys(object),
+		data:   data,
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
 	if controller != nil && controller.Kind == v1.ApplicationKind && controller.APIVersion == v1.SchemeGroupVersion.String() {
@@ -55,6 +58,9 @@ func Pack(object Object) (*Packed, error) {
 	}
 	return p, nil
 }
+
+// RouteKeys are the host names and paths that the child serves; nil if it is no route.
+func (p *Packed) RouteKeys() []v1.RouteKey { return p.routes }
 
 // UnpackInto fills an empty object of the type that was packed, and gives it its kind: structured merge finds
 // the schema by that.

@@ -56,6 +56,16 @@ func Resolve(application *v1.Application, rules Rules) Resolution {
 	return r
 }
 
+// Choose returns the class of an Application: the one that it names, else the default of its namespace. It is nil
+// if there is none, or none that may be applied.
+func Choose(application *v1.Application, rules Rules) *v1.ApplicationClass {
+	class, _ := rules.choose(application.Spec.ClassName)
+	if class == nil || len(class.DecodeErrors) > 0 {
+		return nil
+	}
+	return class
+}
+
 func (r Rules) choose(name string) (*v1.ApplicationClass, *refusal) {
 	if name == "" {
 		return r.chooseDefault()

@@ -6,29 +6,51 @@ package controller
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// contenders queues the other Applications that ask for a host name and path of this one: whose it is
-// may have changed. Where an Application shares nothing, which is nearly always, it is a look into an
-// index for each of its routes.
-func (h *handlers) contenders(application *v1.Application, event Event) {
-	self := cache.MetaObjectToName(application)
-	for _, key := range application.RouteKeys() {
+// contenders are the Applications that wait for a host name or path of another one.
+type contenders struct {
+	claims  func(host string) ([]v1.RouteClaim, error)
+	enqueue func(key cache.ObjectName, trigger Trigger)
+}
+
+// wake queues the Applications that were refused one of the keys, because whoever had them asks for them or
+// serves them no more. All others keep what they have, whoever asks for it: so a tenant that writes wildcards
+// queues nobody. Where nothing is shared, which is nearly always, wake is a look into an index for each host name.
+//
+// An Application that is being refused at this moment is not missed: its status is not written yet, and the event
+// of that write queues it.
+func (c contenders) wake(keys []v1.RouteKey, trigger Trigger) {
+	woken := map[cache.ObjectName]bool{}
+	last := ""
+	for _, key := range keys {
+		if key.Host == last {
+			continue // The paths of a host name follow each other.
+		}
+		last = key.Host
 		// The index is there as long as the informer is, so there is no error that could be met.
-		claimants, _ := h.claimants(key)
-		for _, claimant := range claimants {
-			if name := cache.MetaObjectToName(claimant); name != self {
-				h.enqueue(name, Trigger{Kind: v1.ApplicationKind, Event: event, Elsewhere: true})
+		claims, _ := c.claims(key.Host)
+		for _, claim := range claims {
+			name := cache.MetaObjectToName(claim.Application)
+			if !woken[name] && isRefusedRoute(claim.Application) {
+				woken[name] = true
+				c.enqueue(name, trigger)
 			}
 		}
 	}
 }
 
-// routesChanged tells whether what the owner of a host name and path depends on has changed: which
-// ones an Application asks for, and which it serves.
-func routesChanged(before, after *v1.Application) bool {
-	return !slices.Equal(before.Status.URLs, after.Status.URLs) || !slices.Equal(before.RouteKeys(), after.RouteKeys())
+// isRefusedRoute reports whether the status says that another Application has a route of this one.
+func isRefusedRoute(application *v1.Application) bool {
+	stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
+	return stalled != nil && stalled.Reason == v1.ReasonRouteConflict
+}
+
+// claimsLess reports whether what the Application asks for may have become less, or may be shared now.
+func claimsLess(before, after *v1.Application) bool {
+	return before.UID != after.UID || before.Spec.ClassName != after.Spec.ClassName || !slices.Equal(before.RouteKeys(), after.RouteKeys())
 }

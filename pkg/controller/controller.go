@@ -77,6 +77,7 @@ type Controller struct {
 	contention *apply.Contention
 	deferred   *deferredStatus
 	rested     *rested
+	grants     *grants
 	watchdog   *watchdog
 	classes    *classStatuses
 	synced     []cache.DoneChecker
@@ -105,7 +106,8 @@ func New(config Config) (*Controller, error) {
 		classes:    newClassStatuses(config.Informers, config.Classes),
 	}
 	config.Pipeline.SetQueue(c.queueState)
-	h := &handlers{enqueue: c.queue.enqueue, claimants: config.Informers.RouteClaimants}
+	c.grants = newGrants(config.Informers, c.queue.enqueue)
+	h := &handlers{enqueue: c.queue.enqueue, contenders: c.grants.contenders}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {
 		return nil, err

@@ -4,20 +4,21 @@
 package controller
 
 import (
+	"slices"
+
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// handlers turn events into keys. They read nothing but the object of the event, and for routes an
-// index, and decide nothing: a key too many costs one sync that finds nothing to do, and the sync
+// handlers turn events into keys. They read nothing but the object of the event, and for routes
+// indexes, and decide nothing: a key too many costs one sync that finds nothing to do, and the sync
 // proves ownership.
 type handlers struct {
-	enqueue   func(key cache.ObjectName, trigger Trigger)
-	claimants validation.RouteClaimants
+	enqueue    func(key cache.ObjectName, trigger Trigger)
+	contenders contenders
 }
 
 var (
@@ -29,7 +30,6 @@ var (
 // OnAdd queues a new Application, or one of the list at the start.
 func (h *handlers) OnAdd(application *v1.Application, initialList bool) {
 	h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: v1.ApplicationKind, Event: addedOrListed(initialList)})
-	h.contenders(application, addedOrListed(initialList))
 }
 
 // OnUpdate queues a changed Application. The same resourceVersion means that nothing changed:
@@ -40,9 +40,8 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 		event = Resynced
 	}
 	h.enqueue(cache.MetaObjectToName(after), Trigger{Kind: v1.ApplicationKind, Event: event})
-	if routesChanged(before, after) {
-		h.contenders(before, event)
-		h.contenders(after, event)
+	if claimsLess(before, after) {
+		h.contenders.wake(before.RouteKeys(), Trigger{Kind: v1.ApplicationKind, Event: event, Elsewhere: true})
 	}
 }
 
@@ -50,7 +49,7 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
 	h.enqueue(application.GetObjectName(), Trigger{Kind: v1.ApplicationKind, Event: Deleted})
 	if last := application.OptionalObj; last != nil {
-		h.contenders(last, Deleted)
+		h.contenders.wake(last.RouteKeys(), Trigger{Kind: v1.ApplicationKind, Event: Deleted, Elsewhere: true})
 	}
 }
 
@@ -67,11 +66,15 @@ func (h *handlers) ChildUpdated(kind child.Kind, before, after *child.Packed) {
 	}
 	h.owners(before, Trigger{Kind: kind.Kind, Event: Updated})
 	h.owners(after, Trigger{Kind: kind.Kind, Event: Updated})
+	if !slices.Equal(before.RouteKeys(), after.RouteKeys()) {
+		h.contenders.wake(before.RouteKeys(), Trigger{Kind: kind.Kind, Event: Updated, Elsewhere: true})
+	}
 }
 
 // ChildDeleted queues the Applications that the child concerned.
 func (h *handlers) ChildDeleted(kind child.Kind, object *child.Packed) {
 	h.owners(object, Trigger{Kind: kind.Kind, Event: Deleted})
+	h.contenders.wake(object.RouteKeys(), Trigger{Kind: kind.Kind, Event: Deleted, Elsewhere: true})
 }
 
 // Served queues the Applications that have, or may want, children of a kind that came or went.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -20,6 +21,21 @@ func service(version, owner, label string) *child.Packed {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "front", ResourceVersion: version},
 		Owner:      owner, Label: label,
 	}
+}
+
+// servingRoute is the live Ingress of web.
+func servingRoute(t *testing.T, version, host string) *child.Packed {
+	t.Helper()
+	packed, err := child.Pack(&networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "web", ResourceVersion: version, Labels: map[string]string{v1.LabelApplication: "web"},
+		},
+		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
 }
 
 func versioned(version string) *v1.Application {
@@ -46,12 +62,20 @@ func TestHandlers(t *testing.T) {
 			h.OnDelete(cache.DeletedObject[*v1.Application]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: key("web").String()}})
 		}, []string{"web ApplicationDeleted"}},
 
-		{"routes added", func(h *handlers) { h.OnAdd(routed("web", "a.example.com"), false) }, []string{"web ApplicationAdded", "rival ApplicationAdded"}},
+		{"routes added", func(h *handlers) { h.OnAdd(routed("web", "a.example.com"), false) }, []string{"web ApplicationAdded"}},
 		{"routes unchanged", func(h *handlers) { h.OnUpdate(routed("web", "a.example.com"), routed("web", "a.example.com")) }, []string{"web ApplicationResynced"}},
 		{"routes removed", func(h *handlers) { h.OnUpdate(routed("web", "a.example.com"), application("web")) }, []string{"web ApplicationResynced", "rival ApplicationResynced"}},
 		{"routes deleted", func(h *handlers) {
 			h.OnDelete(cache.DeletedObject[*v1.Application]{OptionalObj: routed("web", "a.example.com")})
 		}, []string{"web ApplicationDeleted", "rival ApplicationDeleted"}},
+
+		{"a route that served more", func(h *handlers) {
+			h.ChildUpdated(child.Ingress, servingRoute(t, "1", "a.example.com"), servingRoute(t, "2", "b.example.com"))
+		}, []string{"web IngressUpdated", "web IngressUpdated", "rival IngressUpdated"}},
+		{"a route that serves the same", func(h *handlers) {
+			h.ChildUpdated(child.Ingress, servingRoute(t, "1", "a.example.com"), servingRoute(t, "2", "a.example.com"))
+		}, []string{"web IngressUpdated", "web IngressUpdated"}},
+		{"a route deleted", func(h *handlers) { h.ChildDeleted(child.Ingress, servingRoute(t, "1", "a.example.com")) }, []string{"web IngressDeleted", "rival IngressDeleted"}},
 
 		{"child added", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", "web"), false) }, []string{"web ServiceAdded"}},
 		{"child listed", func(h *handlers) { h.ChildAdded(child.Service, service("1", "web", "web"), true) }, []string{"web ServiceListed"}},
@@ -78,14 +102,17 @@ func TestHandlers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			test.event(&handlers{enqueue: func(key cache.ObjectName, trigger Trigger) {
+			enqueue := func(key cache.ObjectName, trigger Trigger) {
 				if key.Namespace != namespace {
 					t.Errorf("queued %s", key)
 				}
 				got = append(got, key.Name+" "+trigger.String())
-			}, claimants: func(v1.RouteKey) ([]*v1.Application, error) {
-				return []*v1.Application{application("web"), application("rival")}, nil
-			}})
+			}
+			rival := application("rival")
+			rival.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonRouteConflict}}
+			test.event(&handlers{enqueue: enqueue, contenders: contenders{enqueue: enqueue, claims: func(string) ([]v1.RouteClaim, error) {
+				return []v1.RouteClaim{{Application: application("web")}, {Application: rival}, {Application: application("content")}}, nil
+			}}})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("queued (-want +got):\n%s", diff)
 			}

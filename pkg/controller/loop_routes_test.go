@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
@@ -61,7 +63,11 @@ func TestRouteOfAnother(t *testing.T) {
 		w.wantRoutes("a-second", "b-third")
 		w.wantRoutes("first")
 
+		// Until the garbage collector has taken its Ingress away, that serves.
 		w.server.Delete(applytest.Applications, namespace, "a-second")
+		pass(5 * time.Second)
+		w.wantRefused("b-third")
+		w.server.Delete(child.Ingress, namespace, "a-second")
 		pass(5 * time.Second)
 		w.wantRoutes("b-third")
 
@@ -69,6 +75,96 @@ func TestRouteOfAnother(t *testing.T) {
 		pass(time.Hour)
 		if got := w.count(applytest.Request.Writes); got != writes {
 			t.Errorf("%d writes at rest", got-writes)
+		}
+	})
+}
+
+func (w *world) wantRefused(name string) {
+	w.Helper()
+	w.wantCondition(name, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonRouteConflict)
+	if w.hasIngress(name) {
+		w.Errorf("%s has an Ingress", name)
+	}
+}
+
+// A host name is whose Ingress serves it, whatever its spec asks for by now: one that asks for another in vain,
+// or only observes.
+func TestServedRouteIsKept(t *testing.T) {
+	for name, leave := range map[string]func(*v1.Application){
+		"refused": func(a *v1.Application) { a.Spec.Routes[0].Hostnames = []string{"taken.example.com"} },
+		"observing": func(a *v1.Application) {
+			a.Spec.Routes[0].Hostnames, a.Spec.ReconcilePolicy = []string{"third.example.com"}, v1.ReconcileObserve
+		},
+		"suspended": func(a *v1.Application) {
+			a.Spec.Routes[0].Hostnames, a.Spec.ReconcilePolicy = []string{"third.example.com"}, v1.ReconcileSuspend
+		},
+		"invalid": func(a *v1.Application) {
+			a.Spec.Routes[0].Hostnames, a.Spec.Image = []string{"third.example.com"}, "no image"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, setup{begin: withApplications(routed("first", "web.example.com"), routed("other", "taken.example.com"))}, func(w *world) {
+				pass(5 * time.Second)
+				w.edit("first", leave)
+				pass(5 * time.Second)
+				applytest.Put(w.server, applytest.Applications, routed("thief", "web.example.com"))
+				pass(5 * time.Second)
+				w.wantRefused("thief")
+				if name != "suspended" { // Then no status is written.
+					if diff := cmp.Diff([]string{"http://web.example.com/"}, w.application("first").Status.URLs); diff != "" {
+						t.Errorf("URLs of what is served (-want +got):\n%s", diff)
+					}
+				}
+				w.edit("first", func(a *v1.Application) {
+					a.Spec.Routes, a.Spec.ReconcilePolicy, a.Spec.Image = nil, v1.ReconcileEnforce, "registry.example.com/first:1"
+				})
+				pass(5 * time.Second)
+				w.wantRoutes("thief")
+			})
+		})
+	}
+}
+
+// What one sync may be writing, no other one takes, though no cache shows it yet, and though the other one is older.
+func TestGrantedRouteIsKept(t *testing.T) {
+	inWorld(t, setup{}, func(w *world) {
+		granted := routed("granted", "web.example.com")
+		granted.CreationTimestamp = metav1.Now()
+		pass(time.Second)
+		if errs, err := w.controller.grants.take(granted); err != nil || len(errs) > 0 {
+			t.Fatal(errs, err)
+		}
+		older := routed("older", "*.example.com")
+		older.Namespace, older.CreationTimestamp = "elsewhere", metav1.Unix(1, 0)
+		if errs, err := w.controller.grants.take(older); err != nil || len(errs) == 0 {
+			t.Errorf("the older one has it too: %v", err)
+		}
+		applytest.Put(w.server, applytest.Applications, routed("older", "web.example.com"))
+		pass(5 * time.Second)
+		w.wantRefused("older")
+		w.controller.grants.forget(key("granted"))
+		pass(5 * time.Second)
+		w.wantRoutes("older")
+	})
+}
+
+// Many Applications that ask for a wildcard in vain, again and again, wake nobody who has what they ask for.
+func TestRefusedClaimsWakeNobody(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(routed("first", "a.example.com"), routed("second", "b.example.com"))}, func(w *world) {
+		pass(5 * time.Second)
+		woken := map[string]bool{}
+		wakes := w.controller.grants.contenders
+		wakes.enqueue = func(key cache.ObjectName, _ Trigger) { woken[key.Name] = true }
+		thief := routed("thief", "*.example.com")
+		thief.Namespace = "elsewhere"
+		applytest.Put(w.server, applytest.Applications, thief)
+		pass(5 * time.Second)
+		if applytest.Get[child.Object](w.server, child.Ingress, "elsewhere", "thief") != nil {
+			t.Error("the thief has an Ingress")
+		}
+		wakes.wake([]v1.RouteKey{{Host: "*.example.com", Path: "/"}}, Trigger{})
+		if diff := cmp.Diff(map[string]bool{"thief": true}, woken); diff != "" {
+			t.Errorf("queued (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -123,7 +123,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		Results:    results,
 		Revision:   record.Status,
 		RolledBack: record.Condition,
-		URLs:       render.URLs(choice.Application),
+		URLs:       status.ServedURLs(snapshot, results, render.URLs(choice.Application, facts)),
 		Autoscaled: render.Autoscaled(application),
 		Missing:    uses.missingMessage(),
 		Unfollowed: uses.unfollowedMessage(),
@@ -177,6 +177,7 @@ func (c *Controller) forget(key cache.ObjectName) {
 	c.Informers.FollowReferences(key, nil)
 	c.rested.forget(key)
 	c.deferred.forget(key)
+	c.grants.forget(key)
 }
 
 // awaitEvent is the outcome of a write to the Application itself: its event brings the next sync.

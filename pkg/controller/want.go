@@ -5,6 +5,7 @@ package controller
 
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
@@ -27,6 +28,7 @@ func (c *Controller) want(snapshot child.Snapshot) (wanted, error) {
 	application := snapshot.Application
 	if undecodable := validation.Undecodable(application.DecodeErrors); len(undecodable) > 0 {
 		// Part of the spec is unknown, so nothing can be said about the class either.
+		c.grants.forget(cache.MetaObjectToName(application))
 		return wanted{class: application.Status.Class, invalid: undecodable}, nil
 	}
 	resolved, err := c.resolve(application)
@@ -35,9 +37,10 @@ func (c *Controller) want(snapshot child.Snapshot) (wanted, error) {
 	}
 	w := wanted{class: resolved.Applied}
 	if w.invalid, w.invalidReason = resolved.Validate(c.Validation); len(w.invalid) > 0 {
+		c.grants.forget(cache.MetaObjectToName(application))
 		return w, nil
 	}
-	w.invalid, err = validation.ValidateRouteOwnership(application, c.Informers.RouteClaimants)
+	w.invalid, err = c.grants.take(application)
 	if err != nil || len(w.invalid) > 0 {
 		w.invalidReason = v1.ReasonRouteConflict
 		return w, err

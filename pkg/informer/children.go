@@ -53,8 +53,8 @@ func newChildren(f informers.SharedInformerFactory) ([]*children, error) {
 		packed[networkingv1.Ingress](child.Ingress, f.Networking().V1().Ingresses().Informer()),
 	}
 	for _, c := range all {
-		if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
-			return nil, fmt.Errorf("index %s by Application: %w", c.kind, err)
+		if err := c.addIndexers(); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
@@ -70,6 +70,20 @@ func packed[T any, P interface {
 		informer: cache.NewTypedSharedIndexInformer[*child.Packed](informer),
 		empty:    func() child.Object { return P(new(T)) },
 	}
+}
+
+// addIndexers must be called before the informer runs.
+func (c *children) addIndexers() error {
+	if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
+		return fmt.Errorf("index %s by Application: %w", c.kind, err)
+	}
+	if !c.kind.CarriesRoutes() {
+		return nil
+	}
+	if err := c.informer.AddIndexers(RouteIndexers()); err != nil {
+		return fmt.Errorf("index %s by host name: %w", c.kind, err)
+	}
+	return nil
 }
 
 func (c *children) handle(handler ChildHandler) (cache.ResourceEventHandlerRegistration, error) {

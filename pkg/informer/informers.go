@@ -145,7 +145,7 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 	recordApplications(recording, s.fairlead)
 	recordChildren(recording, s.kube, managedSelector)
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
-	for _, indexers := range []cache.Indexers{routeIndexers(), classIndexers(), optionalKindIndexers()} {
+	for _, indexers := range []cache.Indexers{RouteIndexers(), classIndexers(), optionalKindIndexers()} {
 		if err := s.applications.AddIndexers(indexers); err != nil {
 			return nil, fmt.Errorf("index Applications: %w", err)
 		}

@@ -119,10 +119,7 @@ func (i *Informers) addOptional(
 		if err := c.informer.SetTransform(packChild); err != nil {
 			return nil, fmt.Errorf("pack %s: %w", kind, err)
 		}
-		if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*child.Packed]{byApplication: applicationIndex}); err != nil {
-			return nil, fmt.Errorf("index %s by Application: %w", kind, err)
-		}
-		return c, nil
+		return c, c.addIndexers()
 	}
 	i.optional = append(i.optional, o)
 	return nil

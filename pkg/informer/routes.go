@@ -4,51 +4,89 @@
 package informer
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
-// byRoute is the name of the index that finds the Applications that ask for a host name and path.
-const byRoute = "route"
-
-// routeIndexers are added to the informers of Applications.
-func routeIndexers() cache.Indexers {
-	return cache.Indexers{byRoute: routeIndex}
-}
-
-// routeIndex is the index function behind byRoute.
-func routeIndex(object any) ([]string, error) {
-	application, ok := object.(*v1.Application)
-	if !ok {
-		return nil, fmt.Errorf("index routes: %T is no Application", object)
-	}
-	keys := application.RouteKeys()
-	values := make([]string, 0, len(keys))
-	for _, key := range keys {
-		values = append(values, key.String())
-	}
-	return values, nil
-}
-
-// RouteClaimants returns the cached Applications, of all watched namespaces and in no order, whose
-// routes ask for the key. They belong to the cache: never change them.
-func (i *Informers) RouteClaimants(key v1.RouteKey) ([]*v1.Application, error) {
-	var claimants []*v1.Application
+// HostClaims returns the claims, of all watched namespaces and in no order, to host names that overlap
+// with the given one: those of specs, and those of live Ingresses and HTTPRoutes. The Applications
+// belong to the cache: never change them.
+func (i *Informers) HostClaims(host string) ([]v1.RouteClaim, error) {
+	var claims []v1.RouteClaim
 	for _, s := range i.scopes {
-		objects, err := s.applications.GetIndexer().ByIndex(byRoute, key.String())
+		err := i.eachRouted(s, func(indexer cache.Indexer) error {
+			return EachOfHost(indexer, host, func(object Routed, host string) { claims = i.appendClaim(claims, object, host) })
+		})
 		if err != nil {
-			return nil, fmt.Errorf("find the Applications with route %s: %w", key, err)
-		}
-		for _, object := range objects {
-			application, ok := object.(*v1.Application)
-			if !ok {
-				return nil, fmt.Errorf("the cache of Applications has a %T", object)
-			}
-			claimants = append(claimants, application)
+			return nil, err
 		}
 	}
-	return claimants, nil
+	return claims, nil
+}
+
+// RouteClaims returns the claims of a namespace to a host name and path, as HostClaims does.
+func (i *Informers) RouteClaims(namespace string, key v1.RouteKey) ([]v1.RouteClaim, error) {
+	s, found := i.scope(namespace)
+	if !found {
+		return nil, nil
+	}
+	var claims []v1.RouteClaim
+	err := i.eachRouted(s, func(indexer cache.Indexer) error {
+		return EachOfRoute(indexer, namespace, key, func(object Routed) { claims = i.appendClaim(claims, object, key.Host) })
+	})
+	return claims, err
+}
+
+// eachRouted calls f for each cache of a scope whose objects have host names.
+func (i *Informers) eachRouted(s *scope, f func(cache.Indexer) error) error {
+	if err := f(s.applications.GetIndexer()); err != nil {
+		return err
+	}
+	for _, c := range i.childrenIn(s) {
+		if c.kind.CarriesRoutes() {
+			if err := f(c.informer.GetIndexer()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (i *Informers) appendClaim(claims []v1.RouteClaim, object Routed, host string) []v1.RouteClaim {
+	switch object := object.(type) {
+	case *v1.Application:
+		return append(claims, v1.RouteClaim{Application: object, Host: host})
+	case *child.Packed:
+		if owner := i.servedBy(object); owner != nil {
+			return append(claims, v1.RouteClaim{Application: owner, Host: host, Serves: true})
+		}
+	}
+	return claims
+}
+
+// servedBy returns the Application that a live route is of, or nil. That the ownerReference has the UID of the
+// Application does not matter, because the host name is served in its namespace in any case; of an Application
+// that is gone, and whose route is not yet, there is only the name. A label alone proves nothing: a route without
+// the reference is the Application's if status lists its UID.
+func (i *Informers) servedBy(object *child.Packed) *v1.Application {
+	name := cache.ObjectName{Namespace: object.Namespace, Name: cmp.Or(object.Owner, object.Label)}
+	application, found, err := i.Application(name)
+	switch {
+	case err == nil && found && (object.Owner != "" || lists(application, object)):
+		return application
+	case object.Owner != "":
+		return &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+	default:
+		return nil
+	}
+}
+
+func lists(application *v1.Application, object *child.Packed) bool {
+	return slices.ContainsFunc(application.Status.Resources, func(resource v1.ResourceStatus) bool { return resource.UID == object.UID })
 }

@@ -5,30 +5,24 @@ package render
 
 import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
-// URLs are the addresses of the Application from outside of the cluster: for each route, host
-// name and path, in the order of the spec, each once. A wildcard stays "*.".
-func URLs(app *v1.Application) []string {
+// URLs are the addresses of the Application from outside of the cluster, once its routes are applied: for
+// each route the child that carries it, and host names and paths in the order of the spec.
+func URLs(app *v1.Application, facts Facts) []child.Addresses {
 	if len(app.Spec.Ports) == 0 {
 		return nil
 	}
-	var urls []string
-	seen := map[string]bool{}
-	for _, route := range app.Spec.Routes {
-		scheme := "http"
-		if route.TLS != nil {
-			scheme = "https"
-		}
+	var routes []child.Addresses
+	for i, route := range app.Spec.Routes {
+		addresses := child.Addresses{Ref: child.Ref{Kind: RouteKind(route, facts), Namespace: app.Namespace, Name: RouteName(app, i)}}
 		for _, hostname := range route.Hostnames {
 			for _, path := range RoutePaths(app, route) {
-				url := scheme + "://" + hostname + path.Path
-				if !seen[url] {
-					seen[url] = true
-					urls = append(urls, url)
-				}
+				addresses.URLs = append(addresses.URLs, child.URL(route.TLS != nil, hostname, path))
 			}
 		}
+		routes = append(routes, addresses)
 	}
-	return urls
+	return routes
 }

@@ -39,7 +39,7 @@ type Input struct {
 	// Unowned is why children do not have the owner that deletionPolicy asks for. While the Application is being
 	// deleted, it waits for them.
 	Unowned map[child.Ref]error
-	// URLs are those of the rendered routes.
+	// URLs are ServedURLs, of a sync that came as far as a plan.
 	URLs []string
 	// Autoscaled is true if a HorizontalPodAutoscaler is among what was rendered.
 	Autoscaled bool
@@ -167,7 +167,7 @@ func (in Input) known(ref child.Ref) v1.ResourceStatus {
 
 func urls(in Input) []string {
 	if !in.planned() {
-		return boundedURLs(in.Snapshot.Application.Status.URLs)
+		return boundedURLs(ServedURLs(in.Snapshot, nil, nil))
 	}
 	return boundedURLs(in.URLs)
 }

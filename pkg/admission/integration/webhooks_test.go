@@ -122,7 +122,7 @@ func TestS5ForeignServiceAccount(t *testing.T) {
 	f.wantRefused(err, "mallory")
 }
 
-// S8: a host name and path belong to who had them first, whatever the namespace.
+// S8: a host name belongs to the namespace that had it first, with all its paths, and with the wildcards above it.
 func TestS8RouteHijack(t *testing.T) {
 	f := serve(t)
 	f.register()
@@ -137,6 +137,8 @@ func TestS8RouteHijack(t *testing.T) {
 		"as it is":     {route("bank.example.com")},
 		"in capitals":  {route("BANK.example.com")},
 		"another type": {route("bank.example.com"), func(a *v1.Application) { a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/", PathType: "Exact"}} }},
+		"another path": {route("bank.example.com"), func(a *v1.Application) { a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/login"}} }},
+		"a wildcard":   {route("*.example.com")},
 		"in second place": {func(a *v1.Application) {
 			a.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"thief.example.com", "bank.example.com"}}}
 		}},
@@ -144,12 +146,12 @@ func TestS8RouteHijack(t *testing.T) {
 		application := f.application("thief", changes...)
 		application.Namespace = attacker
 		_, err := apps.Create(t.Context(), application, metav1.CreateOptions{})
-		f.wantRefused(err, "bank.example.com/", f.namespace+"/victim")
+		f.wantRefused(err, "bank.example.com", f.namespace+"/victim")
 		if err == nil {
 			t.Errorf("%s, it is accepted", name)
 		}
 	}
-	// The owner itself may be edited, and a path of its own may be shared.
+	// The owner itself may be edited, and its namespace may divide the paths.
 	victim, err := f.apps().Get(t.Context(), "victim", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -159,9 +161,9 @@ func TestS8RouteHijack(t *testing.T) {
 		t.Error(err)
 	}
 	neighbour := f.application("neighbour", route("bank.example.com"), func(a *v1.Application) {
-		a.Namespace, a.Spec.Routes[0].Paths = attacker, []v1.RoutePath{{Path: "/atm"}}
+		a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/atm"}}
 	})
-	if _, err := apps.Create(t.Context(), neighbour, metav1.CreateOptions{}); err != nil {
+	if _, err := f.apps().Create(t.Context(), neighbour, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // take requests from an equal Prefix of another.
 //
 // Keys are compared as they are: *.example.com and web.example.com are two, and so are / and /login,
-// because sharing a host by its paths is what paths are for.
+// because sharing a host by its paths is what paths are for. That is so within a namespace; between
+// namespaces HostsOverlap decides.
 type RouteKey struct {
 	Host string
 	Path string
@@ -26,7 +27,7 @@ func (k RouteKey) String() string { return k.Host + k.Path }
 
 // NewRouteKey returns the key of a path under a host name.
 func NewRouteKey(hostname string, path RoutePath) RouteKey {
-	return RouteKey{Host: strings.ToLower(hostname), Path: comparablePath(path)}
+	return RouteKey{Host: CanonicalHost(hostname), Path: comparablePath(path)}
 }
 
 // comparablePath is without what would make one path look like two: the slash at the end, and

@@ -22,7 +22,7 @@ const (
 )
 
 // ApplicationLimits are what the Applications of a class may ask for. A list that is left out
-// allows everything; an empty one allows nothing.
+// allows everything, but for sharedHostnames; an empty one allows nothing.
 type ApplicationLimits struct {
 	// Pod Security level that all containers must meet, instead of the controller's
 	// --security-profile.
@@ -46,6 +46,18 @@ type ApplicationLimits struct {
 	// +kubebuilder:validation:items:Pattern=`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	// +optional
 	AllowedHostnames []string `json:"allowedHostnames,omitzero"`
+
+	// Host names that Applications of different namespaces may have at once, each with other paths;
+	// patterns as in allowedHostnames. The class of each of them must list the host name. Left out:
+	// none, so that a host name belongs to one namespace, with all names that a wildcard covers. A
+	// route with such a host name must not have paths of type ImplementationSpecific, nor annotations
+	// that make paths regular expressions: they would reach into the paths of others.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	SharedHostnames []string `json:"sharedHostnames,omitzero"`
 
 	// Annotations that routes may have. A * at the end allows every annotation that begins so, but
 	// for snippets of a controller's configuration: those are refused unless they are named in full.

@@ -45,8 +45,9 @@ type ApplicationStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Where the application is reached from outside of the cluster. In the order of the routes; the
-	// first ones, as many as fit.
+	// Where the application is reached from outside of the cluster: what its Ingresses and HTTPRoutes serve,
+	// though the spec may ask for something else. In the order of the routes; the first ones, as many as
+	// fit.
 	// +listType=atomic
 	// +optional
 	URLs []string `json:"urls,omitempty"`

@@ -271,6 +271,11 @@ func (in *ApplicationLimits) DeepCopyInto(out *ApplicationLimits) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.SharedHostnames != nil {
+		in, out := &in.SharedHostnames, &out.SharedHostnames
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.AllowedRouteAnnotations != nil {
 		in, out := &in.AllowedRouteAnnotations, &out.AllowedRouteAnnotations
 		*out = make([]string, len(*in))

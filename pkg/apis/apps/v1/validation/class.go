@@ -130,6 +130,9 @@ func validateLimits(path *field.Path, limits *v1.ApplicationLimits) field.ErrorL
 	for i, hostname := range limits.AllowedHostnames {
 		errs = append(errs, validateHostname(path.Child("allowedHostnames").Index(i), hostname)...)
 	}
+	for i, hostname := range limits.SharedHostnames {
+		errs = append(errs, validateHostname(path.Child("sharedHostnames").Index(i), hostname)...)
+	}
 	for i, annotation := range limits.AllowedRouteAnnotations {
 		if strings.Contains(strings.TrimSuffix(annotation, "*"), "*") || annotation == "" {
 			errs = append(errs, field.Invalid(path.Child("allowedRouteAnnotations").Index(i), annotation, "must be an annotation, or the beginning of some with one * at its end"))

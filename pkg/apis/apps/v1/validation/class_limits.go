@@ -74,6 +74,7 @@ func validateClassLimits(in input) field.ErrorList {
 		limitResources,
 		limitServiceType,
 		limitHostnames,
+		limitSharedHostnames,
 		limitRouteAnnotations,
 		limitServiceAccount,
 	} {

@@ -4,9 +4,11 @@
 package validation
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -18,7 +20,7 @@ func limitHostnames(in input) field.ErrorList {
 	var errs field.ErrorList
 	for i, route := range in.spec.Routes {
 		for j, hostname := range route.Hostnames {
-			if !slices.ContainsFunc(allowed, func(pattern string) bool { return covers(pattern, hostname) }) {
+			if !hostIn(allowed, hostname) {
 				errs = append(errs, field.Invalid(in.path.Child("routes").Index(i).Child("hostnames").Index(j), hostname, in.allows()+" "+some(allowed)))
 			}
 		}
@@ -26,14 +28,36 @@ func limitHostnames(in input) field.ErrorList {
 	return errs
 }
 
-// covers tells whether a pattern allows a host name, which may be a wildcard itself: then the
-// pattern must allow every name that the wildcard takes.
-func covers(pattern, hostname string) bool {
-	if domain, wildcard := strings.CutPrefix(pattern, "*"); wildcard {
-		// domain begins with a dot, and there is something before it.
-		return len(hostname) > len(domain) && strings.HasSuffix(hostname, domain)
+// limitSharedHostnames refuses what would take requests for paths of other Applications under a host name
+// that they may share, whether or not one does today.
+func limitSharedHostnames(in input) field.ErrorList {
+	shared := in.limits().SharedHostnames
+	var errs field.ErrorList
+	for i, route := range in.spec.Routes {
+		if !slices.ContainsFunc(route.Hostnames, func(hostname string) bool { return hostIn(shared, hostname) }) {
+			continue
+		}
+		path := in.path.Child("routes").Index(i)
+		detail := fmt.Sprintf("ApplicationClass %q shares this host name between namespaces: ", in.class.Name)
+		for j, routePath := range route.Paths {
+			if routePath.PathType == networkingv1.PathTypeImplementationSpecific {
+				errs = append(errs, field.Invalid(path.Child("paths").Index(j).Child("pathType"), routePath.PathType, detail+"use Prefix or Exact"))
+			}
+		}
+		for _, key := range sortedKeys(route.Annotations) {
+			if makesRegex(key) {
+				errs = append(errs, field.Forbidden(path.Child("annotations").Key(truncate(key, maxValue)), detail+"paths must not become regular expressions"))
+			}
+		}
 	}
-	return pattern == hostname
+	return errs
+}
+
+// makesRegex recognises annotations that make a controller read paths as regular expressions. Where one of an
+// Ingress does so, some controllers do so for all Ingresses of the host name.
+func makesRegex(key string) bool {
+	_, name, _ := strings.Cut(strings.ToLower(key), "/")
+	return strings.Contains(name, "regex") || name == "rewrite-target" || name == "path-type"
 }
 
 // limitRouteAnnotations looks at what the Application adds to the defaults of its class.

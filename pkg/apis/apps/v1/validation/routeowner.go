@@ -7,33 +7,214 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// RouteClaimants returns the stored Applications, of all namespaces, whose routes ask for the key.
-type RouteClaimants func(v1.RouteKey) ([]*v1.Application, error)
+// RouteOwners decides whose a host name is. Between namespaces it belongs as a whole to one of them, with
+// all names that a wildcard covers, unless the classes of both share it. Within a namespace, and where a host
+// name is shared, each path belongs to one Application.
+//
+// It belongs to who serves it already, and among several or none of those, to the oldest. Serving comes
+// before age, because an Application that is old may ask today for a host name that a younger one has
+// served for long.
+type RouteOwners struct {
+	// HostClaims returns the claims of all namespaces to host names that overlap with the given one.
+	HostClaims func(host string) ([]v1.RouteClaim, error)
+	// RouteClaims returns the claims of a namespace to a host name and path.
+	RouteClaims func(namespace string, key v1.RouteKey) ([]v1.RouteClaim, error)
+	// Class returns the class of an Application; nil if it has none.
+	Class func(*v1.Application) *v1.ApplicationClass
+}
 
-// RouteOwner is the one of the claimants that a host name and path belong to: who serves them
-// already, and among several or none of those, the oldest. The status comes before the age, because
-// an Application that is old may ask for a host name today that a younger one has served for long.
-// It returns nil if there is no claimant.
-func RouteOwner(key v1.RouteKey, claimants []*v1.Application) *v1.Application {
-	if len(claimants) == 0 {
-		return nil
+// ValidateRouteOwnership returns an error for each host name, or host name and path, of the stored
+// Application that belongs to another one.
+func ValidateRouteOwnership(app *v1.Application, owners RouteOwners) (field.ErrorList, error) {
+	return routeCheck{app: app, owners: owners, stored: true}.validate()
+}
+
+// ValidateNewRoutes returns an error for each host name, or host name and path, that old, which may be nil,
+// did not ask for and that another Application has or asks for already, of whatever age: who comes now is
+// later.
+func ValidateNewRoutes(app, old *v1.Application, owners RouteOwners) (field.ErrorList, error) {
+	check := routeCheck{app: app, owners: owners, had: map[v1.RouteKey]bool{}, hadHost: map[string]bool{}}
+	if old != nil {
+		for _, key := range old.RouteKeys() {
+			check.had[key], check.hadHost[key.Host] = true, true
+		}
 	}
-	return slices.MinFunc(claimants, func(a, b *v1.Application) int {
-		return cmp.Or(
-			first(serves(a, key), serves(b, key)),
-			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace),
-			cmp.Compare(a.Name, b.Name),
-		)
-	})
+	return check.validate()
+}
+
+// routeCheck looks at the routes of one Application.
+type routeCheck struct {
+	app    *v1.Application
+	owners RouteOwners
+	// stored is whether the claims of the Application itself count, as they do in a sync. In a request they
+	// come after all others, and what it had before is not looked at.
+	stored  bool
+	had     map[v1.RouteKey]bool
+	hadHost map[string]bool
+}
+
+func (c routeCheck) validate() (field.ErrorList, error) {
+	var errs field.ErrorList
+	// What is too large asks for nothing, and is refused for that.
+	if len(c.app.RouteKeys()) == 0 {
+		return nil, nil
+	}
+	seenHosts, seen := map[string]*field.Error{}, map[v1.RouteKey]bool{}
+	for i := range c.app.Spec.Routes {
+		path := field.NewPath("spec", "routes").Index(i).Child("hostnames")
+		for j, hostname := range c.app.Spec.Routes[i].Hostnames {
+			host := v1.CanonicalHost(hostname)
+			taken, looked := seenHosts[host]
+			if !looked {
+				var err error
+				if taken, err = c.validateHost(path.Index(j), host); err != nil {
+					return nil, err
+				}
+				seenHosts[host] = taken
+				if taken != nil {
+					errs = append(errs, taken)
+				}
+			}
+			if taken != nil {
+				continue // The paths under it are of no interest then.
+			}
+			for _, key := range routeKeys(hostname, c.app.Spec.Routes[i].Paths) {
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				err, cannot := c.validateKey(path.Index(j), key)
+				if cannot != nil {
+					return nil, cannot
+				}
+				if err != nil {
+					errs = append(errs, err)
+				}
+			}
+		}
+	}
+	return bounded(errs), nil
+}
+
+// validateHost returns an error if the host name belongs to another namespace.
+func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, error) {
+	if c.hadHost[host] {
+		return nil, nil
+	}
+	claims, err := c.owners.HostClaims(host)
+	if err != nil {
+		return nil, fmt.Errorf("find who has host name %s: %w", host, err)
+	}
+	var ours, theirs *v1.RouteClaim
+	if c.stored {
+		ours = &v1.RouteClaim{Application: c.app, Host: host}
+	}
+	for i := range claims {
+		claim := &claims[i]
+		switch {
+		case claim.Application.Namespace == c.app.Namespace:
+			// What covers the host name as a whole. A name below a wildcard is no claim to the wildcard.
+			if v1.HostCovers(claim.Host, host) && (ours == nil || ranks(claim, ours) < 0) {
+				ours = claim
+			}
+		case c.counts(claim) && !c.shares(host, claim) && (theirs == nil || ranks(claim, theirs) < 0):
+			theirs = claim
+		}
+	}
+	if theirs == nil || ours != nil && ranks(ours, theirs) < 0 {
+		return nil, nil
+	}
+	return belongsTo(path, host, theirs), nil
+}
+
+// validateKey returns an error if the path under the host name belongs to another Application of the
+// namespace, or of one that shares the host name.
+func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error, error) {
+	if c.had[key] {
+		return nil, nil
+	}
+	claims, err := c.keyClaims(key)
+	if err != nil {
+		return nil, fmt.Errorf("find who has %s: %w", key, err)
+	}
+	var owner *v1.RouteClaim
+	if c.stored {
+		owner = &v1.RouteClaim{Application: c.app, Host: key.Host}
+	}
+	for i := range claims {
+		claim := &claims[i]
+		// A request may ask for what another Application of the namespace only still serves: it moves.
+		if !c.stored && (c.isOwn(claim) || claim.Serves && claim.Application.Namespace == c.app.Namespace) {
+			continue
+		}
+		if owner == nil || ranks(claim, owner) < 0 {
+			owner = claim
+		}
+	}
+	if owner == nil || c.isOwn(owner) {
+		return nil, nil
+	}
+	return belongsTo(path, key.String(), owner), nil
+}
+
+// keyClaims are those of the namespace, and of namespaces that share the host name. Claims of others do
+// not matter here: the host name is ours.
+func (c routeCheck) keyClaims(key v1.RouteKey) ([]v1.RouteClaim, error) {
+	claims, err := c.owners.RouteClaims(c.app.Namespace, key)
+	if err != nil || !sharedIn(c.owners.Class(c.app), key.Host) {
+		return claims, err
+	}
+	all, err := c.owners.HostClaims(key.Host)
+	if err != nil {
+		return nil, err
+	}
+	looked := map[string]bool{c.app.Namespace: true}
+	for i := range all {
+		claim := &all[i]
+		if looked[claim.Application.Namespace] || !c.shares(key.Host, claim) {
+			continue
+		}
+		looked[claim.Application.Namespace] = true
+		more, err := c.owners.RouteClaims(claim.Application.Namespace, key)
+		if err != nil {
+			return nil, err
+		}
+		claims = append(claims, more...)
+	}
+	return claims, nil
+}
+
+// counts reports whether a claim of another namespace is one: an Application that only asks for a host name
+// which its class does not allow keeps nobody from it.
+func (c routeCheck) counts(claim *v1.RouteClaim) bool {
+	return claim.Serves || allowsHostname(c.owners.Class(claim.Application), claim.Host)
+}
+
+// shares reports whether the platform lets both Applications have their host names: the class of each
+// lists its own.
+func (c routeCheck) shares(host string, claim *v1.RouteClaim) bool {
+	return sharedIn(c.owners.Class(c.app), host) && sharedIn(c.owners.Class(claim.Application), claim.Host)
+}
+
+// isOwn compares names and not UIDs, since a new object has none.
+func (c routeCheck) isOwn(claim *v1.RouteClaim) bool {
+	return claim.Application.Namespace == c.app.Namespace && claim.Application.Name == c.app.Name
+}
+
+// ranks orders claims, the better one first. No two of different Applications are equal.
+func ranks(a, b *v1.RouteClaim) int {
+	return cmp.Or(
+		first(a.Serves, b.Serves),
+		a.Application.CreationTimestamp.Compare(b.Application.CreationTimestamp.Time),
+		cmp.Compare(a.Application.Namespace, b.Application.Namespace),
+		cmp.Compare(a.Application.Name, b.Application.Name),
+	)
 }
 
 // first orders true before false.
@@ -48,67 +229,26 @@ func first(a, b bool) int {
 	}
 }
 
-// serves tells whether the Application's status has a URL for the key: then a sync found it valid,
-// and owning the key.
-func serves(app *v1.Application, key v1.RouteKey) bool {
-	return slices.ContainsFunc(app.Status.URLs, func(url string) bool {
-		_, address, _ := strings.Cut(url, "://")
-		host, path, _ := strings.Cut(address, "/")
-		return v1.NewRouteKey(host, v1.RoutePath{Path: path}) == key ||
-			v1.NewRouteKey(host, v1.RoutePath{Path: path, PathType: networkingv1.PathTypeImplementationSpecific}) == key
-	})
-}
-
-// ValidateRouteOwnership returns an error for each host name and path that belongs to another
-// Application. The sync asks for the Application as it is stored.
-func ValidateRouteOwnership(app *v1.Application, claimants RouteClaimants) (field.ErrorList, error) {
-	return validateRouteOwners(app, claimants, func(v1.RouteKey) bool { return true }, func(key v1.RouteKey, others []*v1.Application) *v1.Application {
-		return RouteOwner(key, append(others, app))
-	})
-}
-
-// ValidateNewRoutes returns an error for each host name and path that old, which may be nil, did not
-// ask for and that another Application asks for already, of whatever age: who comes now is later.
-func ValidateNewRoutes(app, old *v1.Application, claimants RouteClaimants) (field.ErrorList, error) {
-	had := map[v1.RouteKey]bool{}
-	if old != nil {
-		for _, key := range old.RouteKeys() {
-			had[key] = true
-		}
+func belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
+	name := owner.Application.Namespace + "/" + owner.Application.Name
+	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
+		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s, which had it first: choose another host name", owner.Host, name))
 	}
-	return validateRouteOwners(app, claimants, func(key v1.RouteKey) bool { return !had[key] }, RouteOwner)
+	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s, which had it first: choose another host name or path", name))
 }
 
-// validateRouteOwners calls owner for each key that is looked at and has other claimants.
-func validateRouteOwners(app *v1.Application, claimants RouteClaimants, looksAt func(v1.RouteKey) bool,
-	owner func(v1.RouteKey, []*v1.Application) *v1.Application,
-) (field.ErrorList, error) {
-	var errs field.ErrorList
-	seen := map[v1.RouteKey]bool{}
-	for i := range app.Spec.Routes {
-		path := field.NewPath("spec", "routes").Index(i).Child("hostnames")
-		for j, hostname := range app.Spec.Routes[i].Hostnames {
-			for _, key := range routeKeys(hostname, app.Spec.Routes[i].Paths) {
-				if seen[key] || !looksAt(key) {
-					continue
-				}
-				seen[key] = true
-				all, err := claimants(key)
-				if err != nil {
-					return nil, fmt.Errorf("find who asks for %s: %w", key, err)
-				}
-				others := slices.DeleteFunc(slices.Clone(all), func(other *v1.Application) bool { return sameApplication(other, app) })
-				if len(others) == 0 {
-					continue
-				}
-				if owner := owner(key, others); !sameApplication(owner, app) {
-					errs = append(errs, field.Invalid(path.Index(j), key.String(),
-						fmt.Sprintf("belongs to Application %s/%s, which had it first: choose another host name or path", owner.Namespace, owner.Name)))
-				}
-			}
-		}
-	}
-	return bounded(errs), nil
+// sharedIn reports whether the class lets its Applications share a host name with other namespaces.
+func sharedIn(class *v1.ApplicationClass, host string) bool {
+	return class != nil && class.Spec.Limits != nil && hostIn(class.Spec.Limits.SharedHostnames, host)
+}
+
+// allowsHostname reports whether Applications of the class may have the host name.
+func allowsHostname(class *v1.ApplicationClass, host string) bool {
+	return class == nil || class.Spec.Limits == nil || class.Spec.Limits.AllowedHostnames == nil || hostIn(class.Spec.Limits.AllowedHostnames, host)
+}
+
+func hostIn(patterns []string, host string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return v1.HostCovers(pattern, host) })
 }
 
 func routeKeys(hostname string, paths []v1.RoutePath) []v1.RouteKey {
@@ -120,9 +260,4 @@ func routeKeys(hostname string, paths []v1.RoutePath) []v1.RouteKey {
 		keys = append(keys, v1.NewRouteKey(hostname, path))
 	}
 	return keys
-}
-
-// sameApplication compares names and not UIDs, since a new object has none.
-func sameApplication(a, b *v1.Application) bool {
-	return a.Namespace == b.Namespace && a.Name == b.Name
 }

@@ -10,19 +10,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// claimant is an Application of some age, in seconds, with routes to hosts; urls are what it serves.
-func claimant(name string, age int, urls []string, hosts ...string) *v1.Application {
+// party is an Application with what it serves.
+type party struct {
+	*v1.Application
+	serves []v1.RouteKey
+}
+
+// claimant is an Application of some age, in seconds, that asks for hosts, each with a path or without.
+func claimant(name string, age int, hosts ...string) party {
 	namespace, name, _ := strings.Cut(name, "/")
 	app := &v1.Application{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9-int64(age), 0)),
 	}}
-	app.Status.URLs = urls
 	for _, host := range hosts {
 		hostname, path, hasPath := strings.Cut(host, "/")
 		route := v1.Route{Name: "r", Hostnames: []string{hostname}}
@@ -31,132 +35,215 @@ func claimant(name string, age int, urls []string, hosts ...string) *v1.Applicat
 		}
 		app.Spec.Routes = append(app.Spec.Routes, route)
 	}
-	return app
+	return party{Application: app}
 }
 
-// index finds claimants as the informers do.
-func index(all ...*v1.Application) RouteClaimants {
-	return func(key v1.RouteKey) ([]*v1.Application, error) {
-		var found []*v1.Application
-		for _, app := range all {
-			if slices.Contains(app.RouteKeys(), key) {
-				found = append(found, app)
+// serving adds what live routes serve.
+func (p party) serving(hosts ...string) party {
+	p.serves = claimant("x/x", 0, hosts...).RouteKeys()
+	return p
+}
+
+func (p party) ofClass(name string) party {
+	p.Spec.ClassName = name
+	return p
+}
+
+// owners find claims as the informers do. The classes share shared.example.com, or allow mine.example.com.
+func owners(all ...party) RouteOwners {
+	claims := func(matches func(party, v1.RouteKey) bool) []v1.RouteClaim {
+		var found []v1.RouteClaim
+		for _, p := range all {
+			for _, key := range p.RouteKeys() {
+				if matches(p, key) {
+					found = append(found, v1.RouteClaim{Application: p.Application, Host: key.Host})
+				}
+			}
+			for _, key := range p.serves {
+				if matches(p, key) {
+					found = append(found, v1.RouteClaim{Application: p.Application, Host: key.Host, Serves: true})
+				}
 			}
 		}
-		return found, nil
+		return found
+	}
+	return RouteOwners{
+		HostClaims: func(host string) ([]v1.RouteClaim, error) {
+			return claims(func(_ party, key v1.RouteKey) bool { return v1.HostsOverlap(key.Host, host) }), nil
+		},
+		RouteClaims: func(namespace string, asked v1.RouteKey) ([]v1.RouteClaim, error) {
+			return claims(func(p party, key v1.RouteKey) bool { return p.Namespace == namespace && key == asked }), nil
+		},
+		Class: func(app *v1.Application) *v1.ApplicationClass {
+			switch app.Spec.ClassName {
+			case "sharing":
+				return &v1.ApplicationClass{Spec: v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{SharedHostnames: []string{"shared.example.com", "*.shared.example.com"}}}}
+			case "strict":
+				return &v1.ApplicationClass{Spec: v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{AllowedHostnames: []string{"mine.example.com"}}}}
+			}
+			return nil
+		},
 	}
 }
 
-func TestRouteOwner(t *testing.T) {
+// The sync: who loses its routes, of two Applications that are stored.
+func TestRouteOwnership(t *testing.T) {
 	const host = "web.example.com"
-	serving := []string{"https://web.example.com/"}
 	for _, test := range []struct {
-		name      string
-		claimants []*v1.Application
-		want      string
+		name string
+		all  []party
+		// refused are those that must not have their routes.
+		refused []string
 	}{
-		{"alone", []*v1.Application{claimant("a/web", 1, nil, host)}, "a/web"},
-		{"the older one", []*v1.Application{claimant("a/web", 1, nil, host), claimant("b/web", 2, nil, host)}, "b/web"},
-		{"as old: by namespace", []*v1.Application{claimant("b/web", 1, nil, host), claimant("a/web", 1, nil, host)}, "a/web"},
-		{"as old, same namespace: by name", []*v1.Application{claimant("a/web", 1, nil, host), claimant("a/api", 1, nil, host)}, "a/api"},
-		{"who serves it already, though younger", []*v1.Application{claimant("a/web", 9, nil, host), claimant("b/web", 1, serving, host)}, "b/web"},
-		{"both serve it: the older one", []*v1.Application{claimant("a/web", 1, serving, host), claimant("b/web", 9, serving, host)}, "b/web"},
-		{"another path is served", []*v1.Application{claimant("a/web", 9, nil, host), claimant("b/web", 1, []string{"http://web.example.com/login"}, host)}, "a/web"},
+		{"alone", []party{claimant("a/web", 1, host)}, nil},
+		{"the older one", []party{claimant("a/web", 1, host), claimant("b/web", 2, host)}, []string{"a/web"}},
+		{"as old: by namespace", []party{claimant("b/web", 1, host), claimant("a/web", 1, host)}, []string{"b/web"}},
+		{"as old, same namespace: by name", []party{claimant("a/web", 1, host), claimant("a/api", 1, host)}, []string{"a/web"}},
+		{"who serves it, though younger", []party{claimant("a/web", 9, host), claimant("b/web", 1, host).serving(host)}, []string{"a/web"}},
+		{"both serve it: the older one", []party{claimant("a/web", 1, host).serving(host), claimant("b/web", 9, host).serving(host)}, []string{"a/web"}},
+		{"who serves it and asks for something else", []party{claimant("a/web", 9, host), claimant("b/web", 1, "other.example.com").serving(host)}, []string{"a/web"}},
+		{"in capitals, with a dot at the end", []party{claimant("a/web", 1, "WEB.example.com."), claimant("b/web", 2, host)}, []string{"a/web"}},
+
+		{"another path, another namespace", []party{claimant("a/web", 1, host+"/login"), claimant("b/web", 2, host)}, []string{"a/web"}},
+		{"another path is served in another namespace", []party{claimant("a/web", 9, host), claimant("b/web", 1, host+"/login").serving(host + "/login")}, []string{"a/web"}},
+		{"another path, same namespace", []party{claimant("a/web", 1, host+"/login"), claimant("a/front", 2, host)}, nil},
+		{"the same path, with a slash at the end", []party{claimant("a/web", 1, host+"/login/"), claimant("a/front", 2, host+"/login")}, []string{"a/web"}},
+		{"the same path is served, same namespace", []party{claimant("a/web", 9, host+"/login"), claimant("a/front", 2, host).serving(host + "/login")}, []string{"a/web"}},
+
+		{"a name below a wildcard", []party{claimant("a/web", 1, "shop.example.com"), claimant("b/web", 2, "*.example.com")}, []string{"a/web"}},
+		{"a wildcard above a name", []party{claimant("a/web", 1, "*.example.com"), claimant("b/web", 2, "a.shop.example.com")}, []string{"a/web"}},
+		{"a wildcard below a wildcard", []party{claimant("a/web", 1, "*.shop.example.com"), claimant("b/web", 2, "*.example.com")}, []string{"a/web"}},
+		{"an old wildcard above a name that is served", []party{claimant("a/web", 9, "*.example.com"), claimant("b/web", 1, "shop.example.com").serving("shop.example.com")}, []string{"a/web"}},
+		{"a wildcard above names of its namespace", []party{claimant("a/web", 1, "*.example.com"), claimant("a/shop", 2, "shop.example.com")}, nil},
+		{
+			"a new Application below the wildcard that its namespace serves, and an older stranger",
+			[]party{claimant("a/new", 1, "shop.example.com"), claimant("a/front", 2, "*.example.com").serving("*.example.com"), claimant("b/web", 9, "shop.example.com")},
+			[]string{"b/web"},
+		},
+		{
+			"a further path of the host name that its namespace serves, and an older stranger",
+			[]party{claimant("a/new", 1, host+"/login"), claimant("a/front", 2, host).serving(host), claimant("b/web", 9, host+"/login")},
+			[]string{"b/web"},
+		},
+
+		{"shared", []party{claimant("a/web", 1, "shared.example.com/a").ofClass("sharing"), claimant("b/web", 2, "shared.example.com").ofClass("sharing")}, nil},
+		{"shared, but for the path", []party{claimant("a/web", 1, "shared.example.com/a").ofClass("sharing"), claimant("b/web", 2, "shared.example.com/a").ofClass("sharing")}, []string{"a/web"}},
+		{"shared, but for the path that is served", []party{claimant("a/web", 9, "shared.example.com/a").ofClass("sharing"), claimant("b/web", 2, "shared.example.com/a").ofClass("sharing").serving("shared.example.com/a")}, []string{"a/web"}},
+		{"shared by one of the classes", []party{claimant("a/web", 1, "shared.example.com/a").ofClass("sharing"), claimant("b/web", 2, "shared.example.com")}, []string{"a/web"}},
+		{"shared wildcard", []party{claimant("a/web", 1, "*.shared.example.com").ofClass("sharing"), claimant("b/web", 2, "x.shared.example.com").ofClass("sharing")}, nil},
+		{"a wildcard above what is shared", []party{claimant("a/web", 1, "*.example.com").ofClass("sharing"), claimant("b/web", 2, "shared.example.com").ofClass("sharing")}, []string{"a/web"}},
+
+		// The limits of the class refuse b.
+		{"an older one whose class does not allow it", []party{claimant("a/web", 1, host), claimant("b/web", 9, host).ofClass("strict")}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for range 2 {
-				owner := RouteOwner(v1.RouteKey{Host: host, Path: "/"}, test.claimants)
-				if got := owner.Namespace + "/" + owner.Name; got != test.want {
-					t.Errorf("the owner is %s, want %s", got, test.want)
-				}
-				slices.Reverse(test.claimants)
-			}
-		})
-	}
-	if got := RouteOwner(v1.RouteKey{}, nil); got != nil {
-		t.Errorf("without claimants the owner is %v", got)
-	}
-}
-
-func TestRouteOwnership(t *testing.T) {
-	older := claimant("shop/front", 100, nil, "web.example.com", "api.example.com/v1")
-	for _, test := range []struct {
-		name     string
-		app, old *v1.Application
-		stored   []*v1.Application
-		// owned and created are what the sync and a request find.
-		owned, created []string
-	}{
-		{"nobody else", claimant("a/web", 1, nil, "web.example.com"), nil, nil, nil, nil},
-		{"itself", older, nil, []*v1.Application{older}, nil, nil},
-		{
-			"another one's host", claimant("a/web", 1, nil, "web.example.com"), nil, []*v1.Application{older},
-			[]string{"spec.routes[0].hostnames[0] web.example.com/ shop/front"}, []string{"spec.routes[0].hostnames[0] web.example.com/ shop/front"},
-		},
-		{
-			"in capitals, and with a slash at the end", claimant("a/web", 1, nil, "API.example.com/v1/"), nil, []*v1.Application{older},
-			[]string{"spec.routes[0].hostnames[0] api.example.com/v1 shop/front"}, []string{"spec.routes[0].hostnames[0] api.example.com/v1 shop/front"},
-		},
-		{"another path of the host", claimant("a/web", 1, nil, "api.example.com/v2"), nil, []*v1.Application{older}, nil, nil},
-		{
-			"an old Application asks for what a younger one has: it is still the later one to ask",
-			claimant("a/web", 999, nil, "web.example.com"), claimant("a/web", 999, nil), []*v1.Application{older},
-			nil, []string{"spec.routes[0].hostnames[0] web.example.com/ shop/front"},
-		},
-		{
-			"what it had before is not held against an update",
-			claimant("a/web", 1, nil, "web.example.com"), claimant("a/web", 1, nil, "web.example.com"), []*v1.Application{older},
-			[]string{"spec.routes[0].hostnames[0] web.example.com/ shop/front"}, nil,
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			owned, err := ValidateRouteOwnership(test.app, index(test.stored...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			created, err := ValidateNewRoutes(test.app, test.old, index(test.stored...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, result := range []struct {
-				who  string
-				errs []string
-				want []string
-			}{{"the sync", messages(owned), test.owned}, {"a request", messages(created), test.created}} {
-				if len(result.errs) != len(result.want) {
-					t.Errorf("%s finds %q, want %q", result.who, result.errs, result.want)
-					continue
-				}
-				for i, want := range result.want {
-					for part := range strings.FieldsSeq(want) {
-						if !strings.Contains(result.errs[i], part) {
-							t.Errorf("%s finds %q, which lacks %q", result.who, result.errs[i], part)
-						}
+				var refused []string
+				for _, p := range test.all {
+					errs, err := ValidateRouteOwnership(p.Application, owners(test.all...))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(errs) > 0 {
+						refused = append(refused, p.Namespace+"/"+p.Name)
 					}
 				}
+				if !slices.Equal(refused, test.refused) {
+					t.Errorf("refused are %q, want %q", refused, test.refused)
+				}
+				slices.Reverse(test.all)
 			}
 		})
 	}
 }
 
-// Two Applications that see each other never both own a key, whoever looks first.
+// A request: who comes now is later, whatever its age.
+func TestNewRoutes(t *testing.T) {
+	const host = "web.example.com"
+	older := claimant("shop/front", 100, host, "api.example.com/v1")
+	for _, test := range []struct {
+		name   string
+		app    party
+		old    *party
+		stored []party
+		want   []string
+	}{
+		{"nobody else", claimant("a/web", 1, host), nil, nil, nil},
+		{"itself", older, nil, []party{older}, nil},
+		{"another one's host", claimant("a/web", 999, host), nil, []party{older}, []string{"spec.routes[0].hostnames[0]", host, "shop/front"}},
+		{"another path of it", claimant("a/web", 999, host+"/login"), nil, []party{older}, []string{"spec.routes[0].hostnames[0]", host, "shop/front"}},
+		{"another path in the same namespace", claimant("shop/web", 1, "api.example.com/v2"), nil, []party{older}, nil},
+		{"the same path in the same namespace", claimant("shop/web", 999, "API.example.com/v1/"), nil, []party{older}, []string{"api.example.com/v1", "shop/front"}},
+		{"a wildcard above it", claimant("a/web", 999, "*.example.com"), nil, []party{older}, []string{"*.example.com", "overlaps", "shop/front"}},
+		{"what only is served in another namespace", claimant("a/web", 999, "old.example.com"), nil, []party{older.serving("old.example.com")}, []string{"old.example.com", "shop/front"}},
+		{"what moves within the namespace", claimant("shop/web", 1, "old.example.com"), nil, []party{older.serving("old.example.com")}, nil},
+		{"what it had before", claimant("a/web", 1, host), new(claimant("a/web", 1, host)), []party{older}, nil},
+		{"another path of what it had before", claimant("a/web", 1, host+"/x"), new(claimant("a/web", 1, host)), []party{older}, nil},
+		{"a further path, where a stranger asks in vain", claimant("shop/web", 1, host+"/x"), nil, []party{older.serving(host), claimant("b/web", 999, host)}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var old *v1.Application
+			if test.old != nil {
+				old = test.old.Application
+			}
+			errs, err := ValidateNewRoutes(test.app.Application, old, owners(test.stored...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(messages(errs), "\n")
+			if (got == "") != (len(test.want) == 0) {
+				t.Fatalf("the errors are %q, want %q", got, test.want)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(got, part) {
+					t.Errorf("%q lacks %q", got, part)
+				}
+			}
+		})
+	}
+}
+
+// Whatever two namespaces ask for and serve, never are both right.
 func TestRouteOwnershipIsExclusive(t *testing.T) {
-	serving := []string{"http://web.example.com/"}
-	for _, a := range []*v1.Application{claimant("a/web", 1, nil, "web.example.com"), claimant("a/web", 5, serving, "web.example.com")} {
-		for _, b := range []*v1.Application{claimant("b/web", 1, nil, "web.example.com"), claimant("b/web", 5, serving, "web.example.com"), claimant("b/web", 9, nil, "web.example.com")} {
-			first, _ := ValidateRouteOwnership(a, index(a, b))
-			second, _ := ValidateRouteOwnership(b, index(b, a))
-			if (len(first) == 0) == (len(second) == 0) {
-				t.Errorf("%v and %v", first, second)
+	hosts := []string{"*.com", "*.example.com", "shop.example.com", "*.shop.example.com"}
+	var parties []party
+	for _, host := range hosts {
+		for _, age := range []int{1, 5} {
+			parties = append(parties, claimant("x/web", age, host), claimant("x/web", age, host).serving(host), claimant("x/web", age, host).serving("*.example.com"))
+		}
+	}
+	in := func(namespace string, p party) party {
+		p.Application = p.DeepCopy()
+		p.Namespace = namespace
+		return p
+	}
+	for _, first := range parties {
+		for _, second := range parties {
+			a, b := in("a", first), in("b", second)
+			if !v1.HostsOverlap(a.RouteKeys()[0].Host, b.RouteKeys()[0].Host) {
+				continue
+			}
+			refusedA, _ := ValidateRouteOwnership(a.Application, owners(a, b))
+			refusedB, _ := ValidateRouteOwnership(b.Application, owners(b, a))
+			if len(refusedA) == 0 && len(refusedB) == 0 {
+				t.Errorf("both have it: %v serving %v, and %v serving %v", a.RouteKeys(), a.serves, b.RouteKeys(), b.serves)
 			}
 		}
 	}
 }
 
-func TestRouteClaimantsFail(t *testing.T) {
+func TestRouteClaimsFail(t *testing.T) {
 	broken := errors.New("no index")
-	_, err := ValidateRouteOwnership(claimant("a/web", 1, nil, "web.example.com"), func(v1.RouteKey) ([]*v1.Application, error) { return nil, broken })
-	if diff := cmp.Diff(true, errors.Is(err, broken)); diff != "" {
-		t.Errorf("the error is %v", err)
+	for _, fail := range []func(*RouteOwners){
+		func(o *RouteOwners) { o.HostClaims = func(string) ([]v1.RouteClaim, error) { return nil, broken } },
+		func(o *RouteOwners) {
+			o.RouteClaims = func(string, v1.RouteKey) ([]v1.RouteClaim, error) { return nil, broken }
+		},
+	} {
+		find := owners()
+		fail(&find)
+		if _, err := ValidateRouteOwnership(claimant("a/web", 1, "web.example.com").Application, find); !errors.Is(err, broken) {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }

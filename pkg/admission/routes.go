@@ -1,0 +1,42 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/class"
+)
+
+// Routes are the claims to host names: see validation.RouteOwners.
+type Routes interface {
+	HostClaims(host string) ([]v1.RouteClaim, error)
+	RouteClaims(namespace string, key v1.RouteKey) ([]v1.RouteClaim, error)
+}
+
+// routes refuses a host name, or a path under one, that another Application has. One that the Application had
+// before is not held against it, since the other one may be to blame. Requests race, so the sync decides.
+func (h *Handler) routes(ctx context.Context, in input, found *verdict) error {
+	errs, err := validation.ValidateNewRoutes(in.new, in.old, validation.RouteOwners{
+		HostClaims:  h.config.Routes.HostClaims,
+		RouteClaims: h.config.Routes.RouteClaims,
+		Class:       func(a *v1.Application) *v1.ApplicationClass { return h.classOf(ctx, a) },
+	})
+	found.errs = append(found.errs, errs...)
+	return err
+}
+
+// classOf returns nil where the class is not known: then nothing is shared.
+func (h *Handler) classOf(ctx context.Context, application *v1.Application) *v1.ApplicationClass {
+	if h.config.Classes == nil {
+		return nil
+	}
+	rules, err := h.config.classRules(ctx, application.Namespace)
+	if err != nil {
+		return nil
+	}
+	return class.Choose(application, rules)
+}

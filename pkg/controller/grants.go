@@ -1,0 +1,149 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/informer"
+)
+
+// grants are the host names and paths that syncs have found to be their Application's, and that no cache shows as
+// served yet. Without them two syncs at once could both find a host name free, and both serve it from then on. What is
+// granted counts as served.
+type grants struct {
+	informers  *informer.Informers
+	contenders contenders
+	// mu makes it one step to find a host name free and to take it.
+	mu     sync.Mutex
+	routes cache.Indexer
+}
+
+// grant is what one Application may be writing.
+type grant struct {
+	application *v1.Application
+	keys        []v1.RouteKey
+}
+
+var _ informer.Routed = (*grant)(nil)
+
+func (g *grant) GetNamespace() string     { return g.application.Namespace }
+func (g *grant) RouteKeys() []v1.RouteKey { return g.keys }
+
+func newGrants(informers *informer.Informers, enqueue func(cache.ObjectName, Trigger)) *grants {
+	g := &grants{informers: informers, routes: cache.NewIndexer(grantKey, informer.RouteIndexers())}
+	g.contenders = contenders{claims: g.hostClaims, enqueue: enqueue}
+	return g
+}
+
+func grantKey(object any) (string, error) {
+	g, ok := object.(*grant)
+	if !ok {
+		return "", fmt.Errorf("%T is no grant", object)
+	}
+	return cache.MetaObjectToName(g.application).String(), nil
+}
+
+// take returns why the Application must not have its routes, or grants them. The caches must have seen what the
+// last sync of the Application has written: they show now what it serves, and its last grant has done its duty.
+func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
+	classes, err := g.informers.Classes()
+	if err != nil {
+		return nil, fmt.Errorf("list ApplicationClasses: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.drop(cache.MetaObjectToName(application), application.RouteKeys())
+	errs, err := validation.ValidateRouteOwnership(application, validation.RouteOwners{
+		HostClaims:  g.hostClaims,
+		RouteClaims: g.routeClaims,
+		Class:       func(a *v1.Application) *v1.ApplicationClass { return g.classOf(a, classes) },
+	})
+	if err != nil || len(errs) > 0 || application.Spec.ReconcilePolicy == v1.ReconcileObserve {
+		return errs, err // Who only observes writes nothing.
+	}
+	unserved, err := g.unserved(application)
+	if err == nil && len(unserved) > 0 {
+		err = g.routes.Update(&grant{application: application, keys: unserved})
+	}
+	return nil, err
+}
+
+// classOf returns nil where the class is not known: then nothing is shared.
+func (g *grants) classOf(application *v1.Application, classes []*v1.ApplicationClass) *v1.ApplicationClass {
+	namespace, err := namespaceOf(g.informers, application.Namespace, classes)
+	if err != nil {
+		return nil
+	}
+	return class.Choose(application, class.Rules{Classes: classes, Namespace: namespace})
+}
+
+// forget drops what was granted to an Application that asks for nothing more.
+func (g *grants) forget(key cache.ObjectName) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.drop(key, nil)
+}
+
+// drop takes a grant back, and wakes those who were refused for it, unless it is about to be given again.
+func (g *grants) drop(key cache.ObjectName, asked []v1.RouteKey) {
+	object, found, err := g.routes.GetByKey(key.String())
+	dropped, ok := object.(*grant)
+	if err != nil || !found || !ok {
+		return
+	}
+	_ = g.routes.Delete(dropped) // The error is that of grantKey.
+	gone := slices.DeleteFunc(slices.Clone(dropped.keys), func(key v1.RouteKey) bool { return slices.Contains(asked, key) })
+	g.contenders.wake(gone, Trigger{Kind: v1.ApplicationKind, Event: Spread, Elsewhere: true})
+}
+
+// unserved are the keys that no live route of the Application has.
+func (g *grants) unserved(application *v1.Application) ([]v1.RouteKey, error) {
+	var keys []v1.RouteKey
+	for _, key := range application.RouteKeys() {
+		claims, err := g.informers.RouteClaims(application.Namespace, key)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(claims, func(claim v1.RouteClaim) bool { return claim.Serves && claim.Application.Name == application.Name }) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// hostClaims and routeClaims are those of the caches, and what is granted.
+
+func (g *grants) hostClaims(host string) ([]v1.RouteClaim, error) {
+	claims, err := g.informers.HostClaims(host)
+	if err != nil {
+		return nil, err
+	}
+	err = informer.EachOfHost(g.routes, host, func(object informer.Routed, host string) { claims = appendGrant(claims, object, host) })
+	return claims, err
+}
+
+func (g *grants) routeClaims(namespace string, key v1.RouteKey) ([]v1.RouteClaim, error) {
+	claims, err := g.informers.RouteClaims(namespace, key)
+	if err != nil {
+		return nil, err
+	}
+	err = informer.EachOfRoute(g.routes, namespace, key, func(object informer.Routed) { claims = appendGrant(claims, object, key.Host) })
+	return claims, err
+}
+
+func appendGrant(claims []v1.RouteClaim, object informer.Routed, host string) []v1.RouteClaim {
+	if granted, ok := object.(*grant); ok {
+		claims = append(claims, v1.RouteClaim{Application: granted.application, Host: host, Serves: true})
+	}
+	return claims
+}

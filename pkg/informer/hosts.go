@@ -1,0 +1,145 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package informer
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Routed has host names and paths: an Application asks for its own, a live route serves its own.
+type Routed interface {
+	GetNamespace() string
+	RouteKeys() []v1.RouteKey
+}
+
+const (
+	// byRoute is the name of the index that finds what has a host name and path in a namespace.
+	byRoute = "route"
+	// byHost is the name of the index that finds what has a host name, or one below a domain.
+	byHost = "host"
+)
+
+// RouteIndexers index objects that are Routed, for EachOfRoute and EachOfHost.
+func RouteIndexers() cache.Indexers {
+	return cache.Indexers{byRoute: indexRouted(routeValues), byHost: indexRouted(hostValues)}
+}
+
+func indexRouted(values func(Routed) []string) cache.IndexFunc {
+	return func(object any) ([]string, error) {
+		routed, ok := object.(Routed)
+		if !ok {
+			return nil, fmt.Errorf("index routes: %T has none", object)
+		}
+		return values(routed), nil
+	}
+}
+
+func routeValues(object Routed) []string {
+	keys := object.RouteKeys()
+	values := make([]string, 0, len(keys))
+	for _, key := range keys {
+		values = append(values, routeValue(object.GetNamespace(), key))
+	}
+	return values
+}
+
+func routeValue(namespace string, key v1.RouteKey) string { return namespace + "/" + key.String() }
+
+// maxDomains is how many domains of a host name are in the index. A name may have 127 labels, and
+// memory is to be in proportion to what a user stores; below that, EachOfHost filters.
+const maxDomains = 8
+
+// hostValues are the host names, and the domains that they are in: a wildcard is looked up by its own.
+func hostValues(object Routed) []string {
+	var values []string
+	seen := map[string]struct{}{}
+	add := func(value string) {
+		if _, found := seen[value]; !found {
+			seen[value] = struct{}{}
+			values = append(values, value)
+		}
+	}
+	for _, key := range object.RouteKeys() {
+		if strings.HasPrefix(key.Host, ".") {
+			continue // No host name, so it is refused; in the index it would be taken for a domain.
+		}
+		add(key.Host)
+		of := domains(key.Host)
+		for _, domain := range of[max(0, len(of)-maxDomains):] {
+			add(domain)
+		}
+	}
+	return values
+}
+
+// domains are those that a host name is in, the longest first, each with its dot: of shop.example.com
+// they are .example.com and .com, as of *.example.com.
+func domains(host string) []string {
+	var all []string
+	for i := range len(host) {
+		if host[i] == '.' {
+			all = append(all, host[i:])
+		}
+	}
+	return all
+}
+
+// EachOfRoute calls f for what has the host name and path in the namespace.
+func EachOfRoute(indexer cache.Indexer, namespace string, key v1.RouteKey, f func(Routed)) error {
+	objects, err := indexer.ByIndex(byRoute, routeValue(namespace, key))
+	if err != nil {
+		return fmt.Errorf("find who has route %s: %w", key, err)
+	}
+	for _, object := range objects {
+		if routed, ok := object.(Routed); ok {
+			f(routed)
+		}
+	}
+	return nil
+}
+
+// EachOfHost calls f for each host name of an object that overlaps with the given one: the same, a
+// wildcard that covers it, or one that it covers as a wildcard.
+func EachOfHost(indexer cache.Indexer, host string, f func(object Routed, host string)) error {
+	find := func(value string, f func(Routed)) error {
+		objects, err := indexer.ByIndex(byHost, value)
+		if err != nil {
+			return fmt.Errorf("find who has host name %s: %w", host, err)
+		}
+		for _, object := range objects {
+			if routed, ok := object.(Routed); ok {
+				f(routed)
+			}
+		}
+		return nil
+	}
+	if err := find(host, func(object Routed) { f(object, host) }); err != nil {
+		return err
+	}
+	above := domains(host)
+	for _, domain := range above {
+		if wildcard := "*" + domain; wildcard != host {
+			if err := find(wildcard, func(object Routed) { f(object, wildcard) }); err != nil {
+				return err
+			}
+		}
+	}
+	if !strings.HasPrefix(host, "*.") {
+		return nil
+	}
+	return find(above[max(0, len(above)-maxDomains)], func(object Routed) {
+		last := ""
+		for _, key := range object.RouteKeys() {
+			if key.Host != last && key.Host != host && v1.HostCovers(host, key.Host) {
+				f(object, key.Host)
+			}
+			last = key.Host // The paths of a host name follow each other.
+		}
+	})
+}

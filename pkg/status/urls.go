@@ -1,0 +1,73 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// ServedURLs are the addresses that Ingresses and HTTPRoutes of the Application serve after a sync: what was
+// rendered, where it was applied, in the order of the spec; else what is live, though the spec asks for
+// something else. An object of others has none, whatever its name.
+func ServedURLs(snapshot child.Snapshot, results []plan.Result, rendered []child.Addresses) []string {
+	in := Input{Snapshot: snapshot, Results: results}
+	var urls []string
+	seen := map[string]bool{}
+	add := func(more []string) {
+		for _, url := range more {
+			if !seen[url] {
+				seen[url] = true
+				urls = append(urls, url)
+			}
+		}
+	}
+	done := map[child.Ref]bool{}
+	for _, route := range rendered {
+		done[route.Ref] = true
+		if in.serves(route.Ref) {
+			add(route.URLs)
+		} else {
+			add(in.liveURLs(route.Ref))
+		}
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(snapshot.Children), compareRefs) {
+		if ref.Kind.CarriesRoutes() && !done[ref] {
+			add(in.liveURLs(ref))
+		}
+	}
+	return urls
+}
+
+func compareRefs(a, b child.Ref) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind.Kind, b.Kind.Kind))
+}
+
+// serves reports whether the child is as rendered.
+func (in Input) serves(ref child.Ref) bool {
+	result, found := in.result(ref)
+	return found && result.Err == nil && (result.Action == plan.Keep || !in.observing() && (result.Action == plan.Create || result.Action == plan.Apply))
+}
+
+// liveURLs are those of a child as it was seen, unless the sync has deleted it.
+func (in Input) liveURLs(ref child.Ref) []string {
+	if result, found := in.result(ref); found && result.Action == plan.Delete && result.Err == nil && !in.observing() {
+		return nil
+	}
+	if !in.ours(ref) {
+		return nil
+	}
+	return child.LiveURLs(in.Snapshot.Children[ref], in.knownHTTPS)
+}
+
+// knownHTTPS reports whether the last status had the address by HTTPS. An HTTPRoute does not say: its
+// Gateway has the certificate.
+func (in Input) knownHTTPS(hostname string, path v1.RoutePath) bool {
+	return slices.Contains(in.Snapshot.Application.Status.URLs, child.URL(true, hostname, path))
+}
