@@ -146,13 +146,13 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 		return fmt.Errorf("register metrics of webhooks: %w", err)
 	}
 	handler, err := admission.New(admission.Config{
-		Validation:     config.Validation,
-		Classes:        p.informers,
-		RequireClass:   config.RequireClass,
-		Routes:         p.informers,
-		ReviewAccess:   admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
-		Find:           admission.FindBy(p.clients.metadata),
-		Metrics:        counts,
+		Validation:   config.Validation,
+		Classes:      p.informers,
+		RequireClass: config.RequireClass,
+		Routes:       p.informers,
+		ReviewAccess: admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
+		Find:         admission.FindBy(p.clients.metadata),
+		Metrics:      counts,
 	})
 	if err != nil {
 		return fmt.Errorf("make webhooks: %w", err)

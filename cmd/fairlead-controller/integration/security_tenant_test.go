@@ -6,16 +6,20 @@ package integration
 import (
 	"context"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	networkingv1 "k8s.io/api/networking/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation/corpus"
@@ -124,6 +128,40 @@ func TestS2WhoMayWriteApplications(t *testing.T) {
 	}
 }
 
+// TestS2WhatEditGains holds which children an Application has made that edit may not make by hand: these and no
+// others, as the shipped roles say themselves.
+func TestS2WhatEditGains(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, shared.Get(t))
+	e.tenant("edit")
+	client := kubernetes.NewForConfigOrDie(e.cluster.ConfigFor("tenant-edit." + e.namespace))
+	roles, err := os.ReadFile("../../../artifacts/rbac/users/roles.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gained []child.Kind
+	for _, kind := range child.AllKinds() {
+		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: e.namespace, Verb: "create", Group: kind.Group, Resource: kind.Resource,
+			}},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if review.Status.Allowed {
+			continue
+		}
+		gained = append(gained, kind)
+		if !strings.Contains(string(roles), "# - "+kind.Kind+"s") {
+			t.Errorf("the shipped roles do not say that they bring %s", kind)
+		}
+	}
+	if want := []child.Kind{child.ControllerRevision, child.HTTPRoute, child.ServiceMonitor}; !slices.Equal(gained, want) {
+		t.Errorf("edit gets %v made that it may not make, want %v", gained, want)
+	}
+}
+
 // TestS4PrivilegesWithoutWebhooks lets a tenant ask for every privilege that Pod Security restricted
 // forbids, in every kind of container, where no webhook refuses it: the sync does, and makes nothing.
 func TestS4PrivilegesWithoutWebhooks(t *testing.T) {
@@ -162,8 +200,8 @@ func TestS4PrivilegesWithoutWebhooks(t *testing.T) {
 	}
 }
 
-// TestS9RouteInjectionWithoutWebhooks: no Ingress is made of an annotation or a path that would be
-// read as configuration of its controller.
+// TestS9RouteInjectionWithoutWebhooks: no child is made of an annotation or a path that would be read as
+// configuration of a controller, or that has host names of others.
 func TestS9RouteInjectionWithoutWebhooks(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -177,16 +215,41 @@ func TestS9RouteInjectionWithoutWebhooks(t *testing.T) {
 		"statement":      `paths: [{path: "/a;return 200", pathType: ImplementationSpecific}]`,
 		"line-break":     `paths: [{path: "/a\n}", pathType: ImplementationSpecific}]`,
 		"quote":          `paths: [{path: "/a\"b", pathType: ImplementationSpecific}]`,
+		"server-alias":   `annotations: {nginx.ingress.kubernetes.io/server-alias: victim.example.com}`,
+		"dns":            `annotations: {external-dns.alpha.kubernetes.io/hostname: victim.example.com}`,
 		"upwards":        `paths: [{path: "/a/../b", pathType: Exact}]`,
 		"encoded":        `paths: [{path: "/a%2f..%2fb", pathType: Prefix}]`,
 	}
 	for name, route := range hostile {
-		tenant.create(named(small, name) + "  ports: [{name: http, containerPort: 80}]\n  routes: [{name: a, hostnames: [" + name + ".example.com], " + route + "}]\n")
+		tenant.create(routedTo(name, "hostnames: ["+name+".example.com], "+route))
 	}
+	// Controllers read annotations of other children too.
+	elsewhere := map[string]string{
+		"of-service":  "  service: {annotations: {haproxy.org/backend-config-snippet: deny}}\n",
+		"dns-service": "  service: {annotations: {external-dns.alpha.kubernetes.io/hostname: victim.example.com}}\n",
+		"of-pods":     "  podMetadata: {annotations: {external-dns.alpha.kubernetes.io/hostname: victim.example.com}}\n",
+		"of-account":  "  serviceAccount: {annotations: {nginx.org/server-snippets: deny}}\n",
+		"mesh":        "  routes: [{name: a, type: HTTPRoute, hostnames: [mesh.example.com], parentRefs: [{group: '', kind: Service, name: victim}]}]\n",
+	}
+	for name, field := range elsewhere {
+		tenant.create(named(small, name) + "  ports: [{name: http, containerPort: 80}]\n" + field)
+	}
+	maps.Copy(hostile, elsewhere)
 	for name := range hostile {
-		e.waitCondition(name, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
-		if find[networkingv1.Ingress](e, name) != nil {
-			t.Errorf("%s has an Ingress", name)
+		stalled := e.waitCondition(name, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
+		if len(stalled.Status.Resources) > 0 {
+			t.Errorf("%s has children: %+v", name, stalled.Status.Resources)
+		}
+	}
+	for _, kind := range []child.Kind{child.Ingress, child.Service, child.ServiceAccount, child.Deployment} {
+		list, err := e.children(kind).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range list.Items {
+			if object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy {
+				t.Errorf("there is a %s %s", kind, object.GetName())
+			}
 		}
 	}
 }

@@ -59,9 +59,9 @@ func serve(t *testing.T) *fixture {
 	f := &fixture{T: t, cp: cp, namespace: cp.Namespace(t), kube: kubernetes.NewForConfigOrDie(cp.Config())}
 	informers := f.informers()
 	handler, err := admission.New(admission.Config{
-		Routes:         informers,
-		ReviewAccess:   admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
-		Find:           admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
+		Routes:       informers,
+		ReviewAccess: admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
+		Find:         admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
 	})
 	if err != nil {
 		t.Fatal(err)
