@@ -81,7 +81,10 @@ func goldenApplication(t testing.TB, file string) *v1.Application {
 	if err := yaml.UnmarshalStrict(content, app); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	if errs := validation.ValidateApplication(app, validation.Options{}); len(errs) > 0 {
+	liberal := &v1.ApplicationClass{Spec: v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{
+		AllowedParentKinds: []string{"Service"}, AllowForeignServiceAccounts: new(true),
+	}}}
+	if errs := validation.ValidateApplication(app, validation.Options{Class: liberal}); len(errs) > 0 {
 		t.Fatalf("%s is not valid: %v", file, errs.ToAggregate())
 	}
 	app.UID = "11111111-2222-3333-4444-555555555555"

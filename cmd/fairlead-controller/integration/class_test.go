@@ -209,7 +209,7 @@ func TestClassRules(t *testing.T) {
 		{`limits: {allowedRegistries: [a.io, a.io]}`, "spec.limits.allowedRegistries[1]"},
 		{`limits: {allowedHostnames: ["*"]}`, "spec.limits.allowedHostnames[0]"},
 		{`limits: {allowedHostnames: ["a.*.com"]}`, "spec.limits.allowedHostnames[0]"},
-		{`limits: {allowedRouteAnnotations: ["a*b"]}`, "spec.limits.allowedRouteAnnotations[0]"},
+		{`limits: {allowedAnnotations: ["a*b"]}`, "spec.limits.allowedAnnotations[0]"},
 		{`limits: {allowedServiceTypes: [ExternalName]}`, "spec.limits.allowedServiceTypes[0]"},
 		{`limits: {maxReplicas: -1}`, "spec.limits.maxReplicas"},
 		{`limits: {maxReplicas: 10001}`, "spec.limits.maxReplicas"},

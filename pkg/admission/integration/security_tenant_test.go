@@ -108,11 +108,13 @@ func TestS4PrivilegesAtTheRequest(t *testing.T) {
 	f.refuseAll(mallory, f.hostile("mounts/"))
 }
 
-// S9: neither an annotation nor a path carries configuration into a route controller.
+// S9: neither an annotation of any child nor a path carries configuration, or host names of others, into a controller.
 func TestS9RouteInjectionAtTheRequest(t *testing.T) {
 	f := serve(t)
 	f.register()
-	f.refuseAll(f.tenant("mallory"), f.hostile("routes/"))
+	mallory := f.tenant("mallory")
+	f.refuseAll(mallory, f.hostile("routes/"))
+	f.refuseAll(mallory, f.hostile("annotations/"))
 }
 
 // S10: no pod gets a label by which another Application selects.

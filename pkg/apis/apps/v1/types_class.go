@@ -213,8 +213,8 @@ type RouteDefaults struct {
 	// +optional
 	TLS *RouteTLSDefaults `json:"tls,omitempty"`
 
-	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedRouteAnnotations does
-	// not limit them.
+	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedAnnotations does not
+	// limit them.
 	// +mapType=granular
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional

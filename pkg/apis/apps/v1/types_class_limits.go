@@ -22,7 +22,7 @@ const (
 )
 
 // ApplicationLimits are what the Applications of a class may ask for. A list that is left out
-// allows everything, but for sharedHostnames; an empty one allows nothing.
+// allows everything, but for sharedHostnames and allowedParentKinds; an empty one allows nothing.
 type ApplicationLimits struct {
 	// Pod Security level that all containers must meet, instead of the controller's
 	// --security-profile.
@@ -59,15 +59,26 @@ type ApplicationLimits struct {
 	// +optional
 	SharedHostnames []string `json:"sharedHostnames,omitzero"`
 
-	// Annotations that routes may have. A * at the end allows every annotation that begins so, but
-	// for snippets of a controller's configuration: those are refused unless they are named in full.
+	// Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every
+	// annotation that begins so, but for snippets of a controller's configuration, and for annotations
+	// that have host names, such as ExternalDNS's: those are refused unless they are named in full.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=128
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=317
 	// +kubebuilder:validation:items:Pattern=`^[a-zA-Z0-9][-a-zA-Z0-9_./]*\*?$`
 	// +optional
-	AllowedRouteAnnotations []string `json:"allowedRouteAnnotations,omitzero"`
+	AllowedAnnotations []string `json:"allowedAnnotations,omitzero"`
+
+	// What the parentRefs of routes may name, beside Gateways: kinds, each with its group behind a dot
+	// where it has one, such as Service, or XListenerSet.gateway.networking.x-k8s.io. A route that is
+	// attached to a Service takes requests of other pods to that Service. Left out: Gateways only.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=317
+	// +kubebuilder:validation:items:Pattern=`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +optional
+	AllowedParentKinds []string `json:"allowedParentKinds,omitzero"`
 
 	// Types that Services may have, beside ClusterIP.
 	// +listType=set

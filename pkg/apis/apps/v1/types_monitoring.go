@@ -17,7 +17,8 @@ type Monitoring struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// Time between two scrapes, as Prometheus writes durations: 30s, 1m. Default: Prometheus' own.
+	// Time between two scrapes, as Prometheus writes durations: 30s, 1m. At least 5s. Default: Prometheus'
+	// own.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?$`

@@ -67,8 +67,8 @@ type Route struct {
 	// +optional
 	IngressClassName *string `json:"ingressClassName,omitempty"`
 
-	// The Gateways of an HTTPRoute, or listeners of them. An HTTPRoute needs at least one, of its own
-	// or from the class; an Ingress has none.
+	// The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An
+	// HTTPRoute needs at least one, of its own or from the class; an Ingress has none.
 	// Atomic, because no field of a reference is always there to be its key.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

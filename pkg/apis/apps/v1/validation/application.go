@@ -95,6 +95,7 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 		// How it is reached, and what it reaches.
 		validateService,
 		validateRoutes,
+		validateParentKinds,
 		validateMonitoring,
 		validateNetworkPolicy,
 		// Who it is to others, and where it runs.
@@ -102,6 +103,7 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 		validateSecurityContexts,
 		validateScheduling,
 		validatePodMetadata,
+		validateHarmlessAnnotations,
 		// What is allowed. OnlyExceedsClass relies on it being the end.
 		validateSecurityProfile,
 		validateClassLimits,

@@ -133,9 +133,9 @@ func validateLimits(path *field.Path, limits *v1.ApplicationLimits) field.ErrorL
 	for i, hostname := range limits.SharedHostnames {
 		errs = append(errs, validateHostname(path.Child("sharedHostnames").Index(i), hostname)...)
 	}
-	for i, annotation := range limits.AllowedRouteAnnotations {
+	for i, annotation := range limits.AllowedAnnotations {
 		if strings.Contains(strings.TrimSuffix(annotation, "*"), "*") || annotation == "" {
-			errs = append(errs, field.Invalid(path.Child("allowedRouteAnnotations").Index(i), annotation, "must be an annotation, or the beginning of some with one * at its end"))
+			errs = append(errs, field.Invalid(path.Child("allowedAnnotations").Index(i), annotation, "must be an annotation, or the beginning of some with one * at its end"))
 		}
 	}
 	types := []corev1.ServiceType{corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer}

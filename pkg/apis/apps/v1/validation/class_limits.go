@@ -75,7 +75,7 @@ func validateClassLimits(in input) field.ErrorList {
 		limitServiceType,
 		limitHostnames,
 		limitSharedHostnames,
-		limitRouteAnnotations,
+		limitAnnotations,
 		limitServiceAccount,
 	} {
 		errs = append(errs, rule(in)...)

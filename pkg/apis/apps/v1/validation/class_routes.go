@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 func limitHostnames(in input) field.ErrorList {
@@ -60,55 +63,33 @@ func makesRegex(key string) bool {
 	return strings.Contains(name, "regex") || name == "rewrite-target" || name == "path-type"
 }
 
-// limitRouteAnnotations looks at what the Application adds to the defaults of its class.
-func limitRouteAnnotations(in input) field.ErrorList {
-	allowed := in.limits().AllowedRouteAnnotations
-	if allowed == nil {
-		return nil
+// validateParentKinds refuses parents that are no Gateways, unless the class allows their kind, or sets them: a route
+// that is attached to a Service of others takes the requests of their clients, in a mesh.
+func validateParentKinds(in input) field.ErrorList {
+	var allowed []string
+	if limits := in.limits(); limits != nil {
+		allowed = limits.AllowedParentKinds
 	}
+	gateway := v1.ParentReference{}.GroupKind()
 	var errs field.ErrorList
 	for i, route := range in.spec.Routes {
-		for _, key := range sortedKeys(route.Annotations) {
-			if in.isClassDefault(key, route.Annotations[key]) || slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, key) }) {
+		if in.isDefaultParents(route.ParentRefs) {
+			continue
+		}
+		for j, parent := range route.ParentRefs {
+			kind := parent.GroupKind()
+			if kind == gateway || slices.Contains(allowed, kind.String()) {
 				continue
 			}
-			path := in.path.Child("routes").Index(i).Child("annotations").Key(truncate(key, maxValue))
-			errs = append(errs, field.Invalid(path, route.Annotations[key], in.allows()+" annotations: "+some(allowed)))
+			errs = append(errs, field.Invalid(in.path.Child("routes").Index(i).Child("parentRefs").Index(j).Child("kind"), kind.String(),
+				"must be a Gateway: other kinds have to be among allowedParentKinds of the ApplicationClass"))
 		}
 	}
 	return errs
 }
 
-// isClassDefault tells whether a route has an annotation from its class.
-func (in input) isClassDefault(key, value string) bool {
-	defaults := in.class.Spec.Defaults
-	if defaults == nil || defaults.Routes == nil {
-		return false
-	}
-	given, found := defaults.Routes.Annotations[key]
-	return found && given == value
-}
-
-// matches tells whether a pattern allows the annotation.
-func matches(pattern, key string) bool {
-	if prefix, wildcard := strings.CutSuffix(pattern, "*"); wildcard {
-		return strings.HasPrefix(key, prefix)
-	}
-	return pattern == key
-}
-
-// isSnippet recognises annotations whose value becomes configuration of a controller that serves
-// all namespaces: whoever writes one can read its Secrets.
-func isSnippet(key string) bool {
-	key = strings.ToLower(key)
-	return strings.Contains(key, "-snippet") || strings.HasSuffix(key, "/config-backend") // The latter is haproxy-ingress's.
-}
-
-// allowsSnippet tells whether the platform takes the risk of this very annotation: the class's list
-// names it, in full, or the class sets it.
-func (in input) allowsSnippet(key, value string) bool {
-	if in.class == nil {
-		return false
-	}
-	return in.limits() != nil && slices.Contains(in.limits().AllowedRouteAnnotations, key) || in.isClassDefault(key, value)
+// isDefaultParents reports whether a route has its parents from its class.
+func (in input) isDefaultParents(parents []v1.ParentReference) bool {
+	return in.class != nil && in.class.Spec.Defaults != nil && in.class.Spec.Defaults.Routes != nil &&
+		equality.Semantic.DeepEqual(parents, in.class.Spec.Defaults.Routes.ParentRefs)
 }

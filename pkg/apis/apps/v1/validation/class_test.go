@@ -80,13 +80,25 @@ func TestClassLimits(t *testing.T) {
 				`spec.routes[0].hostnames[7]: Invalid value: "evil-shop.example.com": ` + allows + `*.shop.example.com, example.com`,
 			},
 		},
+		{name: "hostnames that are shared", limits: `{sharedHostnames: [shared.example.com]}`, spec: web + `routes: [{name: a, hostnames: [shared.example.com], paths: [{path: /a}, {path: /b, pathType: Exact}]}]`},
 		{
-			name: "route annotations", limits: `{allowedRouteAnnotations: ["example.com/*", other.com/a]}`,
+			name: "what reaches into paths of others", limits: `{sharedHostnames: ["*.example.com"]}`,
+			spec: web + `routes:
+- {name: a, hostnames: [a.example.com], paths: [{path: "/(.*)", pathType: ImplementationSpecific}], annotations: {nginx.ingress.kubernetes.io/use-regex: "true", nginx.ingress.kubernetes.io/rewrite-target: /$1}}
+- {name: b, hostnames: [example.com], paths: [{path: "/(.*)", pathType: ImplementationSpecific}], annotations: {nginx.ingress.kubernetes.io/use-regex: "true"}}`,
+			want: []string{
+				`spec.routes[0].paths[0].pathType: Invalid value: "ImplementationSpecific": ` + shares + `use Prefix or Exact`,
+				`spec.routes[0].annotations[nginx.ingress.kubernetes.io/rewrite-target]: Forbidden: ` + shares + `paths must not become regular expressions`,
+				`spec.routes[0].annotations[nginx.ingress.kubernetes.io/use-regex]: Forbidden: ` + shares + `paths must not become regular expressions`,
+			},
+		},
+		{
+			name: "route annotations", limits: `{allowedAnnotations: ["example.com/*", other.com/a]}`,
 			spec: web + `routes: [{name: a, hostnames: [a.example.com], annotations: {example.com/x: "1", other.com/a: "2", other.com/ab: "3"}}]`,
 			want: []string{`spec.routes[0].annotations[other.com/ab]: Invalid value: "3": ` + allows + `annotations: example.com/*, other.com/a`},
 		},
 		{
-			name: "snippets have to be named in full", limits: `{allowedRouteAnnotations: ["nginx.ingress.kubernetes.io/*", nginx.ingress.kubernetes.io/server-snippet]}`,
+			name: "snippets have to be named in full", limits: `{allowedAnnotations: ["nginx.ingress.kubernetes.io/*", nginx.ingress.kubernetes.io/server-snippet]}`,
 			spec: web + `routes: [{name: a, hostnames: [a.example.com], annotations: {nginx.ingress.kubernetes.io/server-snippet: a, nginx.ingress.kubernetes.io/configuration-snippet: b}}]`,
 			want: []string{`spec.routes[0].annotations[nginx.ingress.kubernetes.io/configuration-snippet]: Forbidden: snippets of a controller's configuration are not allowed`},
 		},
@@ -124,11 +136,12 @@ func TestClassLimits(t *testing.T) {
 const (
 	digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	web    = "ports: [{name: http, containerPort: 8080}]\n"
+	shares = `ApplicationClass "standard" shares this host name between namespaces: `
 )
 
 // What a class sets itself is nothing that its list could forbid.
 func TestClassDefaultsAreAllowed(t *testing.T) {
-	class := applicationClass(t, `{defaults: {routes: {annotations: {example.com/a: "1", example.com/x-snippet: s}}}, limits: {allowedRouteAnnotations: []}}`)
+	class := applicationClass(t, `{defaults: {routes: {annotations: {example.com/a: "1", example.com/x-snippet: s}}}, limits: {allowedAnnotations: []}}`)
 	app := application(t, web+`routes: [{name: a, hostnames: [a.example.com], annotations: {example.com/a: "1", example.com/x-snippet: s}}]`)
 	if errs := ValidateApplication(app, Options{Class: class}); len(errs) > 0 {
 		t.Errorf("as the class says: %v", errs.ToAggregate())
@@ -137,6 +150,55 @@ func TestClassDefaultsAreAllowed(t *testing.T) {
 	want := []string{`spec.routes[0].annotations[example.com/a]: Invalid value: "2": ApplicationClass "standard" allows annotations: none`}
 	if diff := cmp.Diff(want, messages(ValidateApplication(app, Options{Class: class}))); diff != "" {
 		t.Errorf("another value (-want +got):\n%s", diff)
+	}
+}
+
+// Routes are attached to Gateways, and to what the class allows beside them.
+func TestParentKinds(t *testing.T) {
+	const refused = "must be a Gateway: other kinds have to be among allowedParentKinds of the ApplicationClass"
+	app := application(t, web+`routes: [{name: a, type: HTTPRoute, hostnames: [a.example.com], parentRefs: [{name: g}, {group: "", kind: Service, name: s}, {group: example.com, name: other}]}]`)
+	service := `spec.routes[0].parentRefs[1].kind: Invalid value: "Service": ` + refused
+	other := `spec.routes[0].parentRefs[2].kind: Invalid value: "Gateway.example.com": ` + refused
+	for limits, want := range map[string][]string{
+		"": {service, other}, `{maxReplicas: 9}`: {service, other}, `{allowedParentKinds: []}`: {service, other},
+		`{allowedParentKinds: [Service]}`: {other}, `{allowedParentKinds: [Service, Gateway.example.com]}`: nil,
+	} {
+		options := Options{}
+		if limits != "" {
+			options.Class = applicationClass(t, `limits: `+limits)
+		}
+		if diff := cmp.Diff(want, messages(ValidateApplication(app, options))); diff != "" {
+			t.Errorf("limits %s: messages (-want +got):\n%s", limits, diff)
+		}
+	}
+}
+
+// A class may choose any parents, for routes that name none.
+func TestParentsOfTheClass(t *testing.T) {
+	const parents = `[{group: "", kind: Service, name: mesh}]`
+	class := applicationClass(t, `{defaults: {routes: {parentRefs: `+parents+`}}}`)
+	app := application(t, web+`routes: [{name: a, type: HTTPRoute, hostnames: [a.example.com], parentRefs: `+parents+`}]`)
+	if errs := ValidateApplication(app, Options{Class: class}); len(errs) > 0 {
+		t.Errorf("as the class says: %v", errs.ToAggregate())
+	}
+	app.Spec.Routes[0].ParentRefs[0].Name = "victim"
+	if errs := ValidateApplication(app, Options{Class: class}); len(errs) != 1 {
+		t.Errorf("another one: %v", errs.ToAggregate())
+	}
+}
+
+func TestScrapeInterval(t *testing.T) {
+	for interval, short := range map[string]bool{
+		"1ms": true, "0s": true, "4s": true, "4s999ms": true, "4999ms": true, "0y0w0d0h0m1s": true,
+		"5s": false, "5000ms": false, "4s1000ms": false, "1m": false, "1y": false, "99999999999999999999y": false, "9223372036854775807ms": false, "0m30s": false,
+	} {
+		if isShort(interval) != short {
+			t.Errorf("%s: want too short %t", interval, short)
+		}
+		app := application(t, web+`monitoring: {interval: `+interval+`}`)
+		if errs := ValidateApplication(app, Options{}); (len(errs) > 0) != short {
+			t.Errorf("%s: %v", interval, errs.ToAggregate())
+		}
 	}
 }
 
@@ -152,7 +214,7 @@ defaults:
   resources: {requests: {cpu: 100m}}
   networkPolicy: {ingress: [{from: [{application: {name: a}}], ports: [metrics]}]}
   routes: {ingressClassName: nginx, tls: {}, annotations: {example.com/a: b}}
-limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHostnames: ["*.example.com"], allowedRouteAnnotations: ["example.com/*"], allowedServiceTypes: [NodePort], maxReplicas: 0}`},
+limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHostnames: ["*.example.com"], allowedAnnotations: ["example.com/*"], allowedServiceTypes: [NodePort], maxReplicas: 0}`},
 		{name: "resources", spec: `defaults: {resources: {requests: {memory: 2Gi}, limits: {memory: 1Gi}}}`, want: []string{`spec.defaults.resources.requests[memory]: Invalid value: "2Gi": must be less than or equal to the limit of 1Gi`}},
 		{
 			name: "a default that the limits refuse", spec: `{defaults: {resources: {limits: {cpu: "0"}}}, limits: {requireResourceLimits: true}}`,
@@ -171,11 +233,11 @@ limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHo
 		{name: "network policy", spec: `defaults: {networkPolicy: {ingress: [{from: []}]}}`, want: []string{`spec.defaults.networkPolicy.ingress[0].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`}},
 		{name: "routes", spec: `defaults: {routes: {annotations: {kubernetes.io/ingress.class: nginx}}}`, want: []string{`spec.defaults.routes.annotations[kubernetes.io/ingress.class]: Invalid value: "nginx": use ingressClassName`}},
 		{name: "grace period", spec: `defaults: {terminationGracePeriodSeconds: -1}`, want: []string{`spec.defaults.terminationGracePeriodSeconds: Invalid value: -1: must be between 0 and 86400`}},
-		{name: "limits", spec: `limits: {securityProfile: None, allowedRegistries: [GHCR.io], allowedHostnames: ["*"], allowedRouteAnnotations: ["a*b"], allowedServiceTypes: [ExternalName], maxReplicas: -1}`, want: []string{
+		{name: "limits", spec: `limits: {securityProfile: None, allowedRegistries: [GHCR.io], allowedHostnames: ["*"], allowedAnnotations: ["a*b"], allowedServiceTypes: [ExternalName], maxReplicas: -1}`, want: []string{
 			`spec.limits.securityProfile: Unsupported value: "None": supported values: "Restricted", "Baseline", "Privileged"`,
 			`spec.limits.allowedRegistries[0]: Invalid value: "GHCR.io": must be a registry, or a part of one, in lower case: e.g. ghcr.io or ghcr.io/acme`,
 			`spec.limits.allowedHostnames[0]: Invalid value: "*": a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
-			`spec.limits.allowedRouteAnnotations[0]: Invalid value: "a*b": must be an annotation, or the beginning of some with one * at its end`,
+			`spec.limits.allowedAnnotations[0]: Invalid value: "a*b": must be an annotation, or the beginning of some with one * at its end`,
 			`spec.limits.allowedServiceTypes[0]: Unsupported value: "ExternalName": supported values: "ClusterIP", "NodePort", "LoadBalancer"`,
 			`spec.limits.maxReplicas: Invalid value: -1: must be between 0 and 10000`,
 		}},

@@ -5,6 +5,8 @@ package validation
 
 import (
 	"regexp"
+	"strconv"
+	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -37,8 +39,35 @@ func validateScrape(path *field.Path, monitoring *v1.Monitoring) field.ErrorList
 	}
 	if !prometheusDuration.MatchString(monitoring.Interval) {
 		errs = append(errs, field.Invalid(path.Child("interval"), monitoring.Interval, "must be a duration as Prometheus writes it: e.g. 30s or 1m"))
+	} else if monitoring.Interval != "" && isShort(monitoring.Interval) {
+		errs = append(errs, field.Invalid(path.Child("interval"), monitoring.Interval, "must be at least 5s: each scrape costs Prometheus, which serves others too"))
 	}
 	return errs
+}
+
+// minInterval is that between two scrapes.
+const minInterval = 5 * time.Second
+
+// prometheusUnits are those of a duration of Prometheus.
+var prometheusUnits = map[string]time.Duration{
+	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
+	"d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "y": 365 * 24 * time.Hour,
+}
+
+var prometheusPart = regexp.MustCompile(`([0-9]+)(ms|[ywdhms])`)
+
+// isShort reports whether a duration of Prometheus is less than minInterval.
+func isShort(duration string) bool {
+	var total time.Duration
+	for _, part := range prometheusPart.FindAllStringSubmatch(duration, -1) {
+		unit := prometheusUnits[part[2]]
+		count, err := strconv.ParseInt(part[1], 10, 64)
+		if err != nil || count >= int64(minInterval/unit)+1 {
+			return false // One part is enough; and a sum of larger ones might be too much for the type.
+		}
+		total += time.Duration(count) * unit
+	}
+	return total < minInterval
 }
 
 // validateMonitoringDefaults: which ports an Application has is nothing that its class could know.

@@ -40,7 +40,7 @@ func validateRoutes(in input) field.ErrorList {
 		if route.IngressClassName != nil {
 			errs = append(errs, subdomain(path.Child("ingressClassName"), *route.IngressClassName)...)
 		}
-		errs = append(errs, validateRouteAnnotations(in, path, route)...)
+		errs = append(errs, validateRouteAnnotations(path, route)...)
 	}
 	return append(errs, validateRedirectNames(path, in.spec.Routes)...)
 }
@@ -206,15 +206,8 @@ func validateServedOnce(path *field.Path, route *v1.Route, served names) field.E
 	return errs
 }
 
-// validateRouteAnnotations refuses snippets, unless the class allows them. Other annotations are
-// limited by the class alone.
-func validateRouteAnnotations(in input, path *field.Path, route *v1.Route) field.ErrorList {
+func validateRouteAnnotations(path *field.Path, route *v1.Route) field.ErrorList {
 	errs := validateAnnotations(path.Child("annotations"), route.Annotations)
-	for _, key := range sortedKeys(route.Annotations) {
-		if isSnippet(key) && !in.allowsSnippet(key, route.Annotations[key]) {
-			errs = append(errs, field.Forbidden(path.Child("annotations").Key(truncate(key, maxValue)), "snippets of a controller's configuration are not allowed"))
-		}
-	}
 	if class, ok := route.Annotations[networkingv1beta1.AnnotationIngressClass]; ok && route.IngressClassName != nil && class != *route.IngressClassName {
 		errs = append(errs, field.Invalid(path.Child("annotations").Key(networkingv1beta1.AnnotationIngressClass), class, "must be the same as ingressClassName, or better be left out"))
 	}
