@@ -59,6 +59,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.RevisionStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_RevisionStatus(ref),
 		v1.Rollback{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_Rollback(ref),
 		v1.Route{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Route(ref),
+		v1.RouteClaim{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_RouteClaim(ref),
 		v1.RouteDefaults{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_RouteDefaults(ref),
 		v1.RouteKey{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_RouteKey(ref),
 		v1.RoutePath{}.OpenAPIModelName():                                           schema_pkg_apis_apps_v1_RoutePath(ref),
@@ -873,7 +874,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationLimits are what the Applications of a class may ask for. A list that is left out allows everything; an empty one allows nothing.",
+				Description: "ApplicationLimits are what the Applications of a class may ask for. A list that is left out allows everything, but for sharedHostnames and allowedParentKinds; an empty one allows nothing.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"securityProfile": {
@@ -921,14 +922,52 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 							},
 						},
 					},
-					"allowedRouteAnnotations": {
+					"sharedHostnames": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
 								"x-kubernetes-list-type": "set",
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Annotations that routes may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration: those are refused unless they are named in full.",
+							Description: "Host names that Applications of different namespaces may have at once, each with other paths; patterns as in allowedHostnames. The class of each of them must list the host name. Left out: none, so that a host name belongs to one namespace, with all names that a wildcard covers. A route with such a host name must not have paths of type ImplementationSpecific, nor annotations that make paths regular expressions: they would reach into the paths of others.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"allowedAnnotations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration, and for annotations that have host names, such as ExternalDNS's: those are refused unless they are named in full.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"allowedParentKinds": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "What the parentRefs of routes may name, beside Gateways: kinds, each with its group behind a dot where it has one, such as Service, or XListenerSet.gateway.networking.x-k8s.io. A route that is attached to a Service takes requests of other pods to that Service. Left out: Gateways only.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1688,7 +1727,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Where the application is reached from outside of the cluster. In the order of the routes; the first ones, as many as fit.",
+							Description: "Where the application is reached from outside of the cluster: what its Ingresses and HTTPRoutes serve, though the spec may ask for something else. In the order of the routes; the first ones, as many as fit.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2106,7 +2145,7 @@ func schema_pkg_apis_apps_v1_Monitoring(ref common.ReferenceCallback) common.Ope
 					},
 					"interval": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Time between two scrapes, as Prometheus writes durations: 30s, 1m. Default: Prometheus' own.",
+							Description: "Time between two scrapes, as Prometheus writes durations: 30s, 1m. At least 5s. Default: Prometheus' own.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2850,7 +2889,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The Gateways of an HTTPRoute, or listeners of them. An HTTPRoute needs at least one, of its own or from the class; an Ingress has none. Atomic, because no field of a reference is always there to be its key.",
+							Description: "The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An HTTPRoute needs at least one, of its own or from the class; an Ingress has none. Atomic, because no field of a reference is always there to be its key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2887,6 +2926,44 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 		},
 		Dependencies: []string{
 			v1.ParentReference{}.OpenAPIModelName(), v1.RoutePath{}.OpenAPIModelName(), v1.RouteTLS{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_apps_v1_RouteClaim(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteClaim is that an Application asks for a host name, or that its Ingress or HTTPRoute serves it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"Application": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Application is as it is stored. Of one that is gone, and whose routes are not gone yet, it has namespace and name only.",
+							Ref:         ref(v1.Application{}.OpenAPIModelName()),
+						},
+					},
+					"Host": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Host is the host name, which may be a wildcard.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"Serves": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Serves is whether a live route has the host name, whatever the spec asks for. Otherwise the spec asks for it.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"Application", "Host", "Serves"},
+			},
+		},
+		Dependencies: []string{
+			v1.Application{}.OpenAPIModelName()},
 	}
 }
 
@@ -2942,7 +3019,7 @@ func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedRouteAnnotations does not limit them.",
+							Description: "Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedAnnotations does not limit them.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -2967,7 +3044,7 @@ func schema_pkg_apis_apps_v1_RouteKey(ref common.ReferenceCallback) common.OpenA
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RouteKey is a host name and a path under it, in the one form in which two Applications must not both have it. How the path is compared does not matter: an Exact path of one Application would take requests from an equal Prefix of another.\n\nKeys are compared as they are: *.example.com and web.example.com are two, and so are / and /login, because sharing a host by its paths is what paths are for.",
+				Description: "RouteKey is a host name and a path under it, in the one form in which two Applications must not both have it. How the path is compared does not matter: an Exact path of one Application would take requests from an equal Prefix of another.\n\nKeys are compared as they are: *.example.com and web.example.com are two, and so are / and /login, because sharing a host by its paths is what paths are for. That is so within a namespace; between namespaces HostsOverlap decides.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"Host": {

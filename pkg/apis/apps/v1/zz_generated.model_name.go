@@ -184,6 +184,11 @@ func (in Route) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteClaim) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RouteClaim"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RouteDefaults) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults"
 }

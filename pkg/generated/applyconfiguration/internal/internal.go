@@ -174,19 +174,25 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: allowForeignServiceAccounts
       type:
         scalar: boolean
+    - name: allowedAnnotations
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: allowedHostnames
       type:
         list:
           elementType:
             scalar: string
           elementRelationship: associative
-    - name: allowedRegistries
+    - name: allowedParentKinds
       type:
         list:
           elementType:
             scalar: string
           elementRelationship: associative
-    - name: allowedRouteAnnotations
+    - name: allowedRegistries
       type:
         list:
           elementType:
@@ -207,6 +213,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: securityProfile
       type:
         scalar: string
+    - name: sharedHostnames
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationPort
   map:
     fields:

@@ -14,7 +14,7 @@ import (
 // with apply.
 //
 // ApplicationLimits are what the Applications of a class may ask for. A list that is left out
-// allows everything; an empty one allows nothing.
+// allows everything, but for sharedHostnames and allowedParentKinds; an empty one allows nothing.
 type ApplicationLimitsApplyConfiguration struct {
 	// Pod Security level that all containers must meet, instead of the controller's
 	// --security-profile.
@@ -25,9 +25,20 @@ type ApplicationLimitsApplyConfiguration struct {
 	// Host names that routes may have. *.example.com allows every name below example.com, at any
 	// depth, and not example.com itself.
 	AllowedHostnames []string `json:"allowedHostnames,omitempty"`
-	// Annotations that routes may have. A * at the end allows every annotation that begins so, but
-	// for snippets of a controller's configuration: those are refused unless they are named in full.
-	AllowedRouteAnnotations []string `json:"allowedRouteAnnotations,omitempty"`
+	// Host names that Applications of different namespaces may have at once, each with other paths;
+	// patterns as in allowedHostnames. The class of each of them must list the host name. Left out:
+	// none, so that a host name belongs to one namespace, with all names that a wildcard covers. A
+	// route with such a host name must not have paths of type ImplementationSpecific, nor annotations
+	// that make paths regular expressions: they would reach into the paths of others.
+	SharedHostnames []string `json:"sharedHostnames,omitempty"`
+	// Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every
+	// annotation that begins so, but for snippets of a controller's configuration, and for annotations
+	// that have host names, such as ExternalDNS's: those are refused unless they are named in full.
+	AllowedAnnotations []string `json:"allowedAnnotations,omitempty"`
+	// What the parentRefs of routes may name, beside Gateways: kinds, each with its group behind a dot
+	// where it has one, such as Service, or XListenerSet.gateway.networking.x-k8s.io. A route that is
+	// attached to a Service takes requests of other pods to that Service. Left out: Gateways only.
+	AllowedParentKinds []string `json:"allowedParentKinds,omitempty"`
 	// Types that Services may have, beside ClusterIP.
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitempty"`
 	// Most pods: of replicas, and of autoscaling.maxReplicas.
@@ -74,12 +85,32 @@ func (b *ApplicationLimitsApplyConfiguration) WithAllowedHostnames(values ...str
 	return b
 }
 
-// WithAllowedRouteAnnotations adds the given value to the AllowedRouteAnnotations field in the declarative configuration
+// WithSharedHostnames adds the given value to the SharedHostnames field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
-// If called multiple times, values provided by each call will be appended to the AllowedRouteAnnotations field.
-func (b *ApplicationLimitsApplyConfiguration) WithAllowedRouteAnnotations(values ...string) *ApplicationLimitsApplyConfiguration {
+// If called multiple times, values provided by each call will be appended to the SharedHostnames field.
+func (b *ApplicationLimitsApplyConfiguration) WithSharedHostnames(values ...string) *ApplicationLimitsApplyConfiguration {
 	for i := range values {
-		b.AllowedRouteAnnotations = append(b.AllowedRouteAnnotations, values[i])
+		b.SharedHostnames = append(b.SharedHostnames, values[i])
+	}
+	return b
+}
+
+// WithAllowedAnnotations adds the given value to the AllowedAnnotations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AllowedAnnotations field.
+func (b *ApplicationLimitsApplyConfiguration) WithAllowedAnnotations(values ...string) *ApplicationLimitsApplyConfiguration {
+	for i := range values {
+		b.AllowedAnnotations = append(b.AllowedAnnotations, values[i])
+	}
+	return b
+}
+
+// WithAllowedParentKinds adds the given value to the AllowedParentKinds field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AllowedParentKinds field.
+func (b *ApplicationLimitsApplyConfiguration) WithAllowedParentKinds(values ...string) *ApplicationLimitsApplyConfiguration {
+	for i := range values {
+		b.AllowedParentKinds = append(b.AllowedParentKinds, values[i])
 	}
 	return b
 }

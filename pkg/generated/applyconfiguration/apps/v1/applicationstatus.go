@@ -31,8 +31,9 @@ type ApplicationStatusApplyConfiguration struct {
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 	// Label selector of the pods, for autoscalers and kubectl.
 	Selector *string `json:"selector,omitempty"`
-	// Where the application is reached from outside of the cluster. In the order of the routes; the
-	// first ones, as many as fit.
+	// Where the application is reached from outside of the cluster: what its Ingresses and HTTPRoutes serve,
+	// though the spec may ask for something else. In the order of the routes; the first ones, as many as
+	// fit.
 	URLs []string `json:"urls,omitempty"`
 	// The image that runs, once the rollout is complete.
 	Image *string `json:"image,omitempty"`

@@ -14,7 +14,8 @@ type MonitoringApplyConfiguration struct {
 	Port *string `json:"port,omitempty"`
 	// Path of the metrics. Default: /metrics.
 	Path *string `json:"path,omitempty"`
-	// Time between two scrapes, as Prometheus writes durations: 30s, 1m. Default: Prometheus' own.
+	// Time between two scrapes, as Prometheus writes durations: 30s, 1m. At least 5s. Default: Prometheus'
+	// own.
 	Interval *string `json:"interval,omitempty"`
 }
 

@@ -31,8 +31,8 @@ type RouteApplyConfiguration struct {
 	TLS *RouteTLSApplyConfiguration `json:"tls,omitempty"`
 	// IngressClass of an Ingress. Default: the cluster's default class.
 	IngressClassName *string `json:"ingressClassName,omitempty"`
-	// The Gateways of an HTTPRoute, or listeners of them. An HTTPRoute needs at least one, of its own
-	// or from the class; an Ingress has none.
+	// The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An
+	// HTTPRoute needs at least one, of its own or from the class; an Ingress has none.
 	// Atomic, because no field of a reference is always there to be its key.
 	ParentRefs []ParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
 	// Annotations of the Ingress or HTTPRoute, for what its controller offers beyond the API.

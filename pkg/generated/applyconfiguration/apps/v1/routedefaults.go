@@ -24,8 +24,8 @@ type RouteDefaultsApplyConfiguration struct {
 	IngressClassName *string `json:"ingressClassName,omitempty"`
 	// Serves routes by HTTPS that have no tls of their own.
 	TLS *RouteTLSDefaultsApplyConfiguration `json:"tls,omitempty"`
-	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedRouteAnnotations does
-	// not limit them.
+	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedAnnotations does not
+	// limit them.
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
