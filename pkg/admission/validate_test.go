@@ -73,7 +73,7 @@ func TestValidate(t *testing.T) {
 		}), refused: []string{"spec.podMetadata.labels[apps.fairlead.dev/application]"}},
 
 		{name: "a host name of its own", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com"))},
-		{name: "another's host name", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com", "web.example.com")), refused: []string{"spec.routes[0].hostnames[1]", "web.example.com/", "other/front"}},
+		{name: "another's host name", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("api.example.com", "web.example.com")), refused: []string{"spec.routes[0].hostnames[1]", "web.example.com", "other/front"}},
 		{name: "another's host name, by an update", cluster: cluster{stored: []*v1.Application{front}}, updated: application(withRoute("web.example.com")), old: application(nil), refused: []string{"other/front"}},
 		{name: "another's host name, which it had before", cluster: cluster{stored: []*v1.Application{front}}, updated: both(withRoute("web.example.com"), image("web:2")), old: application(withRoute("web.example.com"))},
 		{name: "the caches fail", cluster: cluster{err: errors.New("no index")}, updated: application(withRoute("web.example.com")), refused: []string{"no index"}},
