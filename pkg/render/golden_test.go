@@ -84,7 +84,7 @@ func goldenApplication(t testing.TB, file string) *v1.Application {
 	liberal := &v1.ApplicationClass{Spec: v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{
 		AllowedParentKinds: []string{"Service"}, AllowForeignServiceAccounts: new(true),
 	}}}
-	if errs := validation.ValidateApplication(app, validation.Options{Class: liberal}); len(errs) > 0 {
+	if errs := validation.ValidateApplication(app, validation.Options{Class: liberal, ForeignServiceAccounts: true}); len(errs) > 0 {
 		t.Fatalf("%s is not valid: %v", file, errs.ToAggregate())
 	}
 	app.UID = "11111111-2222-3333-4444-555555555555"
