@@ -111,7 +111,8 @@ func (r Resolution) Validate(options validation.Options) (field.ErrorList, strin
 	options.Class = r.class
 	errs := validation.ValidateApplication(r.Application, options)
 	switch {
-	case len(errs) == 0 && r.refusal != nil:
+	case r.refusal != nil && (len(errs) == 0 || r.refusal.reason != v1.ReasonClassNotFound):
+		// Without its class, what else is wrong with the Application is not known.
 		return field.ErrorList{r.refusal.err}, r.refusal.reason
 	case len(errs) == 0:
 		return nil, ""
