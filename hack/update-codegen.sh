@@ -73,6 +73,8 @@ cp "$schema" "$out/pkg/plan/builtin.yaml"
 
 say "CRDs"
 codegen_tool controller-gen crd paths=./pkg/apis/... output:crd:dir=./artifacts/crds
+# controller-gen lets values through that Go cannot decode.
+go run ./hack/crd-schema ./artifacts/crds
 
 # The depth is that of Kubernetes' deepest types, such as a projected volume in a sidecar.
 say "API reference"

@@ -64,6 +64,12 @@ func TestS18UndecodableStopsNobody(t *testing.T) {
 	e.follows(tenant, "good", "registry.example.com/web:3")
 
 	e.cluster.InstallCRDs(t, crds)
+	for _, patch := range []string{badQuantity, badPort, `{"spec":{"resources":{"limits":{"cpu":"1e-999999999"}}}}`} {
+		e.eventually("the schema refuses "+patch, func() (bool, string) {
+			_, err := tenant.applications().Patch(t.Context(), "good", types.MergePatchType, []byte(patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			return apierrors.IsInvalid(err), fmt.Sprint(err)
+		})
+	}
 	tenant.store("broken", `{"metadata":{"labels":{"a":"b"}}}`)
 	tenant.store("broken", `{"spec":{"image":"registry.example.com/web:4"}}`)
 	e.waitUndecodable("broken", "spec.resources.limits.cpu", "1e1.5")
@@ -192,20 +198,30 @@ func (e *env) writer() tenantEnv {
 	})
 	copied := e.sub(e.TB)
 	copied.dynamic = dynamic.NewForConfigOrDie(e.cluster.ConfigFor(user))
+	e.eventually("the role is bound", func() (bool, string) {
+		err := copied.applications().Delete(e.Context(), "none", metav1.DeleteOptions{})
+		return apierrors.IsNotFound(err), fmt.Sprint(err)
+	})
 	return tenantEnv{copied}
 }
 
-// store patches an Application with a client that has no types to decode it.
+// applications are those of the namespace, without types to decode them.
+func (e *env) applications() dynamic.ResourceInterface {
+	e.Helper()
+	return e.resource(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+}
+
+// store patches an Application.
 func (e tenantEnv) store(name, patch string) {
 	e.Helper()
-	if _, err := e.resource(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind)).Patch(e.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := e.applications().Patch(e.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		e.Fatalf("patch %s with %s: %v", name, patch, err)
 	}
 }
 
 func (e tenantEnv) remove(name string) {
 	e.Helper()
-	if err := e.resource(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind)).Delete(e.Context(), name, metav1.DeleteOptions{}); err != nil {
+	if err := e.applications().Delete(e.Context(), name, metav1.DeleteOptions{}); err != nil {
 		e.Fatalf("delete %s: %v", name, err)
 	}
 }
@@ -236,7 +252,7 @@ func (e *env) waitUndecodable(name, field, value string) *v1.Application {
 // statusOf reads an Application but for its spec, which may not decode. It returns nil if there is none.
 func (e *env) statusOf(name string) *v1.Application {
 	e.Helper()
-	live, err := e.resource(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind)).Get(e.Context(), name, metav1.GetOptions{})
+	live, err := e.applications().Get(e.Context(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
