@@ -45,7 +45,7 @@ var layers = []layer{
 	}},
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/pipeline"}},
-	{"pkg/admission", []string{"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render"}},
+	{"pkg/admission", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/testing/..."}},
 	// The only place that knows all packages.

@@ -17,6 +17,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	apicodec "fairlead.dev/fairlead/pkg/codec"
 )
 
 // codec decodes reviews and the Applications in them.
@@ -35,7 +36,7 @@ func newCodec() (codec, error) {
 	if !found {
 		return codec{}, errors.New("there is no serializer for " + runtime.ContentTypeJSON)
 	}
-	return codec{strict: info.StrictSerializer, lenient: info.Serializer}, nil
+	return codec{strict: apicodec.Guard(info.StrictSerializer), lenient: apicodec.Guard(info.Serializer)}, nil
 }
 
 // review decodes a request of the API server. A newer one may send fields that this version does not

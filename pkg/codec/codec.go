@@ -38,7 +38,7 @@ func NewRESTClient(config *rest.Config, client *http.Client, version schema.Grou
 type tolerant struct{ runtime.NegotiatedSerializer }
 
 func (s tolerant) DecoderToVersion(of runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	return decoder{s.NegotiatedSerializer.DecoderToVersion(of, version)}
+	return decoder{Guard(s.NegotiatedSerializer.DecoderToVersion(of, version))}
 }
 
 // decoder is client-go's as long as that succeeds.

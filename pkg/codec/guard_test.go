@@ -1,0 +1,39 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package codec
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCostlyQuantities would not end if one of them were parsed.
+func TestCostlyQuantities(t *testing.T) {
+	for _, quantity := range []string{
+		"1e-999999999", "1E-999999999", "-.5e-999999999", "1e999999999", " 1e-999999999 ", "+1e-999999999", strings.Repeat("9", 1_000_000), "0." + strings.Repeat("9", 1_000_000) + "Ki",
+	} {
+		got, err := decode(object(`"metadata":{"name":"a"},"spec":{"image":"web:1","resources":{"limits":{"cpu":"` + quantity + `","memory":"1Gi"}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.DecodeErrors) != 1 || got.DecodeErrors[0].Field != "spec.resources.limits.cpu" || !strings.HasPrefix(quantity, strings.TrimSuffix(got.DecodeErrors[0].Value, "…")) {
+			t.Errorf("%.20q has the errors %v", quantity, got.DecodeErrors)
+		}
+		if got.Spec.Image != "web:1" || got.Spec.Resources.Limits.Memory().String() != "1Gi" {
+			t.Errorf("%.20q: the spec is %v", quantity, got.Spec)
+		}
+	}
+}
+
+// TestTextsLikeQuantities is about texts that would be costly as quantities, such as the hash of a commit.
+func TestTextsLikeQuantities(t *testing.T) {
+	digits := strings.Repeat("9", 1000)
+	got, err := decode(object(`"metadata":{"name":"a"},"spec":{"image":"1e123456","env":[{"name":"DIGITS","value":"` + digits + `"}],"resources":{"limits":{"cpu":"1e3"}}}`))
+	if err != nil || len(got.DecodeErrors) > 0 {
+		t.Fatalf("%v, errors %v", err, got.DecodeErrors)
+	}
+	if got.Spec.Image != "1e123456" || got.Spec.Env[0].Value != digits || got.Spec.Resources.Limits.Cpu().Value() != 1000 {
+		t.Errorf("the spec is %v", got.Spec)
+	}
+}
