@@ -16,7 +16,7 @@ import (
 func TestApplicationsAreValid(t *testing.T) {
 	fixedseed.Check(t, func(t *rapid.T) {
 		app := rendertest.Applications().Draw(t, "application")
-		if errs := validation.ValidateApplication(app, validation.Options{}); len(errs) > 0 {
+		if errs := validation.ValidateApplication(app, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
 			t.Fatalf("not valid: %v", errs.ToAggregate())
 		}
 	})

@@ -71,7 +71,8 @@ func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.Application
 	if err != nil {
 		t.Fatalf("record the revision: %v", err)
 	}
-	desired, err := render.Children(choice.Application, render.Facts{Revision: render.Revision{Name: record.Name, Number: record.Number, Data: record.Data}})
+	facts := render.Facts{Revision: render.Revision{Name: record.Name, Number: record.Number, Data: record.Data}}
+	desired, err := render.Children(choice.Application, facts)
 	if err != nil {
 		t.Fatalf("render: %v", err)
 	}
@@ -83,12 +84,13 @@ func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.Application
 		if err != nil {
 			t.Fatalf("plan: %v", err)
 		}
-		in := status.Input{Snapshot: snapshot, Revision: record.Status, URLs: render.URLs(choice.Application), Autoscaled: render.Autoscaled(app)}
+		in := status.Input{Snapshot: snapshot, Revision: record.Status, Autoscaled: render.Autoscaled(app)}
 		for _, failure := range []error{nil, errors.New(strings.Repeat("it went wrong ", 1000))} {
 			in.Results = nil
 			for _, step := range steps {
 				in.Results = append(in.Results, plan.Result{Step: step, UID: "36a1d3e4-7a7c-4c9c-9e4f-6e0f2d1c3b5a", Err: failure})
 			}
+			in.URLs = status.ServedURLs(snapshot, in.Results, render.URLs(choice.Application, facts))
 			checkStatus(t, in)
 		}
 		for _, step := range steps {
