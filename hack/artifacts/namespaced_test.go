@@ -38,7 +38,7 @@ func TestNamespacedOverlayIsEnough(t *testing.T) {
 	}
 	since := cp.AuditCursor(t)
 	startController(t, "--kubeconfig="+kubeconfigOf(t, cp, kube, "fairlead-controller"),
-		"--namespace="+metav1.NamespaceDefault, "--leader-elect", "--operator-namespace="+operatorNamespace)
+		"--namespace="+metav1.NamespaceDefault, "--classes=false", "--leader-elect", "--operator-namespace="+operatorNamespace)
 
 	err := a.apply(t, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1.SchemeGroupVersion.String(), "kind": v1.ApplicationKind,
