@@ -14,10 +14,10 @@ import (
 // deletionPolicy Orphan. The controller puts it on too, but an Application that is deleted before that
 // takes its children along.
 //
-// It looks at every write, not only at those of the spec: a client that replaces the Application by a
-// manifest without finalizers takes the finalizer off. Only the controller takes it off for good, once
-// the garbage collector knows the children again. It reads one field, so that the finalizer does not
-// depend on whether the rest of the spec can be decoded.
+// The API server asks about a changed spec alone. Where a client takes the finalizer off with a write of
+// something else, the controller puts it on again. Only the controller takes it off for good, once the
+// garbage collector knows the children again. It reads one field, so that the finalizer does not depend on
+// whether the rest of the spec can be decoded.
 func ensureOrphanFinalizer(o object) []operation {
 	var spec struct {
 		DeletionPolicy v1.DeletionPolicy `json:"deletionPolicy"`

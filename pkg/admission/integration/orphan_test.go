@@ -29,11 +29,6 @@ func TestOrphanIsFasterThanTheController(t *testing.T) {
 		t.Fatalf("an Application that needs no finalizer: %v, %v", edited, err)
 	}
 	edited.Spec.DeletionPolicy, edited.Spec.ReconcilePolicy = v1.DeletionOrphan, v1.ReconcileSuspend
-	if edited, err = apps.Update(t.Context(), edited, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	// A client that replaces the Application by its manifest knows of no finalizer.
-	edited.Finalizers, edited.Labels = nil, map[string]string{"team": "shop"}
 	if _, err = apps.Update(t.Context(), edited, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
