@@ -212,35 +212,6 @@ func revisionRefused(f facts) *refusal {
 	return &refusal{v1.ReasonRevisionRefused, capitalized(message)}
 }
 
-// mark is a rollback that was done: which revision was given up, why, and which one runs.
-type mark struct {
-	from, runs revision
-	because    string
-}
-
-// rolledBack finds the rollback of what the spec asks for. Where others have deleted the Deployment, and
-// the mark with it, the status has the numbers still.
-func (f facts) rolledBack() *mark {
-	if f.Deployment != nil {
-		annotations := f.Deployment.Annotations
-		name := annotations[v1.AnnotationRolledBackFrom]
-		if f.deployed.name == "" || keyInName(f.Application, name) != f.wanted {
-			return nil
-		}
-		from := revision{name: name, number: f.status.RolledBackFrom, spec: f.wanted}
-		if known := find(f.history, named(name)); known != nil {
-			from = *known
-		}
-		return &mark{from: from, runs: f.deployed, because: annotations[v1.AnnotationRolledBackBecause]}
-	}
-	from := find(f.history, numbered(f.status.RolledBackFrom))
-	runs := find(f.history, numbered(f.status.Current))
-	if f.status.RolledBackFrom == 0 || from == nil || runs == nil || from.spec != f.wanted {
-		return nil
-	}
-	return &mark{from: *from, runs: *runs, because: v1.ReasonProgressDeadlineExceeded + "."}
-}
-
 // stay keeps what was put back. It must not be replaced by what has failed, even if it cannot be rendered
 // any more; then everything is left as it is.
 func (f facts) stay(m mark) Choice {

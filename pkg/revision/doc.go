@@ -12,5 +12,6 @@
 // says which revision that is.
 //
 // Nothing is remembered but in the API: what runs and what was given up is written on the Deployment
-// together with the pod template, and the number of the last healthy revision is in the status.
+// together with the pod template, and the number of the last healthy revision is in the status. The status
+// repeats the numbers of the others, for a Deployment that another client deletes or strips of its annotations.
 package revision

@@ -1,0 +1,48 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"cmp"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// mark is a rollback that was done: which revision was given up, why, and which one runs.
+type mark struct {
+	from, runs revision
+	because    string
+}
+
+// rolledBack finds the rollback of what the spec asks for. The Deployment carries the mark. Where another
+// client deleted the Deployment, or stripped its annotations, the status still has the numbers.
+func (f facts) rolledBack() *mark {
+	if f.Deployment == nil {
+		return f.rolledBackByStatus("")
+	}
+	name := f.Deployment.Annotations[v1.AnnotationRolledBackFrom]
+	because := f.Deployment.Annotations[v1.AnnotationRolledBackBecause]
+	if f.deployed.name == "" || keyInName(f.Application, name) != f.wanted {
+		return f.rolledBackByStatus(because)
+	}
+	from := revision{name: name, number: f.status.RolledBackFrom, spec: f.wanted}
+	if known := find(f.history, named(name)); known != nil {
+		from = *known
+	}
+	return &mark{from: from, runs: f.deployed, because: because}
+}
+
+// rolledBackByStatus is rolledBack where the Deployment does not have the mark. A Deployment that carries
+// another revision than the status says was written after that status, and so ended the rollback.
+func (f facts) rolledBackByStatus(because string) *mark {
+	from := find(f.history, numbered(f.status.RolledBackFrom))
+	runs := find(f.history, numbered(f.status.Current))
+	if f.status.RolledBackFrom == 0 || from == nil || runs == nil || from.spec != f.wanted {
+		return nil
+	}
+	if f.deployed.name != "" && f.deployed.name != runs.name {
+		return nil
+	}
+	return &mark{from: *from, runs: *runs, because: cmp.Or(because, v1.ReasonProgressDeadlineExceeded+".")}
+}
