@@ -27,7 +27,8 @@ const settleTime = time.Second
 var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
 
 // writeStatus is the only writer of status. The resourceVersion of the cached Application makes
-// the API server refuse if anything changed since the sync began.
+// the API server refuse if anything changed since the sync began; see patchStatus for changes that do not
+// matter.
 func (c *Controller) writeStatus(ctx context.Context, application *v1.Application, next v1.ApplicationStatus) error {
 	updated := application.DeepCopy()
 	updated.Status = next
@@ -49,13 +50,15 @@ func (c *Controller) writeStatus(ctx context.Context, application *v1.Applicatio
 	return nil
 }
 
-// patchStatus writes the status after an update met a conflict, if it was not the spec that
-// changed: somebody who labels an Application again and again must not keep its status from
-// being written. Where it is, or the object is another one, the conflict stands.
+// patchStatus writes the status after an update met a conflict, if nothing but metadata changed: a client
+// that labels an Application again and again must not keep its status from being written. Where the spec
+// changed, or the status, or the object is another one, the conflict stands. So a replica whose caches lag
+// behind the leader before it never puts an older status over a newer one.
 func (c *Controller) patchStatus(ctx context.Context, application *v1.Application, next v1.ApplicationStatus, conflict error) (*v1.Application, error) {
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": application.UID},
 		{"op": "test", "path": "/metadata/generation", "value": application.Generation},
+		{"op": "test", "path": "/status", "value": application.Status},
 		{"op": "add", "path": "/status", "value": next},
 	})
 	if err != nil {
