@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/csaupgrade"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -94,7 +95,7 @@ func startFrom(object *unstructured.Unstructured, replicas int32) {
 // that the apply which follows can leave the field out without it falling back to 1. Whoever
 // scales next takes it over from there. The resourceVersion makes it fail if the number was
 // changed meanwhile.
-func (w *Writer) handOverReplicas(ctx context.Context, result plan.Result) error {
+func (w *Writer) handOverReplicas(ctx context.Context, result plan.Result) (*metav1.PartialObjectMetadata, error) {
 	kind := result.Ref.Kind
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": kind.GroupVersionKind().GroupVersion().String(),
@@ -108,10 +109,23 @@ func (w *Writer) handOverReplicas(ctx context.Context, result plan.Result) error
 		"spec": map[string]any{"replicas": *result.HandOver},
 	})
 	if err != nil {
-		return fmt.Errorf("encode replicas of %s: %w", result.Ref, err)
+		return nil, fmt.Errorf("encode replicas of %s: %w", result.Ref, err)
 	}
-	if _, err := w.patch(ctx, result.Ref, types.ApplyPatchType, body, HandOverManager); err != nil {
-		return fmt.Errorf("hand over replicas of %s: %w", result.Ref, err)
+	patched, err := w.patch(ctx, result.Ref, types.ApplyPatchType, body, HandOverManager)
+	if err != nil {
+		return nil, fmt.Errorf("hand over replicas of %s: %w", result.Ref, err)
 	}
-	return nil
+	return patched, nil
+}
+
+// scale writes the number of replicas alone, while the rest of the Deployment waits. The manager that
+// numbers are handed over to keeps it until the apply takes it back. An apply of Fairlead's own with this
+// field alone would remove all others.
+func (w *Writer) scale(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
+	scaled, err := w.handOverReplicas(ctx, result)
+	if err != nil {
+		result.Err = err
+		return result
+	}
+	return w.wrote(owner, result, scaled)
 }

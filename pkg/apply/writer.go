@@ -61,7 +61,7 @@ func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []pl
 			results = append(results, plan.Result{Step: step, Err: fmt.Errorf("create %s after its Deployment: %w", step.Ref, notHandedOver)})
 			continue
 		}
-		result := w.step(ctx, application, step)
+		result := w.step(ctx, application, withheld(step, results))
 		if step.Action == plan.Apply && step.HandOver != nil {
 			notHandedOver = result.Err
 		}
@@ -103,6 +103,8 @@ func (w *Writer) step(ctx context.Context, application *v1.Application, step pla
 		return w.create(ctx, owner, application, result)
 	case plan.Apply:
 		return w.apply(ctx, owner, result)
+	case plan.Scale:
+		return w.scale(ctx, owner, result)
 	case plan.Delete:
 		return w.delete(ctx, owner, result)
 	default:
@@ -211,7 +213,7 @@ func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result pla
 // is in its way may be others' only if it is refused.
 func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	if result.HandOver != nil {
-		if err := w.handOverReplicas(ctx, result); err != nil {
+		if _, err := w.handOverReplicas(ctx, result); err != nil {
 			result.Err = err
 			return result
 		}

@@ -52,6 +52,10 @@ func createsDeployment(name string) func(applytest.Request) bool {
 	return func(r applytest.Request) bool { return createOf(child.Deployment)(r) && r.Name == name }
 }
 
+func createsAccount(name string) func(applytest.Request) bool {
+	return func(r applytest.Request) bool { return createOf(child.ServiceAccount)(r) && r.Name == name }
+}
+
 // One key that fails holds nobody up, is tried ever less often, and recovers.
 func TestFailure(t *testing.T) {
 	s, mend := oneBad(func() error { return errBroken })
@@ -60,7 +64,7 @@ func TestFailure(t *testing.T) {
 		w.wantHealthy()
 		pass(10 * time.Minute)
 		w.wantCondition("bad", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonApplyFailed)
-		tries := w.count(createsDeployment("bad"))
+		tries := w.count(createsAccount("bad"))
 		// Ten doublings to 30 s, and then about 19 in ten minutes; the status that is written comes as an event.
 		if tries < 20 || tries > 35 {
 			w.Errorf("tried %d times in ten minutes", tries)
@@ -115,7 +119,7 @@ func TestRetryAfter(t *testing.T) {
 		pass(6 * time.Second)
 		w.wantHealthy()
 		// The status that tells the failure comes as an event and causes one more try.
-		early := w.count(createsDeployment("bad"))
+		early := w.count(createsAccount("bad"))
 		if early > 3 {
 			w.Errorf("tried %d times in 6 s, asked to come back after 7 s", early)
 		}

@@ -53,6 +53,8 @@ func TestS19ViewTellsNoSecrets(t *testing.T) {
 		if failing := w.setup.pipeline.Snapshot().Failing; len(failing) != 1 || !strings.HasPrefix(failing[0].Error, "ServiceAccount shop/web: ") {
 			t.Errorf("failing is %+v", failing)
 		}
+		w.server.Delete(child.ServiceAccount, namespace, "web")
+		pass(time.Minute)
 		// A refusal that quotes what it refuses.
 		w.server.Intercept(func(_ context.Context, r applytest.Request) error {
 			if r.Verb == "patch" && r.Kind == child.Deployment {

@@ -104,7 +104,8 @@ func recordPlan(sync *pipeline.SyncRecorder, steps []plan.Step) (writes bool) {
 		if step.Action == plan.Keep {
 			continue
 		}
-		if step.Action == plan.Create || step.Action == plan.Apply || step.Action == plan.Delete {
+		switch step.Action {
+		case plan.Create, plan.Apply, plan.Scale, plan.Delete:
 			changes++
 		}
 		sync.Step(step.Ref.Kind.GroupVersionResource().GroupResource().String(),

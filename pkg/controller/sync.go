@@ -106,6 +106,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		Kept:     keptRevisions(application, record),
 		Held:     held,
 		Applied:  c.contention.Renderings(application.UID),
+		Missing:  uses.missingMessage(),
 	})
 	if err != nil {
 		return failed(fmt.Errorf("plan: %w", err))
@@ -116,7 +117,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	if going, err := c.isGoing(ctx, application, steps); going || err != nil {
 		return awaitEvent(err)
 	}
-	results := unowned.mark(c.write(ctx, application, steps, uses.missingMessage()))
+	results := unowned.mark(c.write(ctx, application, steps))
 	stages.Applied()
 	outcome := c.report(ctx, stages, status.Input{
 		Snapshot:   snapshot,
@@ -136,13 +137,12 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	return outcome
 }
 
-// write does the steps, unless the Application only wants to be observed. While something is missing
-// that the pods need, no new ones are started.
-func (c *Controller) write(ctx context.Context, application *v1.Application, steps []plan.Step, missing string) []plan.Result {
+// write does the steps, unless the Application only wants to be observed.
+func (c *Controller) write(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return planned(steps)
 	}
-	results := c.Writer.Do(ctx, application, plan.Withhold(steps, missing))
+	results := c.Writer.Do(ctx, application, steps)
 	for _, result := range results {
 		c.announce(application, result)
 		c.announceConfigChange(application, result)
@@ -150,8 +150,8 @@ func (c *Controller) write(ctx context.Context, application *v1.Application, ste
 		case !result.Changed():
 		case result.Drift:
 			c.contention.Repaired(application.UID, result.Ref, time.Now())
-		case result.Action == plan.Apply:
-			c.contention.Applied(application.UID, result.Ref, result.Desired.Hash, time.Now())
+		case result.Action == plan.Apply, result.Action == plan.Scale:
+			c.contention.Applied(application.UID, result.Ref, result.Rendering(), time.Now())
 		}
 	}
 	return results

@@ -113,10 +113,17 @@ func live[T child.Object](s child.Snapshot, kind child.Kind) T { return child.Ge
 
 func compute(t fataler, snapshot child.Snapshot, held ...child.Ref) []plan.Step {
 	t.Helper()
-	in := plan.Input{Snapshot: snapshot, Desired: rendered(t, snapshot.Application), Held: map[child.Ref]bool{}}
+	in := plan.Input{Snapshot: snapshot, Held: map[child.Ref]bool{}}
 	for _, r := range held {
 		in.Held[r] = true
 	}
+	return computeFrom(t, in)
+}
+
+// computeFrom renders the Application of the snapshot and plans.
+func computeFrom(t fataler, in plan.Input) []plan.Step {
+	t.Helper()
+	in.Desired = rendered(t, in.Snapshot.Application)
 	steps, err := plan.Compute(differ, in)
 	if err != nil {
 		t.Fatalf("plan: %v", err)

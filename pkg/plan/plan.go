@@ -27,6 +27,8 @@ type Input struct {
 	// Applied are the hashes of renderings that children were brought to before. Where such a child
 	// differs again, others changed it, even if they took the hash away.
 	Applied map[child.Ref]string
+	// Missing says which ConfigMaps, Secrets or keys the pods need that are not there; "" if none.
+	Missing string
 }
 
 // Compute returns one step for each rendered child, and one for each owned child that is not
@@ -44,6 +46,8 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 		steps = append(steps, step)
 	}
 	handOverReplicas(in.Snapshot, steps)
+	withholdDependents(steps)
+	deferRollout(in, steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
 	return steps, nil
 }
@@ -53,12 +57,12 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 // Other obsolete children go last, once nothing refers to them any more.
 func rank(step Step) int {
 	switch {
-	case step.Action == Delete && step.Ref.Kind == child.HorizontalPodAutoscaler:
-		return 0
-	case step.Action == Delete:
-		return 2
-	default:
+	case step.Desired != nil:
 		return 1
+	case step.Ref.Kind == child.HorizontalPodAutoscaler:
+		return 0
+	default:
+		return 2
 	}
 }
 
@@ -78,7 +82,8 @@ func obsolete(in Input) []Step {
 		if ref.Kind == child.ControllerRevision {
 			reason = "it is older than what revisionHistoryLimit keeps"
 		}
-		steps = append(steps, Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason})
+		step := Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason}
+		steps = append(steps, step)
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
 	return steps

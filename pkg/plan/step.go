@@ -25,8 +25,12 @@ const (
 	Wait Action = "Wait"
 	// Refuse does nothing, because the live object is not the Application's.
 	Refuse Action = "Refuse"
-	// Await does nothing, because something that the pods need is missing; see Withhold.
+	// Await does nothing, because the step would come too early: something that the pods need is
+	// missing, the child refers to one that is not the Application's, or pods still use it.
 	Await Action = "Await"
+	// Scale sets the number of pods of a Deployment, HandOver, and nothing else: the rest waits, see
+	// deferRollout.
+	Scale Action = "Scale"
 	// Absent does nothing, because the cluster does not serve the API of the child.
 	Absent Action = "Absent"
 	// Hold does nothing for now, because somebody else keeps undoing what is applied.
@@ -39,7 +43,7 @@ type Step struct {
 	Ref    child.Ref
 	// Reason says why, for logs and people.
 	Reason string
-	// Desired is what was rendered; nil for Delete.
+	// Desired is what was rendered; nil for Delete, and for a Delete that waits.
 	Desired *child.Desired
 	// Live is what the informers show; nil for Create.
 	Live child.Object
@@ -54,12 +58,21 @@ type Step struct {
 	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil: the
 	// old one goes only once the new one is there.
 	After *child.Ref
+	// Needs are the children that this one refers to by name and that only a write of this plan, or
+	// none, proves to be the Application's; see references.go.
+	Needs []child.Ref
 	// Shape is, for the Create of a Deployment, and for an Apply to one that still has that of its
 	// creation, which fields are rendered; see shape.go. "": nobody knows.
 	Shape string
 	// HandOver is, for a Deployment that is rendered without replicas, the number that the
-	// autoscaler or people start from; see replicas.go. Usually nil.
+	// autoscaler or people start from; see replicas.go. For Scale it is the rendered number. Usually nil.
 	HandOver *int32
+}
+
+// await returns the step as one that does nothing until the reason is gone.
+func (s Step) await(reason string) Step {
+	s.Action, s.Reason, s.HandOver = Await, reason, nil
+	return s
 }
 
 // Result is a step after it was done.
@@ -81,7 +94,7 @@ func (r Result) Changed() bool {
 		return false
 	case r.Action == Create, r.Action == Delete:
 		return true
-	case r.Action == Apply:
+	case r.Action == Apply, r.Action == Scale:
 		return r.Live == nil || r.Live.GetResourceVersion() != r.ResourceVersion
 	default:
 		return false

@@ -7,35 +7,59 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Withhold turns the steps that would start new pods into Await, because something that the pods
-// need is missing; missing says what. Running pods are left as they are, and whatever does not
-// replace pods is still done: an Application whose Secret was deleted can be scaled to 0.
+// deferRollout makes the steps wait that would start new pods while something that the pods need is
+// missing. Running pods are left as they are, and whatever does not replace pods is still done: an
+// Application whose Secret was deleted can be scaled to 0, even by an edit that changes the pods too.
 //
 // A new autoscaler waits with its Deployment, since its creation is what hands replicas over. So does a
 // revision: what never ran is no history.
-func Withhold(steps []Step, missing string) []Step {
+func deferRollout(in Input, steps []Step) {
 	index := slices.IndexFunc(steps, func(s Step) bool { return s.Ref.Kind == child.Deployment && startsPods(s) })
-	if missing == "" || index < 0 {
-		return steps
+	if in.Missing == "" || index < 0 {
+		return
 	}
-	withheld := slices.Clone(steps)
-	for i := range withheld {
-		step := &withheld[i]
+	for i := range steps {
+		step := &steps[i]
 		autoscaler := step.Ref.Kind == child.HorizontalPodAutoscaler && step.Action == Create && !step.Drift
 		revision := step.Ref.Kind == child.ControllerRevision && (step.Action == Create || step.Action == Apply)
-		if i == index || autoscaler || revision {
-			step.Action = Await
-			step.Reason = missing
+		if autoscaler || revision {
+			*step = step.await(in.Missing)
 		}
 	}
-	return withheld
+	steps[index] = scaleOnly(in, steps[index])
 }
 
-// startsPods tells whether a step on a Deployment creates it, or changes its pod template. To undo
+// scaleOnly is what is left of a Deployment's step whose pods wait: their number, where the Application
+// sets it and the live one is another.
+func scaleOnly(in Input, step Step) Step {
+	scaled := step.await(in.Missing)
+	replicas := RenderedReplicas(step.Desired)
+	live, ok := step.Live.(*appsv1.Deployment)
+	if !ok || replicas == nil || live.Spec.Replicas != nil && *live.Spec.Replicas == *replicas {
+		return scaled
+	}
+	scaled.Action, scaled.HandOver = Scale, replicas
+	// The hash of the rendering comes with the pods, so that only the memory tells who changed the number.
+	scaled.Drift = in.Applied[step.Ref] == scaled.Rendering()
+	return hold(scaled, in.Held)
+}
+
+// Rendering is what a write brings the child to: the hash of what was rendered, or of the part that
+// Scale writes.
+func (s Step) Rendering() string {
+	if s.Action == Scale {
+		return "replicas of " + s.Desired.Hash
+	}
+	return s.Desired.Hash
+}
+
+// startsPods reports whether a step on a Deployment creates it, or changes its pod template. To undo
 // what others did to the template is no such change: the pods that it goes back to have run before.
 func startsPods(step Step) bool {
 	if step.Action == Create {

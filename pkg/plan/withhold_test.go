@@ -18,7 +18,7 @@ import (
 const missing = "Secret db is missing"
 
 // What would start other pods than those that run waits; all else is done.
-func TestWithhold(t *testing.T) {
+func TestMissingDependency(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		happen func(child.Snapshot)
@@ -73,12 +73,9 @@ autoscaling: {minReplicas: 2, maxReplicas: 4, targetCPUUtilizationPercentage: 70
 			snapshot := settled(t, app)
 			known(snapshot)
 			test.happen(snapshot)
-			steps := compute(t, snapshot)
-			if diff := cmp.Diff(lines(steps), lines(plan.Withhold(steps, ""))); diff != "" {
-				t.Errorf("steps where nothing is missing (-want +got):\n%s", diff)
-			}
 			var withheld []child.Kind
-			got := plan.Withhold(steps, missing)
+			steps := compute(t, snapshot)
+			got := computeFrom(t, plan.Input{Snapshot: snapshot, Missing: missing})
 			for i, step := range got {
 				if step.Action != steps[i].Action {
 					withheld = append(withheld, step.Ref.Kind)
@@ -91,5 +88,61 @@ autoscaling: {minReplicas: 2, maxReplicas: 4, targetCPUUtilizationPercentage: 70
 				t.Errorf("withheld (-want +got):\n%s\nof %v", diff, lines(steps))
 			}
 		})
+	}
+}
+
+// Scaling goes on while the pod template waits, where the Application sets the number.
+func TestScaleWhileTheTemplateWaits(t *testing.T) {
+	const other = "\nenv: [{name: A, value: '2'}]"
+	for _, test := range []struct {
+		name          string
+		before, after string
+		replicas      int32
+		scale         *int32
+	}{
+		{"down to zero", "replicas: 3", "replicas: 0", 3, new(int32(0))},
+		{"up", "replicas: 3", "replicas: 5", 3, new(int32(5))},
+		{"others changed it too", "replicas: 3", "replicas: 3", 7, new(int32(3))},
+		{"autoscaling ends", autoscaling, "replicas: 2", 6, new(int32(2))},
+		{"the same number", "replicas: 3", "replicas: 3", 3, nil},
+		{"autoscaling begins", "replicas: 3", autoscaling, 3, nil},
+		{"autoscaling begins for what is asleep", "replicas: 0", autoscaling, 0, nil},
+		{"autoscaled", autoscaling, autoscaling, 6, nil},
+		{"a number that others set", "", "", 6, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			snapshot := settled(t, application(t, test.before))
+			live[*appsv1.Deployment](snapshot, child.Deployment).Spec.Replicas = new(test.replicas)
+			snapshot.Application = application(t, test.after+other)
+			got := step(t, computeFrom(t, plan.Input{Snapshot: snapshot, Missing: missing}), ref(child.Deployment))
+			want := plan.Await
+			if test.scale != nil {
+				want = plan.Scale
+			}
+			if got.Action != want || deref(got.HandOver) != deref(test.scale) || got.Reason != missing || got.Drift {
+				t.Errorf("the step is %s to %v, drift %t: %s; want %s to %v", got.Action, deref(got.HandOver), got.Drift, got.Reason, want, deref(test.scale))
+			}
+		})
+	}
+}
+
+// A rival that sets the number back is drift, and may be left alone for a while.
+func TestScalingIsContended(t *testing.T) {
+	snapshot := settled(t, application(t, "replicas: 3"))
+	snapshot.Application = application(t, "{replicas: 0, env: [{name: A, value: '2'}]}")
+	in := plan.Input{Snapshot: snapshot, Missing: missing}
+	first := step(t, computeFrom(t, in), ref(child.Deployment))
+	in.Applied = map[child.Ref]string{ref(child.Deployment): first.Rendering()}
+	if again := step(t, computeFrom(t, in), ref(child.Deployment)); again.Action != plan.Scale || !again.Drift {
+		t.Errorf("the second step is %s, drift %t", again.Action, again.Drift)
+	}
+	in.Held = map[child.Ref]bool{ref(child.Deployment): true}
+	if held := step(t, computeFrom(t, in), ref(child.Deployment)); held.Action != plan.Hold {
+		t.Errorf("the held step is %s", held.Action)
+	}
+	// What was brought about is the number. The template is still to come, and still waits.
+	in.Held, in.Missing = nil, ""
+	if whole := step(t, computeFrom(t, in), ref(child.Deployment)); whole.Action != plan.Apply || whole.Drift {
+		t.Errorf("the step with nothing missing is %s, drift %t", whole.Action, whole.Drift)
 	}
 }

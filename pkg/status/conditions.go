@@ -15,7 +15,6 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // conditions returns all conditions in their stable order, Ready first. One that is not made
@@ -133,7 +132,7 @@ func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 	for _, a := range children {
 		switch {
 		case a.state != v1.ResourceDrifted:
-		case a.Action == plan.Delete:
+		case a.Desired == nil:
 			superfluous++
 		case a.Live == nil:
 			missing++

@@ -90,7 +90,7 @@ func changesPods(result plan.Result) bool {
 	switch result.Action {
 	case plan.Create:
 		return true
-	case plan.Apply:
+	case plan.Apply, plan.Scale:
 		return result.Live == nil || result.Generation != result.Live.GetGeneration()
 	default:
 		return false

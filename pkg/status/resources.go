@@ -5,11 +5,13 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -92,7 +94,12 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 			return v1.ResourcePending, "", "It is being deleted by others."
 		}
 		return v1.ResourcePending, v1.ReasonApplying, "It is being deleted by others, and made again afterwards."
-	case plan.Await, plan.Absent:
+	case plan.Absent:
+		return v1.ResourcePending, "", capitalized(sentence(result.Reason))
+	case plan.Await, plan.Scale:
+		if in.observing() && (result.Live == nil || result.Desired == nil || len(result.Fields) > 0) {
+			return v1.ResourceDrifted, "", driftMessage(result)
+		}
 		return v1.ResourcePending, "", capitalized(sentence(result.Reason))
 	case plan.Keep:
 		return v1.ResourceSynced, "", ""
@@ -128,7 +135,7 @@ func heldMessage(result plan.Result) string {
 
 func driftMessage(result plan.Result) string {
 	switch {
-	case result.Action == plan.Delete:
+	case result.Desired == nil:
 		return "It would be deleted."
 	case result.Live == nil:
 		return "It is missing."
@@ -181,7 +188,7 @@ func summarizeResults(children []assessment) (s summary, troubled bool) {
 			switch {
 			case a.reason != worst:
 			case message == "":
-				message = fmt.Sprintf("%s %s: %s", a.Ref.Kind, a.Ref.Name, a.message)
+				message = fmt.Sprintf("%s %s: %s%s", a.Ref.Kind, a.Ref.Name, a.message, waiting(children, a.Ref))
 			default:
 				others++
 			}
@@ -200,4 +207,25 @@ func summarizeResults(children []assessment) (s summary, troubled bool) {
 		return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: message}, true
 	}
 	return summary{}, false
+}
+
+// waiting is a sentence about the children that wait because they refer to the one in trouble; "" if none
+// does.
+func waiting(children []assessment, on child.Ref) string {
+	var names []string
+	waits := map[child.Ref]bool{on: true}
+	for _, a := range children {
+		if a.Action == plan.Await && slices.ContainsFunc(a.Needs, func(ref child.Ref) bool { return waits[ref] }) {
+			waits[a.Ref] = true
+			names = append(names, a.Ref.Kind.Kind+" "+a.Ref.Name)
+		}
+	}
+	const most = 5
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " Waiting for it: " + strings.Join(names, ", ") + "."
 }

@@ -5,6 +5,8 @@ package integration
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,7 +98,21 @@ func TestS12ForeignObject(t *testing.T) {
 	}
 }
 
-// checkConflict checks that this child alone is in conflict.
+// dependents are the kinds of children that refer to one of the kind by name, or to one that does.
+func dependents(kind child.Kind) []string {
+	switch kind {
+	case child.ServiceAccount, child.ConfigMap:
+		return []string{"ControllerRevision", "Deployment", "HorizontalPodAutoscaler"}
+	case child.Deployment:
+		return []string{"HorizontalPodAutoscaler"}
+	case child.Service:
+		return []string{"Ingress", "HTTPRoute", "ServiceMonitor"}
+	default:
+		return nil
+	}
+}
+
+// checkConflict checks that this child alone is in conflict, and that what refers to it waits.
 func checkConflict(t *testing.T, application *v1.Application, kind child.Kind, name string) {
 	t.Helper()
 	for _, resource := range application.Status.Resources {
@@ -104,6 +120,13 @@ func checkConflict(t *testing.T, application *v1.Application, kind child.Kind, n
 		case resource.Kind == kind.Kind && resource.Name == name:
 			if resource.State != v1.ResourceConflict || resource.UID != "" || resource.Message == "" {
 				t.Errorf("status says of the %s: %+v", kind, resource)
+			}
+		case slices.Contains(dependents(kind), resource.Kind):
+			if resource.State != v1.ResourcePending || resource.UID != "" || !strings.Contains(resource.Message, "It refers to ") {
+				t.Errorf("status says of the %s, which refers to the %s: %+v", resource.Kind, kind, resource)
+			}
+			if message := describe(application); !strings.Contains(message, "Waiting for it: ") {
+				t.Errorf("the condition does not say that the %s waits: %s", resource.Kind, message)
 			}
 		case resource.State != v1.ResourceSynced:
 			t.Errorf("status says of another child: %+v", resource)
