@@ -38,6 +38,10 @@ type ReplicaSet struct {
 	Revision string
 	// Failure is the message of the condition ReplicaFailure while it is True.
 	Failure string
+	// HasPods: it has pods, or is asked for some.
+	HasPods bool
+	// References are what its pods refer to by name.
+	References PodReferences
 }
 
 // RevisionAnnotation is what the Deployment controller numbers its ReplicaSets by. The Deployment
@@ -61,6 +65,8 @@ func NewReplicaSet(replicaSet *appsv1.ReplicaSet) *ReplicaSet {
 		Application: replicaSet.Labels[v1.LabelApplication],
 		Deployment:  controllerUID(replicaSet),
 		Revision:    replicaSet.Annotations[RevisionAnnotation],
+		HasPods:     replicaSet.Status.Replicas > 0 || replicaSet.Spec.Replicas == nil || *replicaSet.Spec.Replicas > 0,
+		References:  ReferencesOf(&replicaSet.Spec.Template.Spec),
 	}
 	for _, condition := range replicaSet.Status.Conditions {
 		if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
@@ -101,5 +107,6 @@ func SameReplicaSet(a, b *ReplicaSet) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.UID == b.UID && a.Application == b.Application && a.Deployment == b.Deployment && a.Revision == b.Revision && a.Failure == b.Failure
+	return a.UID == b.UID && a.Application == b.Application && a.Deployment == b.Deployment && a.Revision == b.Revision &&
+		a.Failure == b.Failure && a.HasPods == b.HasPods // What its pods refer to cannot change.
 }

@@ -234,6 +234,7 @@ func TestNewReplicaSet(t *testing.T) {
 	want := &ReplicaSet{
 		ObjectMeta:  metav1.ObjectMeta{Namespace: "shop", Name: "web-2", UID: "replicaset-uid", ResourceVersion: "7"},
 		Application: "web", Deployment: "deployment-uid", Revision: "2", Failure: "exceeded quota: small",
+		HasPods: true, References: "default",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -241,6 +242,14 @@ func TestNewReplicaSet(t *testing.T) {
 	replicaSet.ResourceVersion, replicaSet.Status.Replicas = "8", 3
 	if !SameReplicaSet(got, NewReplicaSet(replicaSet)) || SameReplicaSet(got, nil) || SameReplicaSet(nil, got) {
 		t.Error("a count of pods alone should make no difference, and its absence one")
+	}
+	replicaSet.Spec.Replicas = new(int32(0))
+	if !SameReplicaSet(got, NewReplicaSet(replicaSet)) {
+		t.Error("pods that are on their way out are pods")
+	}
+	replicaSet.Status.Replicas = 0
+	if got := NewReplicaSet(replicaSet); got.HasPods || SameReplicaSet(got, NewReplicaSet(&appsv1.ReplicaSet{})) {
+		t.Errorf("the last pod is gone: %+v", got)
 	}
 	replicaSet.Status.Conditions[0].Status = corev1.ConditionFalse
 	if got := NewReplicaSet(replicaSet); got.Failure != "" {

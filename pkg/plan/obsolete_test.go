@@ -44,7 +44,7 @@ replicas: 3
 		"Apply Deployment web",
 		"Create Service web",
 		"Apply PodDisruptionBudget web",
-		"Delete ConfigMap web-config",
+		"Await ConfigMap web-config", // Until no pod mounts it.
 		"Delete Ingress web",
 		"Delete Ingress web-admin",
 		"Delete NetworkPolicy web",
@@ -79,11 +79,14 @@ func TestEveryKindIsCreatedAndDeleted(t *testing.T) {
 		t.Errorf("%d steps for %d children", len(steps), len(full.Children))
 	}
 	for _, s := range steps {
-		reason := "its feature was switched off"
-		if s.Ref.Kind == child.ControllerRevision {
+		action, reason := plan.Delete, "its feature was switched off"
+		switch s.Ref.Kind {
+		case child.ControllerRevision:
 			reason = "it is older than what revisionHistoryLimit keeps"
+		case child.ServiceAccount, child.ConfigMap:
+			action, reason = plan.Await, "the Deployment's pod template still uses it"
 		}
-		if s.Action != plan.Delete || s.Live != full.Children[s.Ref] || s.Desired != nil || s.Reason != reason {
+		if s.Action != action || s.Live != full.Children[s.Ref] || s.Desired != nil || s.Reason != reason {
 			t.Errorf("step for a child that is not rendered: %+v", s)
 		}
 	}

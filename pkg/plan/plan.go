@@ -66,8 +66,9 @@ func rank(step Step) int {
 	}
 }
 
-// obsolete returns a Delete for each child that the Application owns and that is not rendered.
-// What it does not own is none of its business, whatever the labels say.
+// obsolete returns a Delete for each child that the Application owns and that is not rendered. It
+// waits while pods use the child. What the Application does not own is none of its business, whatever
+// the labels say.
 func obsolete(in Input) []Step {
 	rendered := make(map[child.Ref]bool, len(in.Desired))
 	for _, desired := range in.Desired {
@@ -83,6 +84,9 @@ func obsolete(in Input) []Step {
 			reason = "it is older than what revisionHistoryLimit keeps"
 		}
 		step := Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason}
+		if use := useBy(in.Snapshot, ref); use != "" {
+			step = step.await(use)
+		}
 		steps = append(steps, step)
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })

@@ -64,6 +64,10 @@ func TestPlansAreCompleteAndPure(t *testing.T) {
 				if !exists {
 					t.Fatalf("%s of %s, which does not exist", s.Action, s.Ref)
 				}
+			case plan.Await:
+				if s.Desired != nil {
+					t.Fatalf("%s waits: %s", s.Ref, s.Reason)
+				}
 			default:
 				t.Fatalf("%s of %s", s.Action, s.Ref)
 			}

@@ -1,0 +1,39 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// useBy says which pods need a ServiceAccount or ConfigMap that is not rendered any more; "" if none do.
+// They may need it for long after the spec has dropped it: the rollout may be paused, withheld, denied or
+// failing, and then the pods of before go on. One that is lost could not be replaced without what it
+// refers to.
+//
+// A ReplicaSet without pods does not count, although kubectl rollout undo could scale it up: to do so it
+// changes the Deployment's template, which Fairlead changes back. The current ReplicaSet counts even
+// without pods. While a rollout is paused, the Deployment scales that one, whatever its own template says.
+func useBy(snapshot child.Snapshot, ref child.Ref) string {
+	if ref.Kind != child.ServiceAccount && ref.Kind != child.ConfigMap {
+		return ""
+	}
+	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, snapshot.Application.Name)
+	if deployment != nil && child.ReferencesOf(&deployment.Spec.Template.Spec).Has(ref) {
+		return "the Deployment's pod template still uses it"
+	}
+	if deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
+		return "the Deployment has just changed, and its ReplicaSets are not up to date"
+	}
+	for _, replicaSet := range snapshot.ReplicaSets {
+		current := deployment != nil && replicaSet.Deployment == deployment.UID &&
+			replicaSet.Revision == deployment.Annotations[child.RevisionAnnotation]
+		if (replicaSet.HasPods || current) && replicaSet.References.Has(ref) {
+			return "ReplicaSet " + replicaSet.Name + " still uses it"
+		}
+	}
+	return ""
+}
