@@ -126,27 +126,29 @@ func TestS5ForeignServiceAccount(t *testing.T) {
 func TestS8RouteHijack(t *testing.T) {
 	f := serve(t)
 	f.register()
-	f.create("victim", route("bank.example.com"))
+	domain := f.namespace + ".example.com" // Other tests have host names of example.com too.
+	bank := "bank." + domain
+	f.create("victim", route(bank))
 	attacker := f.cp.Namespace(t)
 	apps := f.fairlead(f.cp.Config()).Applications(attacker)
 	f.eventually("the cache has the owner", func() (bool, error) {
-		_, err := apps.Create(t.Context(), f.application("thief", route("bank.example.com"), func(a *v1.Application) { a.Namespace = attacker }), dryRun)
+		_, err := apps.Create(t.Context(), f.application("thief", route(bank), func(a *v1.Application) { a.Namespace = attacker }), dryRun)
 		return err != nil, nil
 	})
 	for name, changes := range map[string][]func(*v1.Application){
-		"as it is":     {route("bank.example.com")},
-		"in capitals":  {route("BANK.example.com")},
-		"another type": {route("bank.example.com"), func(a *v1.Application) { a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/", PathType: "Exact"}} }},
-		"another path": {route("bank.example.com"), func(a *v1.Application) { a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/login"}} }},
-		"a wildcard":   {route("*.example.com")},
+		"as it is":     {route(bank)},
+		"in capitals":  {route("BANK." + domain)},
+		"another type": {route(bank), func(a *v1.Application) { a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/", PathType: "Exact"}} }},
+		"another path": {route(bank), func(a *v1.Application) { a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/login"}} }},
+		"a wildcard":   {route("*." + domain)},
 		"in second place": {func(a *v1.Application) {
-			a.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"thief.example.com", "bank.example.com"}}}
+			a.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"thief." + domain, bank}}}
 		}},
 	} {
 		application := f.application("thief", changes...)
 		application.Namespace = attacker
 		_, err := apps.Create(t.Context(), application, metav1.CreateOptions{})
-		f.wantRefused(err, "bank.example.com", f.namespace+"/victim")
+		f.wantRefused(err, domain, f.namespace+"/victim")
 		if err == nil {
 			t.Errorf("%s, it is accepted", name)
 		}
@@ -160,7 +162,7 @@ func TestS8RouteHijack(t *testing.T) {
 	if _, err := f.apps().Update(t.Context(), victim, metav1.UpdateOptions{}); err != nil {
 		t.Error(err)
 	}
-	neighbour := f.application("neighbour", route("bank.example.com"), func(a *v1.Application) {
+	neighbour := f.application("neighbour", route(bank), func(a *v1.Application) {
 		a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/atm"}}
 	})
 	if _, err := f.apps().Create(t.Context(), neighbour, metav1.CreateOptions{}); err != nil {
