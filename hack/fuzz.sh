@@ -16,10 +16,10 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 duration="${1:-10m}"
 shift || true
 case "$duration" in
-  *[!0-9smh]* | '') echo "fuzz: the duration must be like 30s, 10m or 2h, not \"$duration\"" >&2 && exit 2 ;;
-  *h) seconds=$((${duration%h} * 3600)) ;;
-  *m) seconds=$((${duration%m} * 60)) ;;
-  *) seconds="${duration%s}" ;;
+*[!0-9smh]* | '') echo "fuzz: the duration must be like 30s, 10m or 2h, not \"$duration\"" >&2 && exit 2 ;;
+*h) seconds=$((${duration%h} * 3600)) ;;
+*m) seconds=$((${duration%m} * 60)) ;;
+*) seconds="${duration%s}" ;;
 esac
 
 binaries="$(mktemp -d)"

@@ -105,7 +105,7 @@ func (a *accepts) try(path string, schema *apiextensions.JSONSchemaProps, docume
 // schemaIn reads the schema of a definition as it ships.
 func schemaIn(t *testing.T, file string) *apiextensions.JSONSchemaProps {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("../../artifacts/crds", file))
+	content, err := os.ReadFile(filepath.Join("..", "..", "artifacts", "crds", file))
 	if err != nil {
 		t.Fatal(err)
 	}

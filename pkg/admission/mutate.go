@@ -49,7 +49,7 @@ func (h *Handler) setDefaults(ctx context.Context, subject *subject) ([]operatio
 	if err != nil {
 		return nil, nil //nolint:nilerr // the schema refuses it, and says more
 	}
-	if before.FindExcess() != nil {
+	if tooLarge := before.FindExcess() != nil; tooLarge {
 		return nil, nil // It is refused, so it needs no defaults.
 	}
 	after := before.DeepCopy()

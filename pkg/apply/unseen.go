@@ -57,7 +57,7 @@ func (w *Writer) Uncached(ctx context.Context, snapshot child.Snapshot) (uncache
 		}
 		object, err := w.client.Get(ctx, ref)
 		switch {
-		case apierrors.IsNotFound(err) && !(snapshot.Unserved[ref.Kind].MayExist && typeNotFound(err)):
+		case apierrors.IsNotFound(err) && (!snapshot.Unserved[ref.Kind].MayExist || !typeNotFound(err)):
 		case err != nil:
 			failed[ref] = fmt.Errorf("get %s: %w", ref, err)
 		case child.OwnedBy(object, snapshot.Application):

@@ -71,7 +71,7 @@ func blank(object runtime.Object) runtime.Object {
 	if object == nil {
 		return nil
 	}
-	made, _ := reflect.New(reflect.TypeOf(object).Elem()).Interface().(runtime.Object)
+	made, _ := reflect.TypeAssert[runtime.Object](reflect.New(reflect.TypeOf(object).Elem()))
 	return made
 }
 

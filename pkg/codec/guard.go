@@ -53,7 +53,8 @@ func mayBeCostly(data []byte) bool {
 	for i, c := range data {
 		switch {
 		case c >= '0' && c <= '9' || c == '.':
-			if digits++; digits > maxDigits || exponent && digits > maxExponentDigits {
+			digits++
+			if digits > maxDigits || exponent && digits > maxExponentDigits {
 				return true
 			}
 		case c == 'e' || c == 'E':

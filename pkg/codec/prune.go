@@ -112,7 +112,8 @@ func (p *pruner) pruneObject(object json.RawMessage, decodes func(object []byte)
 // prune returns as much of a value as decodes accepts. It goes down to the fields that are to blame, so that whoever reads
 // the rest of the object, such as its host names, still finds it.
 func (p *pruner) prune(value json.RawMessage, at *field.Path, decodes func(value []byte) error) (kept json.RawMessage, found bool) {
-	if p.attempts--; p.attempts < 0 {
+	p.attempts--
+	if p.attempts < 0 {
 		return nil, false
 	}
 	err := decodes(value)

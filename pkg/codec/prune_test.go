@@ -71,7 +71,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", 10_000)
 	var env []string
 	for i := range 5000 {
-		env = append(env, fmt.Sprintf(`{"name":"A%d","value":{"%s":1}}`, i, long[:20]))
+		env = append(env, fmt.Sprintf(`{"name":"A%d","value":{%q:1}}`, i, long[:20]))
 	}
 	got, err := decode(object(`"metadata":{"name":"a"},"spec":{"resources":{"limits":{"cpu":"` + long + `"}},"env":[` + strings.Join(env, ",") + `]}`))
 	if err != nil {

@@ -41,7 +41,6 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.Autoscaling{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_Autoscaling(ref),
 		v1.Config{}.OpenAPIModelName():                                              schema_pkg_apis_apps_v1_Config(ref),
 		v1.DisruptionBudget{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_DisruptionBudget(ref),
-		v1.Excess{}.OpenAPIModelName():                                              schema_pkg_apis_apps_v1_Excess(ref),
 		v1.GRPCAction{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_GRPCAction(ref),
 		v1.HTTPGetAction{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_HTTPGetAction(ref),
 		v1.Monitoring{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_Monitoring(ref),
@@ -1995,42 +1994,6 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 		},
 		Dependencies: []string{
 			intstr.IntOrString{}.OpenAPIModelName()},
-	}
-}
-
-func schema_pkg_apis_apps_v1_Excess(ref common.ReferenceCallback) common.OpenAPIDefinition {
-	return common.OpenAPIDefinition{
-		Schema: spec.Schema{
-			SchemaProps: spec.SchemaProps{
-				Description: "Excess is why an Application is refused as too large.",
-				Type:        []string{"object"},
-				Properties: map[string]spec.Schema{
-					"Path": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Path is that of the field.",
-							Type:        []string{"array"},
-							Items: &spec.SchemaOrArray{
-								Schema: &spec.Schema{
-									SchemaProps: spec.SchemaProps{
-										Type:   []string{"string"},
-										Format: "",
-									},
-								},
-							},
-						},
-					},
-					"Message": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Message says what is too much, what the limit is and what to do.",
-							Default:     "",
-							Type:        []string{"string"},
-							Format:      "",
-						},
-					},
-				},
-				Required: []string{"Path", "Message"},
-			},
-		},
 	}
 }
 

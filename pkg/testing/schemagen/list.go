@@ -118,7 +118,7 @@ func varyKeys(list *schema.Structural, fields map[string]any, i int, mark rune) 
 		if value == nil {
 			value = below.Default.Object
 		}
-		if text, ok := value.(string); ok && !(free && isEnumeration(&below)) {
+		if text, ok := value.(string); ok && (!free || !isEnumeration(&below)) {
 			fields[key] = variation(&below, text, i, mark)
 		}
 	}

@@ -61,7 +61,7 @@ func seeds(t *testing.T, kind string) []map[string]any {
 			for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content))); ; {
 				document, err := reader.Read()
 				if err != nil {
-					return nil // the end
+					return nil //nolint:nilerr // the end
 				}
 				object, err := crdschema.Decode(document)
 				if err != nil {

@@ -31,7 +31,8 @@ func (g *Generator) repaired(ctx context.Context, object map[string]any, e edit)
 			continue
 		}
 		without := runtime.DeepCopyJSON(object)
-		delete(find(without, errs[0].Field).(map[string]any), other)
+		fields, _ := find(without, errs[0].Field).(map[string]any)
+		delete(fields, other)
 		if len(g.resource.Check(ctx, without)) == 0 {
 			return without
 		}

@@ -37,7 +37,7 @@ func stretched(value any, s *schema.Structural, e edit) any {
 			return list
 		}
 		if e.deep {
-			list = visitLists(list, of, depth, func(list any, of *schema.Structural, depth int) any { return filled(list, of, depth) })
+			list = visitLists(list, of, depth, filled)
 			return list
 		}
 		return filled(list, of, depth)

@@ -91,7 +91,8 @@ func fits(s *schema.Structural, text string) bool {
 	if !found {
 		pattern, _ = patterns.LoadOrStore(v.Pattern, regexp.MustCompile(v.Pattern))
 	}
-	return pattern.(*regexp.Regexp).MatchString(text)
+	expression, _ := pattern.(*regexp.Regexp)
+	return expression.MatchString(text)
 }
 
 // longest makes a text as long as the schema allows, or far too long for a person.

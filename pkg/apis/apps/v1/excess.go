@@ -26,6 +26,9 @@ const (
 )
 
 // Excess is why an Application is refused as too large.
+//
+// +k8s:deepcopy-gen=false
+// +k8s:openapi-gen=false
 type Excess struct {
 	// Path is that of the field.
 	Path []string
@@ -73,8 +76,8 @@ func (a *Application) WithoutExcess(excess *Excess) *Application {
 	return kept
 }
 
-// Error makes an Excess readable where there is no list of errors to put it in.
-func (e *Excess) Error() string { return strings.Join(e.Path, ".") + ": " + e.Message }
+// String is the field and what is wrong with it.
+func (e *Excess) String() string { return strings.Join(e.Path, ".") + ": " + e.Message }
 
 // routePaths counts the paths under each host name. It multiplies lengths and looks at no path.
 func (s *ApplicationSpec) routePaths() int {

@@ -40,8 +40,8 @@ func (c *counter) pointedTo(v reflect.Value) {
 			c.pointedTo(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			c.pointedTo(v.Field(i))
+		for _, field := range v.Fields() {
+			c.pointedTo(field)
 		}
 	case reflect.Slice:
 		if c.add(v.Type().Elem().Size(), v.Len()) && !isScalar(v.Type().Elem()) {

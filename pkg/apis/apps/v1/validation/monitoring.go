@@ -54,7 +54,7 @@ var prometheusUnits = map[string]time.Duration{
 	"d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "y": 365 * 24 * time.Hour,
 }
 
-var prometheusPart = regexp.MustCompile(`([0-9]+)(ms|[ywdhms])`)
+var prometheusPart = regexp.MustCompile(`(\d+)(ms|[ywdhms])`)
 
 // isShort reports whether a duration of Prometheus is less than minInterval.
 func isShort(duration string) bool {
