@@ -69,11 +69,14 @@ func (h *Handler) ownServiceAccount(ctx context.Context, in input, found *verdic
 }
 
 // belongsTo reports whether the account is that of an Application of this name. It may be a former one, whose account
-// the garbage collector is about to delete; the sync compares UIDs.
+// the garbage collector is about to delete; the sync compares UIDs. With deletionPolicy Orphan the account has no
+// ownerReference, and an annotation names the UID.
 func belongsTo(account *metav1.PartialObjectMetadata, application *v1.Application) bool {
-	owner := metav1.GetControllerOf(account)
-	return owner != nil && owner.Kind == v1.ApplicationKind && owner.Name == application.Name &&
-		strings.HasPrefix(owner.APIVersion, v1.GroupName+"/")
+	if owner := metav1.GetControllerOf(account); owner != nil {
+		return owner.Kind == v1.ApplicationKind && owner.Name == application.Name && strings.HasPrefix(owner.APIVersion, v1.GroupName+"/")
+	}
+	uid := account.Annotations[v1.AnnotationOwnerUID]
+	return uid != "" && uid == string(application.UID)
 }
 
 // mayActAs asks the API server whether the requester may act as the ServiceAccount.

@@ -175,7 +175,7 @@ func (r *references) run(ctx context.Context) {
 	defer running.Wait()
 	running.Go(func() { r.informer.RunWithContext(ctx) })
 	if !listedSoon(ctx, r.synced) && ctx.Err() == nil {
-		klog.FromContext(ctx).Info("The resource is not listed; going on without it until it is", "resource", r.resource.Resource, "namespace", r.namespace, "waited", listPatience)
+		klog.FromContext(ctx).Info("List timed out; continuing without the resource and retrying", "resource", r.resource.Resource, "namespace", r.namespace, "waited", listPatience)
 		r.decide(NotListed, r.notListed())
 	}
 	if cache.WaitFor(ctx, "", r.synced) {

@@ -21,7 +21,7 @@ import (
 
 // refersTo returns the kinds of the children that a child of the kind refers to by name. Services,
 // NetworkPolicies and PodDisruptionBudgets select by the Application's label. A ServiceMonitor does too,
-// but what it is for is the Service. A ControllerRevision refers to nothing: it records pods, and is no
+// but it is useless without the Service. A ControllerRevision itself refers to nothing, but waits too: it is no
 // history before they may start.
 func refersTo(kind child.Kind) []child.Kind {
 	switch kind {

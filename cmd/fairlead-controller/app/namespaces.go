@@ -29,7 +29,7 @@ func readsNamespaces(ctx context.Context, config CompletedConfig, access informe
 		return false, fmt.Errorf("find out whether namespaces may be read: %w", err)
 	}
 	if !permitted {
-		klog.FromContext(ctx).Info("No permission to get, list and watch namespaces; no ApplicationClass with a namespaceSelector is allowed here: grant it and restart to change that")
+		klog.FromContext(ctx).Info("No permission to get, list and watch namespaces; refusing ApplicationClasses with a namespaceSelector. Grant it and restart the controller")
 	}
 	return permitted, nil
 }

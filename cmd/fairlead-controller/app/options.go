@@ -70,8 +70,8 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 
 	platform := sections.FlagSet("platform")
 	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
-	platform.BoolVar(&o.AllowUnreviewedServiceAccounts, "allow-unreviewed-service-accounts", o.AllowUnreviewedServiceAccounts, "Let pods run as the ServiceAccount that an Application names although no installed webhook reviews who named it: every user who may write Applications may then use every ServiceAccount of the namespace.")
-	platform.BoolVar(&o.Classes, "classes", o.Classes, "Apply ApplicationClasses, which takes the permission to get, list and watch them. false: there are none for this controller; an Application that names one is Stalled.")
+	platform.BoolVar(&o.AllowUnreviewedServiceAccounts, "allow-unreviewed-service-accounts", o.AllowUnreviewedServiceAccounts, "Accept serviceAccount.name although no installed webhook reviews the requester: every user who may write Applications can then use every ServiceAccount in the namespace.")
+	platform.BoolVar(&o.Classes, "classes", o.Classes, "Apply ApplicationClasses; requires permission to get, list and watch them. If false, the controller ignores them, and an Application that names one is Stalled.")
 	platform.BoolVar(&o.RequireClass, "require-class", o.RequireClass, "Refuse Applications without an ApplicationClass: those that name none in a namespace that no default class selects.")
 	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports. Those of the Gateways that a route names are opened anyway.")
 	platform.StringSliceVar(&o.MonitoringNamespaces, "monitoring-namespaces", o.MonitoringNamespaces, "Namespaces from which the NetworkPolicy of an Application with monitoring opens the port of the metrics.")

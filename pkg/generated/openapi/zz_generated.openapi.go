@@ -873,7 +873,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationLimits are what the Applications of a class may ask for. A list that is left out allows everything, but for sharedHostnames and allowedParentKinds; an empty one allows nothing.",
+				Description: "ApplicationLimits are what the Applications of a class may ask for. A list that is left out allows everything, except where its field says otherwise; an empty one allows nothing.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"securityProfile": {
@@ -1459,7 +1459,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"revisionHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5. The one that was healthy last is kept beyond it. Fewer are kept where they have more than 1 MiB together.",
+							Description: "How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5. The ControllerRevision that was healthy last always stays. Fewer ControllerRevisions stay if they exceed 1 MiB together.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

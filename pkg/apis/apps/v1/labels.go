@@ -18,7 +18,7 @@ const (
 	// AnnotationRenderedHash is on every child: a hash of what was rendered last. A difference
 	// means that the spec changed, even where only a field went away.
 	AnnotationRenderedHash = "apps.fairlead.dev/rendered-hash"
-	// AnnotationOwnerUID is on every child of an Application with deletionPolicy Orphan, in place of the
+	// AnnotationOwnerUID is on every child but ControllerRevisions, with deletionPolicy Orphan, in place of the
 	// ownerReference: the UID of the Application. It counts only where an object has no controller. On
 	// what an Application left behind it has no meaning, since no other Application ever has that UID.
 	AnnotationOwnerUID = "apps.fairlead.dev/owner-uid"

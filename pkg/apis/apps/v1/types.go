@@ -235,7 +235,7 @@ type ApplicationSpec struct {
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
 	// How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5.
-	// The one that was healthy last is kept beyond it. Fewer are kept where they have more than 1 MiB
+	// The ControllerRevision that was healthy last always stays. Fewer ControllerRevisions stay if they exceed 1 MiB
 	// together.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

@@ -22,7 +22,7 @@ const (
 )
 
 // ApplicationLimits are what the Applications of a class may ask for. A list that is left out
-// allows everything, but for sharedHostnames and allowedParentKinds; an empty one allows nothing.
+// allows everything, except where its field says otherwise; an empty one allows nothing.
 type ApplicationLimits struct {
 	// Pod Security level that all containers must meet, instead of the controller's
 	// --security-profile.

@@ -87,7 +87,7 @@ type ApplicationSpecApplyConfiguration struct {
 	// than minReadySeconds.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 	// How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5.
-	// The one that was healthy last is kept beyond it. Fewer are kept where they have more than 1 MiB
+	// The ControllerRevision that was healthy last always stays. Fewer ControllerRevisions stay if they exceed 1 MiB
 	// together.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// Stops rollouts, as a Deployment's paused does; everything else is still kept.

@@ -1,0 +1,49 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+func TestBelongsTo(t *testing.T) {
+	owner := func(kind, name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: v1.SchemeGroupVersion.String(), Kind: kind, Name: name, Controller: new(true)},
+		}}
+	}
+	annotated := func(uid string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Annotations: map[string]string{v1.AnnotationOwnerUID: uid}}
+	}
+	both := owner("Deployment", "web")
+	both.Annotations = annotated("7").Annotations
+	for _, test := range []struct {
+		name    string
+		account metav1.ObjectMeta
+		uid     string
+		want    bool
+	}{
+		{"of nobody", metav1.ObjectMeta{}, "7", false},
+		{"of the Application", owner(v1.ApplicationKind, "web"), "7", true},
+		{"of another Application", owner(v1.ApplicationKind, "db"), "7", false},
+		{"of another kind", owner("Deployment", "web"), "7", false},
+		{"under Orphan", annotated("7"), "7", true},
+		{"an orphan of a former Application", annotated("6"), "7", false},
+		{"an orphan, for an Application that is being created", annotated(""), "", false},
+		{"the annotation beside another controller", both, "7", false},
+	} {
+		account := &metav1.PartialObjectMetadata{ObjectMeta: test.account}
+		application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "7"}}
+		if test.uid == "" {
+			application.UID = ""
+		}
+		if got := belongsTo(account, application); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
