@@ -26,7 +26,12 @@ const serviceAccountVerb = "impersonate"
 // requester may act as that account. It asks with every change of the spec, not only with one of the account: a user
 // who changes the image decides what runs as the account too.
 func (h *Handler) serviceAccount(ctx context.Context, in input, found *verdict) error {
-	if name := serviceAccountName(in.new); name != "" {
+	name := serviceAccountName(in.new)
+	if name == "" && in.old != nil {
+		// Pods run as the account until they are replaced, and the same change may edit the files that they read.
+		name = serviceAccountName(in.old)
+	}
+	if name != "" {
 		allowed, err := h.mayActAs(ctx, in, name)
 		if err == nil && !allowed {
 			found.errs = append(found.errs, field.Forbidden(field.NewPath("spec", "serviceAccount", "name"),

@@ -82,7 +82,8 @@ func TestValidate(t *testing.T) {
 		{name: "a ServiceAccount that the requester may use", cluster: cluster{allowed: []string{"powerful"}, exist: []string{"ServiceAccount/powerful"}}, updated: application(withAccount("powerful"))},
 		{name: "another image for a ServiceAccount that it had before", updated: both(withAccount("powerful"), image("web:2")), old: application(withAccount("powerful")), refused: []string{"spec.serviceAccount.name", `"jane"`, "impersonate", `"powerful"`}},
 		{name: "a label for an Application with a ServiceAccount", updated: both(withAccount("powerful"), labelled("team")), old: application(withAccount("powerful"))},
-		{name: "back to its own ServiceAccount", cluster: cluster{owned: []string{"ServiceAccount/web"}}, updated: application(nil), old: application(withAccount("powerful"))},
+		{name: "back to its own ServiceAccount, while pods still run as the other", cluster: cluster{owned: []string{"ServiceAccount/web"}}, updated: application(nil), old: application(withAccount("powerful")), refused: []string{"impersonate", `"powerful"`}},
+		{name: "back to its own ServiceAccount", cluster: cluster{allowed: []string{"powerful"}, owned: []string{"ServiceAccount/web"}}, updated: application(nil), old: application(withAccount("powerful"))},
 		{name: "the name of a ServiceAccount of others", cluster: cluster{exist: []string{"ServiceAccount/web"}}, updated: application(nil), refused: []string{"metadata.name", `"jane"`, "impersonate", `ServiceAccount "web"`}},
 		{name: "the name of a ServiceAccount of others, by an update", cluster: cluster{exist: []string{"ServiceAccount/web"}}, updated: application(image("web:2")), old: application(nil), refused: []string{"metadata.name"}},
 		{
@@ -163,7 +164,7 @@ func TestReviewOfTheRequester(t *testing.T) {
 	}
 	// Without the field there is nothing to ask.
 	c.asked = nil
-	ask(t, c.handler(t), ValidatePath, review(t, application(nil), application(withAccount("powerful"))))
+	ask(t, c.handler(t), ValidatePath, review(t, application(image("web:2")), application(nil)))
 	if len(c.asked) > 0 {
 		t.Errorf("asked %v", c.asked)
 	}
