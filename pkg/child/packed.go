@@ -9,6 +9,7 @@ import (
 	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -23,6 +24,8 @@ type Packed struct {
 	// Owner is the Application that the controller ownerReference names, and Label the one that
 	// v1.LabelApplication names. They find the child, and prove nothing.
 	Owner, Label string
+	// OwnerUID is what the child names as its owner's, by reference or by v1.AnnotationOwnerUID, if it has routes.
+	OwnerUID types.UID
 	// routes are the host names and paths of a live Ingress or HTTPRoute.
 	routes []v1.RouteKey
 	data   []byte
@@ -56,11 +59,27 @@ func Pack(object Object) (*Packed, error) {
 	if controller != nil && controller.Kind == v1.ApplicationKind && controller.APIVersion == v1.SchemeGroupVersion.String() {
 		p.Owner = intern(controller.Name)
 	}
+	switch {
+	case p.routes == nil:
+	case p.Owner != "":
+		p.OwnerUID = controller.UID
+	case controller == nil:
+		p.OwnerUID = types.UID(object.GetAnnotations()[v1.AnnotationOwnerUID])
+	}
 	return p, nil
 }
 
 // RouteKeys are the host names and paths that the child serves; nil if it is no route.
 func (p *Packed) RouteKeys() []v1.RouteKey { return p.routes }
+
+// EachHost calls f for the host name of each route key, until f returns false.
+func (p *Packed) EachHost(f func(host string) bool) {
+	for _, key := range p.routes {
+		if !f(key.Host) {
+			return
+		}
+	}
+}
 
 // UnpackInto fills an empty object of the type that was packed, and gives it its kind: structured merge finds
 // the schema by that.

@@ -52,5 +52,8 @@ func isRefusedRoute(application *v1.Application) bool {
 
 // claimsLess reports whether what the Application asks for may have become less, or may be shared now.
 func claimsLess(before, after *v1.Application) bool {
+	if before.DeletionTimestamp == nil && after.DeletionTimestamp != nil {
+		return true
+	}
 	return before.UID != after.UID || before.Spec.ClassName != after.Spec.ClassName || !slices.Equal(before.RouteKeys(), after.RouteKeys())
 }

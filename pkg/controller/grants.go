@@ -39,6 +39,14 @@ var _ informer.Routed = (*grant)(nil)
 func (g *grant) GetNamespace() string     { return g.application.Namespace }
 func (g *grant) RouteKeys() []v1.RouteKey { return g.keys }
 
+func (g *grant) EachHost(f func(host string) bool) {
+	for _, key := range g.keys {
+		if !f(key.Host) {
+			return
+		}
+	}
+}
+
 func newGrants(informers *informer.Informers, enqueue func(cache.ObjectName, Trigger)) *grants {
 	g := &grants{informers: informers, routes: cache.NewIndexer(grantKey, informer.RouteIndexers())}
 	g.contenders = contenders{claims: g.hostClaims, enqueue: enqueue}
@@ -56,6 +64,9 @@ func grantKey(object any) (string, error) {
 // take returns why the Application must not have its routes, or grants them. The caches must have seen what the
 // last sync of the Application has written: they show now what it serves, and its last grant has done its duty.
 func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
+	if _, granted, _ := g.routes.GetByKey(cache.MetaObjectToName(application).String()); !granted && len(application.Spec.Routes) == 0 {
+		return nil, nil // Nothing to wait for the others for.
+	}
 	classes, err := g.informers.Classes()
 	if err != nil {
 		return nil, fmt.Errorf("list ApplicationClasses: %w", err)

@@ -60,6 +60,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	stages.Fresh()
 	c.rested.forget(key)
 	if application.DeletionTimestamp != nil {
+		c.grants.forget(key) // What was granted is live by now, or will not be written any more.
 		return c.finalize(ctx, stages, snapshot)
 	}
 	unowned, changed, err := c.followDeletionPolicy(stages.Context(ctx), snapshot)
@@ -67,6 +68,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		return awaitEvent(err)
 	}
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
+		c.grants.forget(key)
 		_, holdFor := c.contention.Held(application.UID, time.Now())
 		return awaitEvent(unowned.err()).lookAgain(holdFor)
 	}

@@ -16,6 +16,8 @@ import (
 type Routed interface {
 	GetNamespace() string
 	RouteKeys() []v1.RouteKey
+	// EachHost calls f for each host name of the keys, some perhaps more than once, until f returns false.
+	EachHost(f func(host string) bool)
 }
 
 const (
@@ -135,11 +137,12 @@ func EachOfHost(indexer cache.Indexer, host string, f func(object Routed, host s
 	}
 	return find(above[max(0, len(above)-maxDomains)], func(object Routed) {
 		last := ""
-		for _, key := range object.RouteKeys() {
-			if key.Host != last && key.Host != host && v1.HostCovers(host, key.Host) {
-				f(object, key.Host)
+		object.EachHost(func(below string) bool {
+			if below != last && below != host && v1.HostCovers(host, below) {
+				f(object, below)
 			}
-			last = key.Host // The paths of a host name follow each other.
-		}
+			last = below // The paths of a host name follow each other.
+			return true
+		})
 	})
 }

@@ -6,6 +6,7 @@ package informer
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -61,26 +62,31 @@ func (i *Informers) eachRouted(s *scope, f func(cache.Indexer) error) error {
 func (i *Informers) appendClaim(claims []v1.RouteClaim, object Routed, host string) []v1.RouteClaim {
 	switch object := object.(type) {
 	case *v1.Application:
+		if object.DeletionTimestamp != nil {
+			return claims // It gets no new routes, and no webhook looks at what it asks for.
+		}
 		return append(claims, v1.RouteClaim{Application: object, Host: host})
 	case *child.Packed:
-		if owner := i.servedBy(object); owner != nil {
+		if owner := i.servedBy(object, host); owner != nil {
 			return append(claims, v1.RouteClaim{Application: owner, Host: host, Serves: true})
 		}
 	}
 	return claims
 }
 
-// servedBy returns the Application that a live route is of, or nil. That the ownerReference has the UID of the
-// Application does not matter, because the host name is served in its namespace in any case; of an Application
-// that is gone, and whose route is not yet, there is only the name. A label alone proves nothing: a route without
-// the reference is the Application's if status lists its UID.
-func (i *Informers) servedBy(object *child.Packed) *v1.Application {
+// servedBy returns the Application that a live route is of, or nil. A label or a name alone proves nothing: any user
+// who may write Ingresses can write those. The route is the Application's if it names its UID as the owner's, or if
+// status lists that of the route.
+//
+// The route of an Application that is gone goes on serving, until the garbage collector comes or, as an orphan, for
+// good. It keeps others from the same host name, but not from all that a wildcard covers: a user may have made it up.
+func (i *Informers) servedBy(object *child.Packed, host string) *v1.Application {
 	name := cache.ObjectName{Namespace: object.Namespace, Name: cmp.Or(object.Owner, object.Label)}
 	application, found, err := i.Application(name)
 	switch {
-	case err == nil && found && (object.Owner != "" || lists(application, object)):
+	case err == nil && found && (object.OwnerUID == application.UID || lists(application, object)):
 		return application
-	case object.Owner != "":
+	case object.OwnerUID != "" && !strings.HasPrefix(host, "*"):
 		return &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 	default:
 		return nil

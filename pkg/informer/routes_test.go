@@ -11,10 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 func routed(namespace string, hostnames ...string) *v1.Application {
@@ -89,7 +92,7 @@ func TestRouteIndexTakesRoutesOnly(t *testing.T) {
 
 // Host names overlap whatever their depth, in the index as by v1.HostsOverlap.
 func TestEachOfHost(t *testing.T) {
-	const deep = "a.b.c.d.e.f.g.h.i.j.example.com"
+	const deep = "a.b.c.d.e.example.com" // With two more labels it is as deep as may be.
 	hosts := []string{
 		"example.com", "*.example.com", "shop.example.com", "a.shop.example.com", "*.shop.example.com", "*.com", "notexample.com", "shop.example.org",
 		deep, "*." + deep, "x." + deep, "*.x." + deep, "*.y." + deep, ".example.com", "com",
@@ -127,4 +130,51 @@ func TestIndexOfHostsIsBounded(t *testing.T) {
 	if got := len(hostValues(routed("a", host))); got > 1+maxDomains {
 		t.Errorf("%d values for one host name", got)
 	}
+}
+
+// TestS8MadeUpRoutes has Ingresses that a user wrote by hand, as what Fairlead writes: they must not take a host name
+// from the Application that has it, and most of all not every host name at once.
+func TestS8MadeUpRoutes(t *testing.T) {
+	run(t, Options{}, func(s *applytest.Server) {
+		applytest.Put(s, applytest.Applications, routed("victim", "shop.example.com"))
+		applytest.Put(s, applytest.Applications, application("evil"))
+		leaving := routed("evil", "soon.example.com")
+		leaving.Name, leaving.Finalizers, leaving.DeletionTimestamp = "leaving", []string{"example.com/hold"}, new(metav1.Now())
+		applytest.Put(s, applytest.Applications, leaving)
+		for name, owner := range map[string]string{"ghost": "ghost", "namesake": "web"} {
+			applytest.Put(s, child.Ingress, madeUp(name, owner, "*.com", "shop.example.com"))
+		}
+	}, func(f *fixture) {
+		synctest.Wait()
+		for host, want := range map[string][]string{
+			"shop.example.com": {"evil", "evil", "victim"}, // Ranked after the victim, once that serves it.
+			"any.example.com":  nil,
+			"soon.example.com": nil,
+		} {
+			claims, err := f.informers.HostClaims(host)
+			if diff := cmp.Diff(want, namespacesOf(claims), cmpopts.EquateEmpty()); diff != "" || err != nil {
+				t.Errorf("claims to %s (-want +got, %v):\n%s", host, err, diff)
+			}
+			for _, claim := range claims {
+				if claim.Serves && claim.Application.AsksForHost(host) {
+					t.Errorf("%s counts as serving %s as asked", claim.Application.Namespace, host)
+				}
+			}
+		}
+	})
+}
+
+// madeUp is an Ingress whose ownerReference has the name of an Application, and a UID of nobody's.
+func madeUp(name, owner string, hosts ...string) *networkingv1.Ingress {
+	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "evil", Name: name,
+		Labels: map[string]string{v1.LabelManagedBy: v1.ManagedBy, v1.LabelApplication: owner},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: owner, UID: "made-up", Controller: new(true),
+		}},
+	}}
+	for _, host := range hosts {
+		ingress.Spec.Rules = append(ingress.Spec.Rules, networkingv1.IngressRule{Host: host})
+	}
+	return ingress
 }

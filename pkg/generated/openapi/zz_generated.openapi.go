@@ -2901,7 +2901,7 @@ func schema_pkg_apis_apps_v1_RouteClaim(ref common.ReferenceCallback) common.Ope
 				Properties: map[string]spec.Schema{
 					"Application": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Application is as it is stored. Of one that is gone, and whose routes are not gone yet, it has namespace and name only.",
+							Description: "Application is as it is stored. Of one that is gone, and whose routes are not gone, it has namespace and name only.",
 							Ref:         ref(v1.Application{}.OpenAPIModelName()),
 						},
 					},

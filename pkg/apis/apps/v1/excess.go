@@ -46,6 +46,10 @@ func (a *Application) FindExcess() *Excess {
 		return &Excess{[]string{"spec", "routes"}, fmt.Sprintf(
 			"the routes have %d paths, counted under each hostname; at most %d are allowed: use fewer, or several Applications", n, MaxRoutePaths)}
 	}
+	if n := a.Spec.wildcards(); n > MaxWildcards {
+		return &Excess{[]string{"spec", "routes"}, fmt.Sprintf(
+			"the routes have %d wildcard hostnames; at most %d are allowed: use several Applications", n, MaxWildcards)}
+	}
 	if n := len(a.Labels); n > MaxLabels {
 		return &Excess{[]string{"metadata", "labels"}, fmt.Sprintf(
 			"there are %d labels; at most %d are allowed, because each child gets a copy", n, MaxLabels)}

@@ -43,6 +43,12 @@ func TestExcess(t *testing.T) {
 		{"hostnames without paths", func(app *v1.Application, more int) {
 			app.Spec.Routes = append(routes(15, 32, 0), routes(1, 32+more, 0)...)
 		}, "spec.routes"},
+		{"wildcards", func(app *v1.Application, more int) {
+			app.Spec.Routes = routes(1, v1.MaxWildcards+more, 0)
+			for i := range app.Spec.Routes[0].Hostnames {
+				app.Spec.Routes[0].Hostnames[i] = fmt.Sprintf("*.w%d.example.com", i)
+			}
+		}, "spec.routes"},
 		{"labels", func(app *v1.Application, more int) {
 			app.Labels = map[string]string{}
 			for i := range v1.MaxLabels + more {

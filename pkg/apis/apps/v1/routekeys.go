@@ -43,6 +43,54 @@ func comparablePath(path RoutePath) string {
 	return "/" + strings.Trim(canonical, "/")
 }
 
+// MaxHostLabels is how many labels a host name of a route may have, a wildcard's * included. Host names are
+// indexed by each domain that they are in.
+const MaxHostLabels = 9
+
+// MaxWildcards is how many wildcards an Application may ask for. Each is looked up among all host names below it.
+const MaxWildcards = 32
+
+// EachHost calls f for each host name that the routes ask for, in its canonical form, until f returns false.
+// An Application that asks for too much asks for none, as with RouteKeys.
+func (a *Application) EachHost(f func(host string) bool) {
+	if a.Spec.routePaths() > MaxRoutePaths {
+		return
+	}
+	for i := range a.Spec.Routes {
+		for _, hostname := range a.Spec.Routes[i].Hostnames {
+			if host := CanonicalHost(hostname); !tooDeep(host) && !f(host) {
+				return
+			}
+		}
+	}
+}
+
+// AsksForHost reports whether a route asks for the host name.
+func (a *Application) AsksForHost(host string) bool {
+	found := false
+	a.EachHost(func(asked string) bool {
+		found = asked == host
+		return !found
+	})
+	return found
+}
+
+// wildcards counts the host names that are one.
+func (s *ApplicationSpec) wildcards() int {
+	n := 0
+	for i := range s.Routes {
+		for _, hostname := range s.Routes[i].Hostnames {
+			if strings.HasPrefix(hostname, "*") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// tooDeep host names are refused, and no index has them.
+func tooDeep(host string) bool { return strings.Count(host, ".") >= MaxHostLabels }
+
 // RouteKeys are the keys of all routes, in the order of the spec, each once. An Application asks
 // for them from the moment it is stored until it is gone. One with too many asks for none: it is refused
 // for that, and the list would be its product.
@@ -59,6 +107,9 @@ func (a *Application) RouteKeys() []RouteKey {
 			paths = []RoutePath{{}} // the default: the prefix /
 		}
 		for _, hostname := range route.Hostnames {
+			if tooDeep(CanonicalHost(hostname)) {
+				continue
+			}
 			for _, path := range paths {
 				key := NewRouteKey(hostname, path)
 				if _, found := seen[key]; !found {

@@ -17,9 +17,10 @@ import (
 // all names that a wildcard covers, unless the classes of both share it. Within a namespace, and where a host
 // name is shared, each path belongs to one Application.
 //
-// It belongs to who serves it already, and among several or none of those, to the oldest. Serving comes
-// before age, because an Application that is old may ask today for a host name that a younger one has
-// served for long.
+// It belongs to the Application that asks for it and serves it, else to one that only serves it still, and among
+// several or none of those, to the oldest. Serving comes before age, because an Application that is old may ask
+// today for a host name that a younger one has served for long. A live route that its own spec does not ask for
+// comes after: a user may have edited it by hand, and must not take a host name by that.
 type RouteOwners struct {
 	// HostClaims returns the claims of all namespaces to host names that overlap with the given one.
 	HostClaims func(host string) ([]v1.RouteClaim, error)
@@ -210,11 +211,17 @@ func (c routeCheck) isOwn(claim *v1.RouteClaim) bool {
 // ranks orders claims, the better one first. No two of different Applications are equal.
 func ranks(a, b *v1.RouteClaim) int {
 	return cmp.Or(
+		first(servesAsAsked(a), servesAsAsked(b)),
 		first(a.Serves, b.Serves),
 		a.Application.CreationTimestamp.Compare(b.Application.CreationTimestamp.Time),
 		cmp.Compare(a.Application.Namespace, b.Application.Namespace),
 		cmp.Compare(a.Application.Name, b.Application.Name),
 	)
+}
+
+// servesAsAsked reports whether a live route has the host name because the spec asks for it.
+func servesAsAsked(claim *v1.RouteClaim) bool {
+	return claim.Serves && claim.Application.AsksForHost(claim.Host)
 }
 
 // first orders true before false.

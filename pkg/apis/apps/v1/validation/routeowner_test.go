@@ -102,6 +102,10 @@ func TestRouteOwnership(t *testing.T) {
 		{"who serves it, though younger", []party{claimant("a/web", 9, host), claimant("b/web", 1, host).serving(host)}, []string{"a/web"}},
 		{"both serve it: the older one", []party{claimant("a/web", 1, host).serving(host), claimant("b/web", 9, host).serving(host)}, []string{"a/web"}},
 		{"who serves it and asks for something else", []party{claimant("a/web", 9, host), claimant("b/web", 1, "other.example.com").serving(host)}, []string{"a/web"}},
+		{
+			"who serves it as asked, though an older one has edited a live route of its own by hand",
+			[]party{claimant("a/web", 1, host).serving(host), claimant("b/web", 9, "mine.example.com").serving(host, "*.com")}, nil,
+		},
 		{"in capitals, with a dot at the end", []party{claimant("a/web", 1, "WEB.example.com."), claimant("b/web", 2, host)}, []string{"a/web"}},
 
 		{"another path, another namespace", []party{claimant("a/web", 1, host+"/login"), claimant("b/web", 2, host)}, []string{"a/web"}},

@@ -73,6 +73,9 @@ func validateHostname(path *field.Path, hostname string) field.ErrorList {
 			return errs
 		}
 	}
+	if strings.Count(hostname, ".") >= v1.MaxHostLabels {
+		return field.ErrorList{field.Invalid(path, hostname, fmt.Sprintf("must have at most %d parts between the dots", v1.MaxHostLabels))}
+	}
 	if longLabel(hostname) {
 		return field.ErrorList{field.Invalid(path, hostname, "each part between the dots must be no more than 63 characters")}
 	}
