@@ -18,7 +18,7 @@ import (
 // pods cannot follow, each time for another reason. Both stay until they can, so that lost pods come back.
 func TestWhatPodsUseIsNotDeleted(t *testing.T) {
 	t.Parallel()
-	e := start(t)
+	e := start(t, func(s *setup) { s.AllowUnreviewedServiceAccounts = true })
 	e.create("{apiVersion: v1, kind: ServiceAccount, metadata: {name: another}}")
 	for name, test := range map[string]struct {
 		// hold is a part of the edit that keeps the pods from following, and release ends that.
