@@ -162,8 +162,8 @@ func TestProcess(t *testing.T) {
 		if third.application("web").Status.ObservedGeneration != -1 || find[appsv1.Deployment](third, "web") != nil {
 			t.Error("the Application in a namespace that was not named was acted on")
 		}
-		// Classes and definitions are in no namespace; whether they may be read is asked first.
-		clusterWide := controlplane.OnResource("applicationclasses", "customresourcedefinitions", "selfsubjectaccessreviews")
+		// Classes, the namespaces that they select and definitions are in no namespace; whether they may be read is asked first.
+		clusterWide := controlplane.OnResource("applicationclasses", "namespaces", "customresourcedefinitions", "selfsubjectaccessreviews")
 		// The other processes of this test ask for namespaces as well.
 		seen := map[string]bool{}
 		for _, event := range cursor.Events(t, controlplane.FromUserAgent(controllerAgent+builtVersion)) {

@@ -193,8 +193,8 @@ func TestRest(t *testing.T) {
 				t.Errorf("%d of one request: %s", count, request)
 			case verb != "list" && verb != "watch":
 				t.Errorf("an unexpected request: %s", request)
-			case !slices.Contains(append(childResources(), v1.ApplicationResource, "applicationclasses", "replicasets", "pods"), resource):
-				t.Errorf("a request about what is no child, pod or class: %s", request)
+			case !slices.Contains(append(childResources(), v1.ApplicationResource, "applicationclasses", "namespaces", "replicasets", "pods"), resource):
+				t.Errorf("a request about what is no child, pod, class or namespace: %s", request)
 			}
 		}
 	})

@@ -58,8 +58,13 @@ func TestS1OperatorFence(t *testing.T) {
 // createTargets makes, or makes again, what an attacker would like to change.
 func (e *env) createTargets() {
 	e.Helper()
-	e.applyAnywhere(strings.ReplaceAll(e.manifest("webhook/configurations.yaml"), "failurePolicy: Fail", "failurePolicy: Ignore"))
+	e.createConfigurations()
 	e.createForeign()
+}
+
+func (e *env) createConfigurations() {
+	e.Helper()
+	e.applyAnywhere(strings.ReplaceAll(e.manifest("webhook/configurations.yaml"), "failurePolicy: Fail", "failurePolicy: Ignore"))
 }
 
 // createForeign makes an object that is not the controller's.
@@ -99,9 +104,11 @@ func (e *env) fenceAttacks(attacker kubernetes.Interface) map[string]func() erro
 	}
 	for kind, patch := range e.configurationPatches(attacker) {
 		attacks["widen the rules of the "+kind] = func() error {
+			e.createConfigurations() // What was changed before the policy held would be left as it is, which is no attack.
 			return patch(`[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`)
 		}
 		attacks["redirect the "+kind] = func() error {
+			e.createConfigurations()
 			return patch(`[{"op":"replace","path":"/webhooks/0/clientConfig/service/name","value":"implant"}]`)
 		}
 	}

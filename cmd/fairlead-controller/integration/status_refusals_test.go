@@ -123,6 +123,7 @@ func TestPermissionDenied(t *testing.T) {
 	grant(e, "core", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts", "configmaps", "pods"}, Verbs: all})
 	grant(e, "services", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get", "list", "watch", "patch", "delete"}})
 	e.run(func(s *setup) {
+		s.Classes = false // They are in no namespace, so this user cannot read them.
 		s.Config = func(config *app.Config) { config.Client.Impersonate = rest.ImpersonationConfig{UserName: "limited"} }
 	})
 	h := e.record()
