@@ -27,13 +27,15 @@ import (
 )
 
 // The limits. What a user can make the controller store, keep in memory and allocate must be a small
-// multiple of what the user has sent, and a status must always fit into an object.
+// multiple of what the user has sent, and a status must always fit into an object. What a sync allocates
+// is bounded for the race detector too: there a sync.Pool loses a quarter of what it is given, and the
+// regular expressions of labels take their state from one.
 const (
 	maxStatus    = 128 << 10
 	maxChild     = 1 << 20
-	maxChildren  = 8   // times the size of the Application, beyond what every Application costs
-	maxIndexed   = 4   // the same
-	maxGarbage   = 800 // the same
+	maxChildren  = 8    // times the size of the Application, beyond what every Application costs
+	maxIndexed   = 4    // the same
+	maxGarbage   = 2000 // the same
 	basic        = 256 << 10
 	basicGarbage = 32 << 20
 )
