@@ -55,7 +55,7 @@ func routeValue(namespace string, key v1.RouteKey) string { return namespace + "
 
 // maxDomains is how many domains of a host name are in the index. A name may have 127 labels, and
 // memory is to be in proportion to what a user stores; below that, EachOfHost filters.
-const maxDomains = 8
+const maxDomains = v1.MaxHostLabels - 1
 
 // hostValues are the host names, and the domains that they are in: a wildcard is looked up by its own.
 func hostValues(object Routed) []string {
