@@ -4,11 +4,13 @@
 package controller
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -146,6 +148,35 @@ func TestGrantedRouteIsKept(t *testing.T) {
 		pass(5 * time.Second)
 		w.wantRoutes("older")
 	})
+}
+
+// A grant that no route came of does not outlive what asked for it: an edit that suspends the Application, or its
+// deletion, must not keep the host name from others.
+func TestGrantEndsWithItsRequest(t *testing.T) {
+	for name, end := range map[string]func(*v1.Application){
+		"suspended": func(a *v1.Application) { a.Spec.Routes, a.Spec.ReconcilePolicy = nil, v1.ReconcileSuspend },
+		"deleting": func(a *v1.Application) {
+			a.Spec.Routes, a.Finalizers, a.DeletionTimestamp = nil, []string{"example.com/hold"}, new(metav1.Now())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, setup{}, func(w *world) {
+				w.server.Intercept(func(_ context.Context, r applytest.Request) error {
+					if r.Kind == child.Ingress && r.Name == "first" && r.Writes() {
+						return apierrors.NewForbidden(r.Kind.GroupVersionResource().GroupResource(), r.Name, nil)
+					}
+					return nil
+				})
+				applytest.Put(w.server, applytest.Applications, routed("first", "web.example.com"))
+				pass(5 * time.Second)
+				w.edit("first", end)
+				pass(5 * time.Second)
+				applytest.Put(w.server, applytest.Applications, routed("second", "web.example.com"))
+				pass(5 * time.Second)
+				w.wantRoutes("second")
+			})
+		})
+	}
 }
 
 // Many Applications that ask for a wildcard in vain, again and again, wake nobody who has what they ask for.

@@ -44,6 +44,13 @@ func TestRoutes(t *testing.T) {
 			`spec.routes[1].hostnames[10]: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com": each part between the dots must be no more than 63 characters`,
 		},
 	}, {
+		name: "depth of host names",
+		spec: port + `routes: [{name: a, hostnames: [a.b.c.d.e.f.g.h.i, a.b.c.d.e.f.g.h.i.j, "*.b.c.d.e.f.g.h.i", "*.b.c.d.e.f.g.h.i.j"]}]`,
+		want: []string{
+			`spec.routes[0].hostnames[1]: Invalid value: "a.b.c.d.e.f.g.h.i.j": must have at most 9 parts between the dots`,
+			`spec.routes[0].hostnames[3]: Invalid value: "*.b.c.d.e.f.g.h.i.j": must have at most 9 parts between the dots`,
+		},
+	}, {
 		name: "ports and types of paths",
 		spec: port + `routes: [{name: a, hostnames: [a], paths: [{path: /a, port: dns}, {path: /b, port: https}, {path: /c, pathType: Regex}, {path: c}]}]`,
 		want: []string{
