@@ -38,7 +38,7 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 func TestReadingOrderHasEveryFile(t *testing.T) {
 	guide := read(t, "docs/reading-order.md")
 	stages := []string{
-		"pkg/child", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/freshness", "pkg/render", "pkg/plan", "pkg/apply", "pkg/status",
+		"pkg/child", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/consistency", "pkg/render", "pkg/plan", "pkg/apply", "pkg/status",
 		"cmd/fairlead-controller/app",
 	}
 	for _, file := range sources(t, stages...) {

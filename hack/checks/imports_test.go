@@ -34,14 +34,14 @@ var layers = []layer{
 	{"pkg/revision", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
 	// Those that talk to the API server.
 	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
-	{"pkg/freshness", []string{"pkg/pipeline"}},
-	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/freshness", "pkg/pipeline"}},
+	{"pkg/consistency", []string{"pkg/pipeline"}},
+	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/consistency", "pkg/pipeline"}},
 	{"pkg/payload", []string{"pkg/reference"}},
 	{"pkg/informer", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/reference", "pkg/apply", "pkg/generated/...", "pkg/pipeline"}},
 	// The loop. Not the webhooks and servers, which stand beside it.
 	{"pkg/controller", []string{
 		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
+		"pkg/consistency", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
 	}},
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/pipeline"}},
@@ -51,7 +51,7 @@ var layers = []layer{
 	// The only place that knows all packages.
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/freshness", "pkg/apply", "pkg/payload", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
+		"pkg/consistency", "pkg/apply", "pkg/payload", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
 		"pkg/pipeline/...",
 	}},
 }

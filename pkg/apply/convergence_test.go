@@ -20,7 +20,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
@@ -41,7 +41,7 @@ func newSyncs(t *testing.T, r *rapid.T) *syncs {
 	server := applytest.NewServer(t)
 	return &syncs{
 		T: r, test: t, server: server,
-		writer: NewWriter(server.Client(), freshness.NewTracker()),
+		writer: NewWriter(server.Client(), consistency.NewStore()),
 		differ: plan.NewDiffer(scheme.Scheme),
 	}
 }

@@ -18,7 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -26,7 +26,7 @@ import (
 type fixture struct {
 	*testing.T
 	server      *applytest.Server
-	tracker     *freshness.Tracker
+	store       *consistency.Store
 	writer      *Writer
 	application *v1.Application
 }
@@ -34,10 +34,10 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	server := applytest.NewServer(t)
-	tracker := freshness.NewTracker()
+	store := consistency.NewStore()
 	return &fixture{
-		T: t, server: server, tracker: tracker,
-		writer:      NewWriter(server.Client(), tracker),
+		T: t, server: server, store: store,
+		writer:      NewWriter(server.Client(), store),
 		application: &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "application-uid"}},
 	}
 }
@@ -196,12 +196,12 @@ var errBroken = errors.New("broken")
 type emptyCaches struct{}
 
 func (emptyCaches) LastResourceVersion(schema.GroupVersionResource, string) string { return "1" }
-func (emptyCaches) Shows(schema.GroupVersionResource, cache.ObjectName, types.UID) bool {
+func (emptyCaches) HasLive(schema.GroupVersionResource, cache.ObjectName, types.UID) bool {
 	return true
 }
 
 // waits tells whether the next sync waits for the cache of that kind.
 func (f *fixture) waits(kind child.Kind) bool {
-	stale := f.tracker.Stale(cache.MetaObjectToName(f.application), emptyCaches{})
+	stale := f.store.Stale(cache.MetaObjectToName(f.application), emptyCaches{})
 	return len(stale) == 1 && stale[0] == kind.GroupVersionResource()
 }

@@ -81,6 +81,6 @@ func (w *Writer) setOwner(ctx context.Context, application *v1.Application, ref 
 	if err != nil {
 		return err
 	}
-	w.tracker.Wrote(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), written.GetResourceVersion())
+	w.consistencyStore.WroteAt(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), written.GetResourceVersion())
 	return nil
 }

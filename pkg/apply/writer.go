@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package apply is the only writer of children. It does what a plan says, proves ownership by
-// UID at every write, and tells pkg/freshness what it wrote.
+// UID at every write, and records what it wrote in the consistency store.
 package apply
 
 import (
@@ -21,7 +21,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -35,13 +35,13 @@ const (
 
 // Writer does the steps of a plan.
 type Writer struct {
-	client  Client
-	tracker *freshness.Tracker
+	client           Client
+	consistencyStore *consistency.Store
 }
 
-// NewWriter makes a Writer that tells the tracker what it wrote.
-func NewWriter(client Client, tracker *freshness.Tracker) *Writer {
-	return &Writer{client: client, tracker: tracker}
+// NewWriter makes a Writer that records its writes in the consistency store.
+func NewWriter(client Client, consistencyStore *consistency.Store) *Writer {
+	return &Writer{client: client, consistencyStore: consistencyStore}
 }
 
 // Do does the steps one after the other and returns a result for each. A step that fails does
@@ -164,7 +164,7 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 	case shown(object, application):
 		// The informers select it, so it is only that they lag: behind a create whose answer was lost,
 		// or that the process before this one did. The next sync waits until they show it.
-		w.tracker.Wrote(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
+		w.consistencyStore.WroteAt(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
 		result.Err = fmt.Errorf("create %s: %w", result.Ref, outOfDate(result.Ref, errUnseen))
 		return result
 	}
@@ -306,7 +306,7 @@ func (w *Writer) delete(ctx context.Context, owner cache.ObjectName, result plan
 		result.Err = fmt.Errorf("delete %s: %w", result.Ref, err)
 		return result
 	}
-	w.tracker.Deleted(owner, result.Ref.Kind.GroupVersionResource(), cache.ObjectName{Namespace: result.Ref.Namespace, Name: result.Ref.Name}, uid)
+	w.consistencyStore.Deleted(owner, result.Ref.Kind.GroupVersionResource(), cache.ObjectName{Namespace: result.Ref.Namespace, Name: result.Ref.Name}, uid)
 	return result
 }
 
@@ -315,7 +315,7 @@ func (w *Writer) wrote(owner cache.ObjectName, result plan.Result, object metav1
 	result.UID = object.GetUID()
 	result.ResourceVersion = object.GetResourceVersion()
 	result.Generation = object.GetGeneration()
-	w.tracker.Wrote(owner, result.Ref.Kind.GroupVersionResource(), result.ResourceVersion)
+	w.consistencyStore.WroteAt(owner, result.Ref.Kind.GroupVersionResource(), result.ResourceVersion)
 	return result
 }
 

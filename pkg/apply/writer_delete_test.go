@@ -47,7 +47,7 @@ func TestDelete(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t)
 			f.do(f.create(child.ConfigMap, owned+"data: {a: '1'}"))
-			f.tracker.Forget(cache.MetaObjectToName(f.application))
+			f.store.Clear(cache.MetaObjectToName(f.application))
 			step := f.delete(child.ConfigMap)
 			test.happen(f)
 			result := f.try(step)

@@ -13,7 +13,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
-	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/pipeline"
@@ -39,9 +39,9 @@ func benchmarkSync(b *testing.B, recorder *pipeline.Recorder) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	tracker := freshness.NewTracker()
+	store := consistency.NewStore()
 	c, err := New(Config{
-		Informers: informers, Writer: apply.NewWriter(server.Client(), tracker), Tracker: tracker, Differ: plan.NewDiffer(scheme.Scheme),
+		Informers: informers, Writer: apply.NewWriter(server.Client(), store), ConsistencyStore: store, Differ: plan.NewDiffer(scheme.Scheme),
 		Applications: server.Fairlead().AppsV1(), Classes: server.Fairlead().AppsV1(), Recorder: events.NewFakeRecorder(1000),
 		Payload: payload.NewReader(server.Kube().CoreV1(), hashKey), Workers: 1, Pipeline: recorder,
 	})

@@ -17,7 +17,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/apply"
-	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/consistency"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
@@ -29,10 +29,10 @@ import (
 // Config is everything that a Controller works with. All fields are required but Facts,
 // Validation, RequireClass, CaughtUp, Metrics and Pipeline, whose zero values are the defaults.
 type Config struct {
-	Informers *informer.Informers
-	Writer    *apply.Writer
-	Tracker   *freshness.Tracker
-	Differ    plan.Differ
+	Informers        *informer.Informers
+	Writer           *apply.Writer
+	ConsistencyStore *consistency.Store
+	Differ           plan.Differ
 	// Applications writes status and finalizers; Classes writes status.
 	Applications appsclient.ApplicationsGetter
 	Classes      appsclient.ApplicationClassesGetter

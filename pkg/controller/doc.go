@@ -18,5 +18,5 @@
 //	outcome.go     8  what becomes of the key
 //
 // Stage 1 (informers) is pkg/informer, 6 (pure decisions) pkg/render and pkg/plan, 7 (writes)
-// pkg/apply and pkg/freshness, 8 (pure status) pkg/status.
+// pkg/apply and pkg/consistency, 8 (pure status) pkg/status.
 package controller

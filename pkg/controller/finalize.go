@@ -92,7 +92,7 @@ func (c *Controller) setFinalizers(ctx context.Context, application *v1.Applicat
 	}
 	if patched.DeletionTimestamp == nil {
 		// The last finalizer of a deleted object takes the object with it; no cache shows that version.
-		c.Tracker.Wrote(cache.MetaObjectToName(application), applicationsGVR, patched.ResourceVersion)
+		c.ConsistencyStore.WroteAt(cache.MetaObjectToName(application), applicationsGVR, patched.ResourceVersion)
 	}
 	return nil
 }

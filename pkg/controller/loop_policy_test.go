@@ -107,8 +107,8 @@ func TestObserve(t *testing.T) {
 // blank are caches that have seen nothing.
 type blank struct{}
 
-func (blank) LastResourceVersion(schema.GroupVersionResource, string) string      { return "1" }
-func (blank) Shows(schema.GroupVersionResource, cache.ObjectName, types.UID) bool { return true }
+func (blank) LastResourceVersion(schema.GroupVersionResource, string) string        { return "1" }
+func (blank) HasLive(schema.GroupVersionResource, cache.ObjectName, types.UID) bool { return true }
 
 // Of an Application that is gone nothing is remembered by its name: the next one of that name
 // starts without a debt.
@@ -120,7 +120,7 @@ func TestDeletedApplicationIsForgotten(t *testing.T) {
 		applytest.Put(w.server, applytest.Applications, application("web"))
 		pass(time.Minute)
 		remembered := func() (int, int, int) {
-			return len(w.tracker.Stale(key("web"), blank{})), len(w.controller.deferred.due), w.controller.queue.NumRequeues(key("web"))
+			return len(w.store.Stale(key("web"), blank{})), len(w.controller.deferred.due), w.controller.queue.NumRequeues(key("web"))
 		}
 		if writes, statuses, failures := remembered(); writes == 0 || statuses == 0 || failures == 0 {
 			t.Errorf("%d writes, %d statuses and %d failures are remembered; this test wants some of each", writes, statuses, failures)

@@ -46,7 +46,7 @@ func (c *Controller) writeStatus(ctx context.Context, application *v1.Applicatio
 	if err != nil {
 		return fmt.Errorf("update status: %w", err)
 	}
-	c.Tracker.Wrote(cache.MetaObjectToName(application), applicationsGVR, written.ResourceVersion)
+	c.ConsistencyStore.WroteAt(cache.MetaObjectToName(application), applicationsGVR, written.ResourceVersion)
 	return nil
 }
 

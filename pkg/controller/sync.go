@@ -27,7 +27,7 @@ import (
 func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger Trigger, stages *pipeline.SyncRecorder) Outcome {
 	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
 	// other way round, a cache that catches up in between would vouch for an older snapshot.
-	stale := c.Tracker.Stale(key, c.Informers)
+	stale := c.ConsistencyStore.Stale(key, c.Informers)
 	seen, err := c.rested.glance(c.Informers, key)
 	if err != nil {
 		return failed(err)
@@ -175,7 +175,7 @@ func planned(steps []plan.Step) []plan.Result {
 // forget drops what is remembered about an Application that is gone. What is remembered by its
 // UID runs out by itself.
 func (c *Controller) forget(key cache.ObjectName) {
-	c.Tracker.Forget(key)
+	c.ConsistencyStore.Clear(key)
 	c.Informers.FollowReferences(key, nil)
 	c.rested.forget(key)
 	c.deferred.forget(key)

@@ -26,7 +26,7 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/freshness"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/pipeline"
@@ -44,7 +44,7 @@ type world struct {
 	*testing.T
 	setup      setup
 	server     *applytest.Server
-	tracker    *freshness.Tracker
+	store      *consistency.Store
 	recorder   *events.FakeRecorder
 	controller *Controller
 	log        *log
@@ -99,7 +99,7 @@ func (w *world) start() {
 func (w *world) make() {
 	w.Helper()
 	counts := NewMetrics(metrics.NewKubeRegistry())
-	w.tracker = freshness.NewTracker()
+	w.store = consistency.NewStore()
 	// It blocks when it is full.
 	w.recorder = events.NewFakeRecorder(1000)
 	fairlead := w.server.Fairlead()
@@ -111,18 +111,18 @@ func (w *world) make() {
 		w.Fatal(err)
 	}
 	w.controller, err = New(Config{
-		Informers:    informers,
-		Writer:       apply.NewWriter(apply.Recorded(counts.CountWrites(w.server.Client())), w.tracker),
-		Tracker:      w.tracker,
-		Differ:       plan.NewDiffer(scheme.Scheme),
-		Applications: fairlead.AppsV1(),
-		Classes:      fairlead.AppsV1(),
-		Recorder:     w.recorder,
-		Payload:      payload.NewReader(w.server.Kube().CoreV1(), hashKey),
-		Workers:      max(w.setup.workers, 1),
-		CaughtUp:     w.setup.caughtUp,
-		Metrics:      counts,
-		Pipeline:     w.setup.pipeline,
+		Informers:        informers,
+		Writer:           apply.NewWriter(apply.Recorded(counts.CountWrites(w.server.Client())), w.store),
+		ConsistencyStore: w.store,
+		Differ:           plan.NewDiffer(scheme.Scheme),
+		Applications:     fairlead.AppsV1(),
+		Classes:          fairlead.AppsV1(),
+		Recorder:         w.recorder,
+		Payload:          payload.NewReader(w.server.Kube().CoreV1(), hashKey),
+		Workers:          max(w.setup.workers, 1),
+		CaughtUp:         w.setup.caughtUp,
+		Metrics:          counts,
+		Pipeline:         w.setup.pipeline,
 	})
 	if err != nil {
 		w.Fatal(err)

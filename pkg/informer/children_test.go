@@ -60,7 +60,7 @@ func TestEachKindIsWatchedAsItself(t *testing.T) {
 			if live == nil || live.GetObjectKind().GroupVersionKind() != kind.GroupVersionKind() {
 				f.Errorf("the %s in the cache is %v", kind, live)
 			}
-			if !f.informers.Shows(kind.GroupVersionResource(), name("shop"), uid(i+1)) {
+			if !f.informers.HasLive(kind.GroupVersionResource(), name("shop"), uid(i+1)) {
 				f.Errorf("the cache does not show the %s", kind)
 			}
 		}
@@ -99,7 +99,7 @@ func TestMissedDeletion(t *testing.T) {
 		f.server.ExpireWatch(child.ConfigMap)
 		<-time.After(time.Minute) // The reflector waits a little before it lists again.
 		f.expect("deleted ConfigMap shop/web "+string(uid(1)), "added ConfigMap shop/web "+string(uid(2))+", listed false")
-		if f.informers.Shows(child.ConfigMap.GroupVersionResource(), name("shop"), uid(1)) {
+		if f.informers.HasLive(child.ConfigMap.GroupVersionResource(), name("shop"), uid(1)) {
 			f.Error("the cache still shows the one that was deleted")
 		}
 	})

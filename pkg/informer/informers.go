@@ -28,7 +28,7 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// applicationsGVR is how the freshness tracker asks for the cache of Applications.
+// applicationsGVR is how the consistency store names the cache of Applications.
 var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
 
 // ApplicationHandler is called for each event of an Application. It must be quick.
@@ -260,7 +260,7 @@ func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.
 	return all, nil
 }
 
-// LastResourceVersion and Shows are what pkg/freshness asks.
+// LastResourceVersion and HasLive implement consistency.Caches.
 
 // LastResourceVersion is the newest resourceVersion that the cache of the resource has seen.
 func (i *Informers) LastResourceVersion(resource schema.GroupVersionResource, namespace string) string {
@@ -271,8 +271,8 @@ func (i *Informers) LastResourceVersion(resource schema.GroupVersionResource, na
 	return informer.GetStore().LastStoreSyncResourceVersion()
 }
 
-// Shows tells whether the cache has an object of this name with this UID, not being deleted.
-func (i *Informers) Shows(resource schema.GroupVersionResource, object cache.ObjectName, uid types.UID) bool {
+// HasLive reports whether the cache has an object of this name with this UID that is not being deleted.
+func (i *Informers) HasLive(resource schema.GroupVersionResource, object cache.ObjectName, uid types.UID) bool {
 	informer, found := i.informer(resource, object.Namespace)
 	return found && shows(informer, object, uid)
 }

@@ -108,7 +108,7 @@ func TestChildren(t *testing.T) {
 	})
 }
 
-func TestWhatFreshnessAsks(t *testing.T) {
+func TestConsistencyCaches(t *testing.T) {
 	run(t, Options{}, func(s *applytest.Server) {
 		applytest.Put(s, applytest.Applications, application("shop"))
 		applytest.Put(s, child.ConfigMap, configMap("shop"))
@@ -140,7 +140,7 @@ func TestWhatFreshnessAsks(t *testing.T) {
 			uid      int
 			want     bool
 		}{{configMaps, 2, true}, {configMaps, 1, false}, {applications, 1, true}, {child.Service.GroupVersionResource(), 2, false}} {
-			if got := f.informers.Shows(test.resource, name("shop"), uid(test.uid)); got != test.want {
+			if got := f.informers.HasLive(test.resource, name("shop"), uid(test.uid)); got != test.want {
 				f.Errorf("shows %s %d: %t, want %t", test.resource.Resource, test.uid, got, test.want)
 			}
 		}
@@ -148,11 +148,11 @@ func TestWhatFreshnessAsks(t *testing.T) {
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Finalizers = []string{"example.com/wait"} })
 		f.server.Delete(child.ConfigMap, "shop", "web")
 		f.expect("updated ConfigMap shop/web "+string(uid(2))+" from 103 to 104", "updated ConfigMap shop/web "+string(uid(2))+" from 104 to 105")
-		if f.informers.Shows(configMaps, name("shop"), uid(2)) {
+		if f.informers.HasLive(configMaps, name("shop"), uid(2)) {
 			f.Error("the cache shows what is being deleted")
 		}
 		unknown := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
-		if got := f.informers.LastResourceVersion(unknown, "shop"); got != "" || f.informers.Shows(unknown, name("shop"), uid(1)) {
+		if got := f.informers.LastResourceVersion(unknown, "shop"); got != "" || f.informers.HasLive(unknown, name("shop"), uid(1)) {
 			f.Errorf("it knows the version %q of what is not watched", got)
 		}
 	})
@@ -182,7 +182,7 @@ func TestNamespaces(t *testing.T) {
 			if got := f.informers.LastResourceVersion(applicationsGVR, namespace); (got != "") != want {
 				f.Errorf("the cache of %s has the version %q", namespace, got)
 			}
-			if got := f.informers.Shows(child.ConfigMap.GroupVersionResource(), name(namespace), uid(2)); got != (namespace == "shop") {
+			if got := f.informers.HasLive(child.ConfigMap.GroupVersionResource(), name(namespace), uid(2)); got != (namespace == "shop") {
 				f.Errorf("%s shows the ConfigMap of shop: %t", namespace, got)
 			}
 		}

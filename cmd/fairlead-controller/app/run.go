@@ -18,8 +18,8 @@ import (
 	"k8s.io/component-base/metrics"
 
 	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/controller"
-	"fairlead.dev/fairlead/pkg/freshness"
 	fairleadscheme "fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
@@ -91,25 +91,25 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	}
 	registry := metrics.NewKubeRegistry()
 	counts := controller.NewMetrics(registry)
-	tracker := freshness.NewTracker()
+	consistencyStore := consistency.NewStore()
 	differ := plan.NewDiffer(scheme.Scheme)
 	go differ.Warm()
 	loop, err := controller.New(controller.Config{
-		Informers:    informers,
-		Writer:       apply.NewWriter(recordedIf(recorder, counts.CountWrites(writing.children)), tracker),
-		Tracker:      tracker,
-		Differ:       differ,
-		Applications: writing.fairlead.AppsV1(),
-		Classes:      writing.fairlead.AppsV1(),
-		Recorder:     broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
-		Payload:      payload.NewReader(writing.kube.CoreV1(), config.HashKeySecret),
-		Workers:      config.Workers,
-		Facts:        config.Facts,
-		Validation:   config.Validation,
-		RequireClass: config.RequireClass,
-		CaughtUp:     growAtStart(),
-		Metrics:      counts,
-		Pipeline:     recorder,
+		Informers:        informers,
+		Writer:           apply.NewWriter(recordedIf(recorder, counts.CountWrites(writing.children)), consistencyStore),
+		ConsistencyStore: consistencyStore,
+		Differ:           differ,
+		Applications:     writing.fairlead.AppsV1(),
+		Classes:          writing.fairlead.AppsV1(),
+		Recorder:         broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
+		Payload:          payload.NewReader(writing.kube.CoreV1(), config.HashKeySecret),
+		Workers:          config.Workers,
+		Facts:            config.Facts,
+		Validation:       config.Validation,
+		RequireClass:     config.RequireClass,
+		CaughtUp:         growAtStart(),
+		Metrics:          counts,
+		Pipeline:         recorder,
 	})
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)

@@ -12,7 +12,7 @@
 // code under test reckons with.
 //
 //	server := applytest.NewServer(t)
-//	writer := apply.NewWriter(server.Client(), freshness.NewTracker())
+//	writer := apply.NewWriter(server.Client(), consistency.NewStore())
 //	informers, err := informer.New(server.Kube(), server.Fairlead(), informer.Options{})
 //
 // Tests see what was stored with Get and All, play other people with Edit, and break things with

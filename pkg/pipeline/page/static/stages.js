@@ -65,7 +65,7 @@ export const stages = [
     text: [
       "Caches lag behind. If they have not yet seen what the last sync of this key wrote, acting on them would do the same again: so this sync ends here, and comes back when they have.",
     ],
-    code: [["pkg/freshness/tracker.go", "remembers the resourceVersion of each write"]],
+    code: [["pkg/consistency/store.go", "remembers the resourceVersion of each write"]],
   },
   {
     id: "render", title: "Render", unit: "renderings",

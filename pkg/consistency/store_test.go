@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package freshness
+package consistency
 
 import (
 	"slices"
@@ -38,7 +38,7 @@ func (c *fakeCaches) LastResourceVersion(resource schema.GroupVersionResource, n
 	return c.versions[resource]
 }
 
-func (c *fakeCaches) Shows(_ schema.GroupVersionResource, _ cache.ObjectName, uid types.UID) bool {
+func (c *fakeCaches) HasLive(_ schema.GroupVersionResource, _ cache.ObjectName, uid types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shown[uid]
@@ -74,19 +74,19 @@ func TestWritesMustBeSeen(t *testing.T) {
 		{"nor one after it", []string{"", "12"}, "11", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tracker := NewTracker()
+			store := NewStore()
 			for _, version := range test.written {
-				tracker.Wrote(web, deployments, version)
+				store.WroteAt(web, deployments, version)
 			}
 			caches := &fakeCaches{versions: map[schema.GroupVersionResource]string{deployments: test.seen}}
 			want := []schema.GroupVersionResource(nil)
 			if test.stale {
 				want = []schema.GroupVersionResource{deployments}
 			}
-			if diff := cmp.Diff(want, tracker.Stale(web, caches)); diff != "" {
+			if diff := cmp.Diff(want, store.Stale(web, caches)); diff != "" {
 				t.Errorf("stale (-want +got):\n%s", diff)
 			}
-			if kept := len(tracker.owners) > 0; kept != test.stale {
+			if kept := len(store.owners) > 0; kept != test.stale {
 				t.Errorf("something is kept: %t, want %t", kept, test.stale)
 			}
 		})
@@ -95,71 +95,71 @@ func TestWritesMustBeSeen(t *testing.T) {
 
 // Each resource has a cache of its own, and a write that was seen once needs no proof again.
 func TestEachResourceWaitsForItself(t *testing.T) {
-	tracker := NewTracker()
-	tracker.Wrote(web, deployments, "12")
-	tracker.Wrote(web, services, "13")
+	store := NewStore()
+	store.WroteAt(web, deployments, "12")
+	store.WroteAt(web, services, "13")
 	caches := &fakeCaches{versions: map[schema.GroupVersionResource]string{deployments: "12", services: "12"}}
-	if got := tracker.Stale(web, caches); !slices.Equal(got, []schema.GroupVersionResource{services}) {
+	if got := store.Stale(web, caches); !slices.Equal(got, []schema.GroupVersionResource{services}) {
 		t.Errorf("stale are %v, want the services", got)
 	}
 	// A watch that starts over may show an older version for a moment; the write was seen all the same.
 	caches.see(deployments, "3")
 	caches.see(services, "13")
-	if got := tracker.Stale(web, caches); len(got) != 0 {
+	if got := store.Stale(web, caches); len(got) != 0 {
 		t.Errorf("stale are %v, want none", got)
 	}
 }
 
 func TestOwnersAreApart(t *testing.T) {
-	tracker := NewTracker()
-	tracker.Wrote(web, deployments, "12")
+	store := NewStore()
+	store.WroteAt(web, deployments, "12")
 	caches := &fakeCaches{versions: map[schema.GroupVersionResource]string{deployments: "11"}}
-	if got := tracker.Stale(other, caches); len(got) != 0 {
+	if got := store.Stale(other, caches); len(got) != 0 {
 		t.Errorf("another owner waits for %v", got)
 	}
 }
 
 func TestDeletionsMustBeSeen(t *testing.T) {
-	tracker := NewTracker()
+	store := NewStore()
 	caches := &fakeCaches{shown: map[types.UID]bool{"uid-1": true}}
-	tracker.Deleted(web, deployments, web, "uid-1")
-	if got := tracker.Stale(web, caches); !slices.Equal(got, []schema.GroupVersionResource{deployments}) {
+	store.Deleted(web, deployments, web, "uid-1")
+	if got := store.Stale(web, caches); !slices.Equal(got, []schema.GroupVersionResource{deployments}) {
 		t.Errorf("stale are %v while the cache shows what was deleted", got)
 	}
 	// The name was taken again, by another object.
 	caches.shown = map[types.UID]bool{"uid-2": true}
-	if got := tracker.Stale(web, caches); len(got) != 0 {
+	if got := store.Stale(web, caches); len(got) != 0 {
 		t.Errorf("stale are %v after the deletion was seen", got)
 	}
-	if len(tracker.owners) != 0 {
-		t.Errorf("%d owners are kept, want none", len(tracker.owners))
+	if len(store.owners) != 0 {
+		t.Errorf("%d owners are kept, want none", len(store.owners))
 	}
 }
 
-func TestForget(t *testing.T) {
-	tracker := NewTracker()
-	tracker.Wrote(web, deployments, "12")
-	tracker.Deleted(web, services, web, "uid-1")
-	tracker.Wrote(other, deployments, "12")
-	tracker.Forget(web)
+func TestClear(t *testing.T) {
+	store := NewStore()
+	store.WroteAt(web, deployments, "12")
+	store.Deleted(web, services, web, "uid-1")
+	store.WroteAt(other, deployments, "12")
+	store.Clear(web)
 	caches := &fakeCaches{
 		versions: map[schema.GroupVersionResource]string{deployments: "11"},
 		shown:    map[types.UID]bool{"uid-1": true},
 	}
-	if got := tracker.Stale(web, caches); len(got) != 0 {
-		t.Errorf("a forgotten owner waits for %v", got)
+	if got := store.Stale(web, caches); len(got) != 0 {
+		t.Errorf("a cleared owner waits for %v", got)
 	}
-	if got := tracker.Stale(other, caches); len(got) != 1 {
+	if got := store.Stale(other, caches); len(got) != 1 {
 		t.Errorf("another owner waits for %v, want the deployments", got)
 	}
-	tracker.Forget(cache.ObjectName{Namespace: "shop", Name: "never-seen"})
+	store.Clear(cache.ObjectName{Namespace: "shop", Name: "never-seen"})
 }
 
-// Many workers write for owners of their own while the caches move: nobody waits for another's
-// write, nobody is fresh before its own was seen, and nothing is left in the end.
+// Many workers write for owners of their own while the caches move: no owner waits for another's
+// write, none is consistent before its own was observed, and nothing is left at the end.
 func TestConcurrentOwners(t *testing.T) {
 	const workers, writes = 8, 200
-	tracker := NewTracker()
+	store := NewStore()
 	caches := &fakeCaches{versions: map[schema.GroupVersionResource]string{deployments: "1"}, shown: map[types.UID]bool{}}
 	var all sync.WaitGroup
 	for worker := range workers {
@@ -168,12 +168,12 @@ func TestConcurrentOwners(t *testing.T) {
 			for i := range writes {
 				// Versions of one worker grow; over all workers they are unique.
 				version := strconv.Itoa(1_000_000*(worker+1) + i)
-				tracker.Wrote(owner, services, version)
-				tracker.Wrote(owner, deployments, version)
-				if len(tracker.Stale(owner, caches)) == 0 {
-					t.Errorf("%s is fresh before its write %s was seen", owner, version)
+				store.WroteAt(owner, services, version)
+				store.WroteAt(owner, deployments, version)
+				if len(store.Stale(owner, caches)) == 0 {
+					t.Errorf("%s is consistent before its write %s was observed", owner, version)
 				}
-				tracker.Deleted(owner, services, owner, types.UID(version))
+				store.Deleted(owner, services, owner, types.UID(version))
 			}
 		})
 	}
@@ -181,11 +181,11 @@ func TestConcurrentOwners(t *testing.T) {
 	caches.see(deployments, strconv.Itoa(1_000_000*(workers+1)))
 	for worker := range workers {
 		owner := cache.ObjectName{Namespace: "shop", Name: "app-" + strconv.Itoa(worker)}
-		if got := tracker.Stale(owner, caches); len(got) != 0 {
+		if got := store.Stale(owner, caches); len(got) != 0 {
 			t.Errorf("%s still waits for %v", owner, got)
 		}
 	}
-	if len(tracker.owners) != 0 {
-		t.Errorf("%d owners are kept, want none", len(tracker.owners))
+	if len(store.owners) != 0 {
+		t.Errorf("%d owners are kept, want none", len(store.owners))
 	}
 }
