@@ -73,7 +73,7 @@ cp "$schema" "$out/pkg/plan/builtin.yaml"
 
 say "CRDs"
 codegen_tool controller-gen crd paths=./pkg/apis/... output:crd:dir=./artifacts/crds
-# controller-gen lets values through that Go cannot decode.
+# controller-gen lets through values that Go cannot decode, and lists without end.
 go run ./hack/crd-schema ./artifacts/crds
 
 # The depth is that of Kubernetes' deepest types, such as a projected volume in a sidecar.

@@ -1,8 +1,9 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command crd-schema makes the CustomResourceDefinitions that controller-gen has written refuse what Go cannot decode.
-// hack/update-codegen.sh runs it. It works on every field, Kubernetes' own types included, so that none is forgotten.
+// Command crd-schema makes the CustomResourceDefinitions that controller-gen has written refuse what Go cannot decode, and
+// lists and maps without end. hack/update-codegen.sh runs it. It works on every field, Kubernetes' own types included, so
+// that none is forgotten.
 package main
 
 import (
@@ -64,6 +65,12 @@ func rewrite(file string) error {
 			return fmt.Errorf("version %d has no schema", i)
 		}
 		tighten(root)
+		properties, _ := root["properties"].(node)
+		desired, ok := properties["spec"].(node) // Only the controller writes the status, and pkg/status limits it.
+		if !ok {
+			return fmt.Errorf("version %d has no spec", i)
+		}
+		limit("spec", desired, 0)
 	}
 	if content, err = yaml.Marshal(definition); err != nil {
 		return err

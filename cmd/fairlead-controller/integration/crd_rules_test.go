@@ -29,11 +29,12 @@ type refusal struct {
 }
 
 const (
-	oneProbe = "exactly one of exec, httpGet, tcpSocket, grpc must be set"
-	onePeer  = "exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set"
-	oneMount = "exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set"
-	noMetric = "at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set"
-	port     = "ports: [{name: http, containerPort: 80}], "
+	oneProbe     = "exactly one of exec, httpGet, tcpSocket, grpc must be set"
+	onePeer      = "exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set"
+	oneMount     = "exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set"
+	tooManyPeers = "the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses"
+	noMetric     = "at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set"
+	port         = "ports: [{name: http, containerPort: 80}], "
 )
 
 // rules are the CEL rules of the spec; TestRulesOfTheCRD makes sure that none is missing.
@@ -61,6 +62,9 @@ var rules = []refusal{
 	{"port name with two dashes", "ports: [{name: a--b, containerPort: 80}]", "spec.ports[0].name", "a port name cannot contain --"},
 	{"annotations of a foreign account", "serviceAccount: {name: robot, annotations: {a: b}}", "spec.serviceAccount", "serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"},
 	{"unknown strategy", "strategy: {type: BlueGreen}", "spec.strategy", "strategy.type must be RollingUpdate or Recreate"},
+	{"too many variables of all containers", "env: [" + flowEnv(513) + "], initContainers: [" + flowContainers(2, 128) + "], sidecars: [" + flowContainers(2, 128) + "]", "spec", "the containers have more than 1024 environment variables together: use envFrom"},
+	{"too many peers that may connect", "networkPolicy: {ingress: [" + flowRules("from", 5) + "]}", "spec.networkPolicy.ingress", tooManyPeers},
+	{"too many peers to connect to", "networkPolicy: {egress: [" + flowRules("to", 5) + "]}", "spec.networkPolicy.egress", tooManyPeers},
 	{"too many paths of all hostnames", port + "routes: [" + strings.Join(flowRoutes(16, 32, 2), ", ") + "]", "spec.routes", "the routes have more than 512 paths, counted under each hostname: use fewer, or several Applications"},
 	{"config too long", "config: {mountPath: /a, data: {b: " + strings.Repeat("c", 1<<18) + ", d: " + strings.Repeat("e", 1<<18) + "}}", "spec.config.data", "file names and contents have more than 524288 bytes together: use a ConfigMap or volume of your own"},
 	{"recreate with rolling numbers", "strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}", "spec.strategy", "strategy.rollingUpdate needs type RollingUpdate"},
@@ -80,6 +84,36 @@ func flowRoutes(n, hostnames, paths int) []string {
 		routes[i] = fmt.Sprintf("{name: r%d, hostnames: [%s], paths: [%s]}", i, strings.Join(hosts, ", "), strings.Join(under, ", "))
 	}
 	return routes
+}
+
+// flowEnv are variables, flowContainers containers with so many each, and flowRules rules with 64 peers each.
+func flowEnv(n int) string {
+	env := make([]string, n)
+	for i := range env {
+		env[i] = fmt.Sprintf("{name: V%d}", i)
+	}
+	return strings.Join(env, ", ")
+}
+
+func flowLabels(n int) string {
+	labels := make([]string, n)
+	for i := range labels {
+		labels[i] = fmt.Sprintf("l%d: a", i)
+	}
+	return strings.Join(labels, ", ")
+}
+
+func flowContainers(n, env int) string {
+	containers := make([]string, n)
+	for i := range containers {
+		containers[i] = fmt.Sprintf("{name: c%d, env: [%s]}", i, flowEnv(env))
+	}
+	return strings.Join(containers, ", ")
+}
+
+func flowRules(peers string, n int) string {
+	rule := "{" + peers + ": [" + strings.TrimSuffix(strings.Repeat("{podSelector: {}}, ", 64), ", ") + "]}"
+	return strings.TrimSuffix(strings.Repeat(rule+", ", n), ", ")
 }
 
 // bounds are the important ones of the schema.
@@ -105,6 +139,8 @@ var bounds = []refusal{
 	{"relative mount", "mounts: [{mountPath: tmp, emptyDir: {}}]", "spec.mounts[0].mountPath", "should match"},
 	{"config at the root", "config: {mountPath: /, data: {a: b}}", "spec.config.mountPath", "should be at least 2 chars long"},
 	{"config without files", "config: {mountPath: /a, data: {}}", "spec.config.data", "should have at least 1 properties"},
+	{"too many words", "args: [" + strings.TrimSuffix(strings.Repeat("a, ", 257), ", ") + "]", "spec.args", "must have at most 256 items"},
+	{"too many labels of a node", "nodeSelector: {" + flowLabels(65) + "}", "spec.nodeSelector", "must have at most 64 items"},
 	{"no progress deadline", "progressDeadlineSeconds: 0", "spec.progressDeadlineSeconds", "should be greater than or equal to 1"},
 	{"target of no percent", "autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 0}", "spec.autoscaling.targetCPUUtilizationPercentage", "should be greater than or equal to 1"},
 	{"from nobody", "networkPolicy: {ingress: [{from: []}]}", "spec.networkPolicy.ingress[0].from", "should have at least 1 items"},

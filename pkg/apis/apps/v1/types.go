@@ -71,6 +71,7 @@ type ApplicationList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.ports)",message="service needs at least one entry in ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.routes) || has(self.ports)",message="routes need at least one entry in ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || has(self.ports)",message="monitoring needs at least one entry in ports"
+// +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 1024",message="the containers have more than 1024 environment variables together: use envFrom"
 type ApplicationSpec struct {
 	// ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there
 	// is one; the mutating webhook writes its name here. It may be changed: the Application is then

@@ -36,17 +36,19 @@ type Service struct {
 // NetworkPolicy says who may talk to the application, and to whom it may talk. What is not
 // listed is denied, except DNS, and the route controllers for ports that have routes.
 type NetworkPolicy struct {
-	// Who may connect to the application.
+	// Who may connect to the application. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.from) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses"
 	// +optional
 	Ingress []NetworkPolicyIngressRule `json:"ingress,omitempty"`
 
-	// To whom the application may connect.
+	// To whom the application may connect. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.to) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses"
 	// +optional
 	Egress []NetworkPolicyEgressRule `json:"egress,omitempty"`
 }
