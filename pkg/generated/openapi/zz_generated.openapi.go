@@ -2201,7 +2201,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Who may connect to the application. Atomic, because a rule has no name.",
+							Description: "Who may connect to the application. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2219,7 +2219,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "To whom the application may connect. Atomic, because a rule has no name.",
+							Description: "To whom the application may connect. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

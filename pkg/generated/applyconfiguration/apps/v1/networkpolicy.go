@@ -11,10 +11,10 @@ package v1
 // NetworkPolicy says who may talk to the application, and to whom it may talk. What is not
 // listed is denied, except DNS, and the route controllers for ports that have routes.
 type NetworkPolicyApplyConfiguration struct {
-	// Who may connect to the application.
+	// Who may connect to the application. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	Ingress []NetworkPolicyIngressRuleApplyConfiguration `json:"ingress,omitempty"`
-	// To whom the application may connect.
+	// To whom the application may connect. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	Egress []NetworkPolicyEgressRuleApplyConfiguration `json:"egress,omitempty"`
 }
