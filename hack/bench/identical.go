@@ -17,7 +17,7 @@ import (
 // rendered are the children of an Application as the controller renders them: with a new revision, since all that the raw
 // client writes is new or changed.
 func rendered(application *v1.Application) ([]child.Desired, error) {
-	choice, err := revision.Choose(revision.Input{Application: application})
+	choice, err := revision.Select(revision.Input{Application: application})
 	if err != nil {
 		return nil, err
 	}

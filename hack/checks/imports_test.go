@@ -30,8 +30,11 @@ var layers = []layer{
 	{"pkg/class", []string{"pkg/apis/..."}},
 	{"pkg/render", []string{"pkg/apis/apps/v1", "pkg/child"}},
 	{"pkg/plan", []string{"pkg/apis/apps/v1", "pkg/child"}},
-	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
-	{"pkg/revision", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan"}},
+	{"pkg/text", nil},
+	{"pkg/apierror", []string{"pkg/apis/apps/v1", "pkg/text"}},
+	{"pkg/health", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/text", "pkg/apierror"}},
+	{"pkg/revision", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/text", "pkg/health"}},
+	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/text", "pkg/apierror", "pkg/health"}},
 	// Those that talk to the API server.
 	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
 	{"pkg/consistency", []string{"pkg/pipeline"}},
@@ -41,7 +44,7 @@ var layers = []layer{
 	// The loop. Not the webhooks and servers, which stand beside it.
 	{"pkg/controller", []string{
 		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/consistency", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
+		"pkg/health", "pkg/apierror", "pkg/workqueue", "pkg/consistency", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
 	}},
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/pipeline"}},
@@ -58,7 +61,7 @@ var layers = []layer{
 
 // pure are the packages that compute and nothing else. validation counts among them, since a
 // webhook and the sync must come to the same answer.
-var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision"}
+var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision", "pkg/health", "pkg/text", "pkg/apierror"}
 
 // TestImportsPointDownwards holds the direction of imports. Tests may import more: helpers, and
 // whatever they compare with.

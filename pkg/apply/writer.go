@@ -153,7 +153,7 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 		return result
 	}
 	switch {
-	case !child.OwnedBy(object, application) && !plan.ReleasedByOthers(application, result.Ref, object):
+	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
 		result.Action = plan.Refuse
 		result.Reason = plan.ForeignMessage(object)
 		return result

@@ -5,6 +5,7 @@ package child
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -37,3 +38,20 @@ func Collectable(object metav1.Object, application *v1.Application) bool {
 // OutlivesApplication reports whether deletionPolicy Orphan is about the kind. The history of an
 // Application always goes with it: nothing would ever prune it.
 func (k Kind) OutlivesApplication() bool { return k != ControllerRevision }
+
+// IsOrphaned reports whether another writer removed what names the child's owner: the child has no controller
+// and no AnnotationOwnerUID of the Application, and by its UID it is the object that the Application is known to own.
+func IsOrphaned(application *v1.Application, ref Ref, live metav1.Object) bool {
+	return !OwnedBy(live, application) && metav1.GetControllerOfNoCopy(live) == nil &&
+		live.GetUID() != "" && live.GetUID() == KnownUID(application, ref)
+}
+
+// KnownUID is the UID under which the status last listed the child, or "".
+func KnownUID(application *v1.Application, ref Ref) types.UID {
+	for _, resource := range application.Status.Resources {
+		if resource.Group == ref.Kind.Group && resource.Kind == ref.Kind.Kind && resource.Name == ref.Name {
+			return resource.UID
+		}
+	}
+	return ""
+}

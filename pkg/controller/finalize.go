@@ -18,6 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/status"
 )
@@ -42,7 +43,7 @@ func (c *Controller) finalize(ctx context.Context, stages *pipeline.SyncRecorder
 		return failed(err)
 	}
 	if err := unowned.err(); err != nil {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Unowned: unowned}).unless(err)
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Health: health.Assess(snapshot, time.Now()), Unowned: unowned}).unless(err)
 	}
 	if err := c.setFinalizers(stages.Context(ctx), application, without(application.Finalizers, v1.FinalizerOrphan)); err != nil {
 		return failed(err)
@@ -62,7 +63,7 @@ func (c *Controller) awaitFinalizers(ctx context.Context, stages *pipeline.SyncR
 	if left := deletionGrace - time.Since(snapshot.Application.DeletionTimestamp.Time); left > 0 {
 		return Outcome{Verdict: Settled, After: left}
 	}
-	return c.report(ctx, stages, status.Input{Snapshot: snapshot})
+	return c.report(ctx, stages, status.Input{Snapshot: snapshot, Health: health.Assess(snapshot, time.Now())})
 }
 
 // orphans reports whether the children outlive the Application. While the policy cannot be decoded they do: that can be undone.

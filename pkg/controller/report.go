@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/pipeline"
@@ -35,7 +36,7 @@ func (c *Controller) report(ctx context.Context, stages *pipeline.SyncRecorder, 
 	key := cache.MetaObjectToName(application)
 	at := time.Now()
 	next := status.Compute(in, at)
-	outcome = outcome.lookAgain(status.LookAgain(in, at))
+	outcome = outcome.lookAgain(in.Health.RequeueAfter)
 	wait := c.deferred.wait(key, status.Compare(application.Status, next), at)
 	if wait != now {
 		c.Metrics.status(wait, nil)
@@ -72,7 +73,7 @@ func outcomeOf(in status.Input) Outcome {
 		case result.Err == nil:
 		case apierrors.IsConflict(result.Err):
 			conflict = result.Err
-		case status.ReasonFor(result.Err) == v1.ReasonApplyFailed:
+		case apierror.ReasonFor(result.Err) == v1.ReasonApplyFailed:
 			broken = append(broken, result.Err)
 		default:
 			blocked = append(blocked, result.Err)

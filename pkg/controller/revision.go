@@ -4,25 +4,23 @@
 package controller
 
 import (
-	"time"
-
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/revision"
-	"fairlead.dev/fairlead/pkg/status"
 )
 
 // choose decides whether the pods are what the spec says, or what they were when they were healthy last.
-func (c *Controller) choose(snapshot child.Snapshot, resolved class.Resolution) (revision.Choice, error) {
+func (c *Controller) choose(snapshot child.Snapshot, rollout health.Rollout, resolved class.Resolution) (revision.Selection, error) {
 	application := snapshot.Application
 	in := revision.Input{
 		Application: resolved.Application,
-		Rollout:     revision.Rollout(status.ObserveRollout(snapshot, time.Now())),
+		Health:      rollout,
 		Validate: func(former *v1.Application) (field.ErrorList, string) {
 			return resolved.ValidateAs(former, c.Validation)
 		},
@@ -37,7 +35,7 @@ func (c *Controller) choose(snapshot child.Snapshot, resolved class.Resolution) 
 			}
 		}
 	}
-	return revision.Choose(in)
+	return revision.Select(in)
 }
 
 // rendered is a record as the rendering wants it.

@@ -11,8 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
@@ -72,13 +74,14 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		_, holdFor := c.contention.Held(application.UID, time.Now())
 		return awaitEvent(unowned.err()).lookAgain(holdFor)
 	}
-	wanted, err := c.want(snapshot)
+	rollout := health.Assess(snapshot, time.Now())
+	wanted, err := c.want(snapshot, rollout)
 	if err != nil {
 		return failed(err)
 	}
 	snapshot.Class = wanted.class
 	if len(wanted.invalid) > 0 {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Invalid: wanted.invalid, InvalidReason: wanted.invalidReason}).unless(unowned.err())
+		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Health: rollout, Invalid: wanted.invalid, InvalidReason: wanted.invalidReason}).unless(unowned.err())
 	}
 	choice := wanted.choice
 	uses, err := c.observeReferences(ctx, snapshot, choice.Application)
@@ -123,6 +126,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	stages.Applied()
 	outcome := c.report(ctx, stages, status.Input{
 		Snapshot:   snapshot,
+		Health:     rollout,
 		Results:    results,
 		Revision:   record.Status,
 		RolledBack: record.Condition,
@@ -205,7 +209,7 @@ func (o Outcome) unless(err error) Outcome {
 	if err == nil || o.Verdict != Settled && o.Verdict != Invalid {
 		return o
 	}
-	if !apierrors.IsConflict(err) && status.ReasonFor(err) != v1.ReasonApplyFailed {
+	if !apierrors.IsConflict(err) && apierror.ReasonFor(err) != v1.ReasonApplyFailed {
 		return Outcome{Verdict: Blocked, Err: err}
 	}
 	return failed(err)

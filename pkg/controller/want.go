@@ -10,6 +10,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
@@ -17,14 +18,14 @@ import (
 type wanted struct {
 	class *v1.AppliedClass
 	// choice is it, with the defaults of its class, and of the revision that is to run.
-	choice revision.Choice
+	choice revision.Selection
 	// invalid is why nothing is to be changed, and invalidReason is the reason for a condition.
 	invalid       field.ErrorList
 	invalidReason string
 }
 
 // want resolves the class, validates, and chooses the revision.
-func (c *Controller) want(snapshot child.Snapshot) (wanted, error) {
+func (c *Controller) want(snapshot child.Snapshot, rollout health.Rollout) (wanted, error) {
 	application := snapshot.Application
 	if undecodable := validation.Undecodable(application.DecodeErrors); len(undecodable) > 0 {
 		// Part of the spec is unknown, so nothing can be said about the class either.
@@ -45,7 +46,7 @@ func (c *Controller) want(snapshot child.Snapshot) (wanted, error) {
 		w.invalidReason = v1.ReasonRouteConflict
 		return w, err
 	}
-	if w.choice, err = c.choose(snapshot, resolved); err != nil {
+	if w.choice, err = c.choose(snapshot, rollout, resolved); err != nil {
 		return wanted{}, err
 	}
 	w.invalid, w.invalidReason = w.choice.Invalid, w.choice.InvalidReason

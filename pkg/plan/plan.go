@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -122,14 +121,14 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	if !found {
 		step.Action, step.Shape = Create, differ.notedShape(desired)
 		step.Reason = "it does not exist"
-		if knownUID(in.Snapshot.Application, desired.Ref) != "" {
+		if child.KnownUID(in.Snapshot.Application, desired.Ref) != "" {
 			step.Drift = true
 			step.Reason = "it was deleted by others"
 		}
 		return hold(step, in.Held), nil
 	}
 	step.Live = live
-	released := ReleasedByOthers(in.Snapshot.Application, desired.Ref, live)
+	released := child.IsOrphaned(in.Snapshot.Application, desired.Ref, live)
 	if !released && !child.OwnedBy(live, in.Snapshot.Application) {
 		step.Action = Refuse
 		step.Reason = ForeignMessage(live)
@@ -180,24 +179,6 @@ func hold(step Step, held map[child.Ref]bool) Step {
 		step.Reason = "others keep undoing what Fairlead sets"
 	}
 	return step
-}
-
-// ReleasedByOthers recognises a child from which others removed what names its owner: it has no
-// controller and no AnnotationOwnerUID of the Application, and it is by its UID the object that the
-// Application is known to own.
-func ReleasedByOthers(application *v1.Application, ref child.Ref, live metav1.Object) bool {
-	return !child.OwnedBy(live, application) && metav1.GetControllerOfNoCopy(live) == nil &&
-		live.GetUID() != "" && live.GetUID() == knownUID(application, ref)
-}
-
-// knownUID is the UID under which status last listed the child, or "".
-func knownUID(application *v1.Application, ref child.Ref) types.UID {
-	for _, resource := range application.Status.Resources {
-		if resource.Group == ref.Kind.Group && resource.Kind == ref.Kind.Kind && resource.Name == ref.Name {
-			return resource.UID
-		}
-	}
-	return ""
 }
 
 // ForeignMessage says for people whose an object is that bears the name of a child.

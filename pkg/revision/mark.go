@@ -12,7 +12,7 @@ import (
 // mark is a rollback that was done: which revision was given up, why, and which one runs.
 type mark struct {
 	from, runs revision
-	because    string
+	cause      string
 }
 
 // rolledBack finds the rollback of what the spec asks for. The Deployment carries the mark. Where another
@@ -22,20 +22,20 @@ func (f facts) rolledBack() *mark {
 		return f.rolledBackByStatus("")
 	}
 	name := f.Deployment.Annotations[v1.AnnotationRolledBackFrom]
-	because := f.Deployment.Annotations[v1.AnnotationRolledBackBecause]
+	cause := f.Deployment.Annotations[v1.AnnotationRolledBackBecause]
 	if f.deployed.name == "" || keyInName(f.Application, name) != f.wanted {
-		return f.rolledBackByStatus(because)
+		return f.rolledBackByStatus(cause)
 	}
 	from := revision{name: name, number: f.status.RolledBackFrom, spec: f.wanted}
 	if known := find(f.history, named(name)); known != nil {
 		from = *known
 	}
-	return &mark{from: from, runs: f.deployed, because: because}
+	return &mark{from: from, runs: f.deployed, cause: cause}
 }
 
 // rolledBackByStatus is rolledBack where the Deployment does not have the mark. A Deployment that carries
 // another revision than the status says was written after that status, and so ended the rollback.
-func (f facts) rolledBackByStatus(because string) *mark {
+func (f facts) rolledBackByStatus(cause string) *mark {
 	from := find(f.history, numbered(f.status.RolledBackFrom))
 	runs := find(f.history, numbered(f.status.Current))
 	if f.status.RolledBackFrom == 0 || from == nil || runs == nil || from.spec != f.wanted {
@@ -44,5 +44,5 @@ func (f facts) rolledBackByStatus(because string) *mark {
 	if f.deployed.name != "" && f.deployed.name != runs.name {
 		return nil
 	}
-	return &mark{from: *from, runs: *runs, because: cmp.Or(because, v1.ReasonProgressDeadlineExceeded+".")}
+	return &mark{from: *from, runs: *runs, cause: cmp.Or(cause, v1.ReasonProgressDeadlineExceeded+".")}
 }

@@ -30,9 +30,9 @@ type Record struct {
 	Condition *metav1.Condition
 }
 
-// Record says which revision the choice is, once it is known what the pods refer to: the hashes of
+// Record says which revision the selection is, once it is known what the pods refer to: the hashes of
 // ConfigMaps and Secrets, empty where there are none.
-func (c Choice) Record(configMapsHash, secretsHash string) (Record, error) {
+func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	f := c.facts
 	pods := f.pods
 	if c.from != nil {
@@ -61,7 +61,7 @@ func (c Choice) Record(configMapsHash, secretsHash string) (Record, error) {
 		record.Status.LastHealthy = f.healthy.number
 	}
 	if c.from != nil {
-		record.RolledBackFrom, record.RolledBackBecause = c.from.name, c.because
+		record.RolledBackFrom, record.RolledBackBecause = c.from.name, c.cause
 		record.Status.RolledBackFrom = c.from.number
 	}
 	return record, nil
@@ -69,7 +69,7 @@ func (c Choice) Record(configMapsHash, secretsHash string) (Record, error) {
 
 // number is that of the revision that is to run. What the spec asks for has the highest, so that the
 // history tells the order of things; what was put back keeps its own. No number is given twice.
-func (c Choice) number(name string) int64 {
+func (c Selection) number(name string) int64 {
 	s := c.facts.status
 	highest := max(s.Current, s.LastHealthy, s.RolledBackFrom)
 	for _, r := range c.facts.history {
@@ -92,7 +92,7 @@ const maxHistoryBytes = 1 << 20
 
 // kept are the names of the revisions that stay beside the one that is to run: as many as the spec wants
 // and as fit, the newest first, and those without which nobody could go back, or say what happened.
-func (c Choice) kept(name string) []string {
+func (c Selection) kept(name string) []string {
 	limit := 5
 	if own := c.facts.Application.Spec.RevisionHistoryLimit; own != nil {
 		limit = int(*own)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	"pgregory.net/rapid"
 
@@ -110,7 +111,7 @@ func TestAnySequence(t *testing.T) {
 			case 3:
 				c.rollout = healthy
 			case 4:
-				c.rollout = Rollout{Failed: true, Reason: rapid.SampledFrom([]string{v1.ReasonCrashLooping, v1.ReasonUnschedulable}).Draw(t, "why")}
+				c.rollout = timedOut(rapid.SampledFrom([]string{v1.ReasonCrashLooping, v1.ReasonUnschedulable}).Draw(t, "why"), "")
 			case 5:
 				c.application.Spec.Replicas = new(rapid.Int32Range(0, 3).Draw(t, "replicas"))
 			}
@@ -145,7 +146,7 @@ func TestAnySequence(t *testing.T) {
 			}
 			rollout, runs := c.rollout, c.runs
 			again := c.sync(t)
-			if c.runs != runs || again.Name != record.Name || again.Number != record.Number || c.rollout != rollout {
+			if c.runs != runs || again.Name != record.Name || again.Number != record.Number || !cmp.Equal(c.rollout, rollout) {
 				t.Fatalf("another sync made %+v of %+v", again, record)
 			}
 		}
@@ -156,11 +157,11 @@ func TestAnySequence(t *testing.T) {
 func BenchmarkChooseAndRecord(b *testing.B) {
 	in := Input{Application: rendertest.Applications().Example(5)}
 	for b.Loop() {
-		choice, err := Choose(in)
+		selection, err := Select(in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := choice.Record("configmaps", "secrets"); err != nil {
+		if _, err := selection.Record("configmaps", "secrets"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // not change it shares with the spec, which may be that of a cache.
 func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	pods := v1.ApplicationSpec{}
-	take(&pods, spec)
+	copyPodFields(&pods, spec)
 	// What belongs to the Service and the ServiceAccount, not to the pods.
 	pods.Ports = slices.Clone(pods.Ports)
 	for i := range pods.Ports {
@@ -30,10 +30,10 @@ func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 }
 
 // splice returns the Application with other pods: everything around them stays as it is.
-func splice(application *v1.Application, pods v1.ApplicationSpec) *v1.Application {
+func withPodFields(application *v1.Application, pods v1.ApplicationSpec) *v1.Application {
 	spliced := application.DeepCopy()
 	present := application.DeepCopy().Spec
-	take(&spliced.Spec, pods.DeepCopy())
+	copyPodFields(&spliced.Spec, pods.DeepCopy())
 	for i := range spliced.Spec.Ports {
 		port := &spliced.Spec.Ports[i]
 		same := func(other v1.ApplicationPort) bool { return other.Name == port.Name }
@@ -54,7 +54,7 @@ func splice(application *v1.Application, pods v1.ApplicationSpec) *v1.Applicatio
 
 // take copies the fields that the pod template and the Application's own ConfigMap are rendered from.
 // A test knows the other fields, so that a new one is not forgotten.
-func take(to, from *v1.ApplicationSpec) {
+func copyPodFields(to, from *v1.ApplicationSpec) {
 	to.Image = from.Image
 	to.ImagePullPolicy = from.ImagePullPolicy
 	to.ImagePullSecrets = from.ImagePullSecrets

@@ -47,7 +47,7 @@ func TestEveryFieldIsOfThePodsOrBeside(t *testing.T) {
 			t.Fatalf("%s is a %s", name, field.Kind())
 		}
 		given := from.Interface().(v1.ApplicationSpec)
-		take(&to, &given)
+		copyPodFields(&to, &given)
 		taken := !reflect.ValueOf(to).Field(i).IsZero()
 		if taken == slices.Contains(beside, name) {
 			t.Errorf("%s: taken is %t; it has to be either in take or in the list of this test", name, taken)
@@ -80,7 +80,7 @@ func TestSpliceIsOfThePods(t *testing.T) {
 		other := application.DeepCopy()
 		other.Spec = rendertest.Specs().Draw(t, "other")
 		before := application.DeepCopy()
-		spliced := splice(application, podSpec(&other.Spec))
+		spliced := withPodFields(application, podSpec(&other.Spec))
 		if diff := cmp.Diff(template(t, other), template(t, spliced)); diff != "" {
 			t.Errorf("the pods (-other +spliced):\n%s", diff)
 		}
@@ -88,7 +88,7 @@ func TestSpliceIsOfThePods(t *testing.T) {
 			t.Error("the Application was changed")
 		}
 		// And back again everything is as it was.
-		back := splice(spliced, podSpec(&application.Spec))
+		back := withPodFields(spliced, podSpec(&application.Spec))
 		if diff := cmp.Diff(template(t, application), template(t, back)); diff != "" {
 			t.Errorf("the pods (-before +back):\n%s", diff)
 		}
@@ -163,7 +163,7 @@ func TestSpliceKeepsWhatIsBeside(t *testing.T) {
 		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 1, ServicePort: new(int32(80))}, {Name: "new", ContainerPort: 2}},
 		ServiceAccount: &v1.ServiceAccount{Annotations: map[string]string{"role": "reader"}},
 	}
-	got := splice(application, v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}).Spec
+	got := withPodFields(application, v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}).Spec
 	want := v1.ApplicationSpec{
 		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80))}},
 		ServiceAccount: application.Spec.ServiceAccount,
@@ -171,7 +171,7 @@ func TestSpliceKeepsWhatIsBeside(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
-	if got := splice(application, v1.ApplicationSpec{ServiceAccount: &v1.ServiceAccount{Name: "robot"}}).Spec.ServiceAccount; len(got.Annotations) > 0 {
+	if got := withPodFields(application, v1.ApplicationSpec{ServiceAccount: &v1.ServiceAccount{Name: "robot"}}).Spec.ServiceAccount; len(got.Annotations) > 0 {
 		t.Errorf("a foreign account has annotations: %+v", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // acceptance tells what the Gateways have said about an HTTPRoute, if it is not yes: for each parent
@@ -70,7 +71,7 @@ func reportedProblem(generation int64, parent string, conditions []metav1.Condit
 			return routeProblem{
 				status:  metav1.ConditionFalse,
 				reason:  v1.ReasonRoutesNotAccepted,
-				message: fmt.Sprintf("%s says that it is not %s: %s: %s", parent, kind, condition.Reason, sentence(condition.Message)),
+				message: fmt.Sprintf("%s says that it is not %s: %s: %s", parent, kind, condition.Reason, text.Sentence(condition.Message)),
 				// The Gateway does not see a new Service yet.
 				passes: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
 			}

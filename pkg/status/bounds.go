@@ -7,10 +7,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // A status is a summary, and whatever it is made of may be as long as a user likes: host names, paths,
@@ -25,8 +24,6 @@ const (
 	maxMessage = 1024
 	// maxReason is the limit of a reason of another API.
 	maxReason = 128
-	// maxWords is the limit of the message of a problem; the CRD counts characters, which are fewer.
-	maxWords = 256
 	// maxURLs and maxURLBytes limit status.urls: the first ones, as many as fit.
 	maxURLs     = 32
 	maxURLBytes = 4 << 10
@@ -47,7 +44,7 @@ func boundedURLs(urls []string) []string {
 	var kept []string
 	left := maxURLBytes
 	for _, url := range urls {
-		left -= jsonBytes(url) + len(`"",`)
+		left -= text.JSONSize(url) + len(`"",`)
 		if left < 0 || len(kept) == maxURLs {
 			break
 		}
@@ -68,7 +65,7 @@ func boundedResources(resources []v1.ResourceStatus, rendered func(i int) bool) 
 	left := maxResourceBytes
 	for _, i := range order {
 		r := &resources[i]
-		if left -= jsonBytes(r.Group, r.Kind, r.Name, string(r.UID), string(r.State)) + len(`{"group":"","kind":"","name":"","uid":"","state":"","message":""},`); left < 0 {
+		if left -= text.JSONSize(r.Group, r.Kind, r.Name, string(r.UID), string(r.State)) + len(`{"group":"","kind":"","name":"","uid":"","state":"","message":""},`); left < 0 {
 			break
 		}
 		kept = append(kept, i)
@@ -78,8 +75,8 @@ func boundedResources(resources []v1.ResourceStatus, rendered func(i int) bool) 
 	messages := maxResourceMessages
 	for _, i := range kept {
 		resource := resources[i]
-		resource.Message = cut(resource.Message, min(maxResourceMessage, messages))
-		messages -= jsonBytes(resource.Message)
+		resource.Message = text.Truncate(resource.Message, min(maxResourceMessage, messages))
+		messages -= text.JSONSize(resource.Message)
 		list = append(list, resource)
 	}
 	return list
@@ -105,46 +102,4 @@ func boundedClass(class *v1.AppliedClass) *v1.AppliedClass {
 		}
 	}
 	return class
-}
-
-// jsonBytes is how many bytes JSON takes for the texts, without their quotes.
-func jsonBytes(texts ...string) int {
-	n := 0
-	for _, text := range texts {
-		for _, r := range text {
-			n += jsonBytesOf(r)
-		}
-	}
-	return n
-}
-
-// jsonBytesOf is how many bytes JSON takes for a character. The API server escapes what means something in HTML.
-func jsonBytesOf(r rune) int {
-	switch {
-	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
-		return len(`\n`)
-	case r < ' ', r == 0x7f, r == '<', r == '>', r == '&', r == '\u2028', r == '\u2029', r == utf8.RuneError:
-		return len(`\u0000`)
-	default:
-		return utf8.RuneLen(r)
-	}
-}
-
-// cut shortens a text to so many bytes of JSON, between two characters.
-func cut(text string, most int) string {
-	const mark = "…"
-	text = strings.ToValidUTF8(text, "?")
-	size, end := 0, 0
-	for i, r := range text {
-		if size <= most-len(mark) {
-			end = i
-		}
-		if size += jsonBytesOf(r); size > most {
-			if most < len(mark) {
-				return ""
-			}
-			return text[:end] + mark
-		}
-	}
-	return text
 }

@@ -98,7 +98,7 @@ func TestStatusIsBounded(t *testing.T) {
 			}
 			stored.Class = in.Snapshot.Class.DeepCopy()
 		}
-		status := Compute(in, noon)
+		status := compute(in, noon)
 		encoded, err := json.Marshal(status)
 		if err != nil || len(encoded) > MaxBytes {
 			t.Fatalf("%d bytes (%v), want at most %d", len(encoded), err, MaxBytes)
@@ -121,7 +121,7 @@ func TestRenderedResourcesAreListed(t *testing.T) {
 		})
 	}
 	found := 0
-	for _, resource := range Compute(in, noon).Resources {
+	for _, resource := range compute(in, noon).Resources {
 		if resource.Kind == child.HTTPRoute.Kind && resource.UID != "" {
 			found++
 		}
@@ -129,21 +129,7 @@ func TestRenderedResourcesAreListed(t *testing.T) {
 	if found != rendered {
 		t.Errorf("%d of %d children that the spec asks for are listed", found, rendered)
 	}
-	if leftovers := len(Compute(in, noon).Resources) - rendered; leftovers < 20 {
+	if leftovers := len(compute(in, noon).Resources) - rendered; leftovers < 20 {
 		t.Errorf("%d of those that are left over are listed, want some", leftovers)
-	}
-}
-
-func TestCutCountsJSON(t *testing.T) {
-	for _, text := range []string{strings.Repeat("<", 100), strings.Repeat("é", 100), "a\x00" + strings.Repeat("\"", 100), strings.Repeat("x", 100)} {
-		for _, most := range []int{0, 2, 3, 40, 99} {
-			got := cut(text, most)
-			if encoded, _ := json.Marshal(got); len(encoded)-len(`""`) > most {
-				t.Errorf("cut(%.5q…, %d) takes %d bytes of JSON", text, most, len(encoded)-2)
-			}
-			if most >= 3 && !strings.HasSuffix(got, "…") {
-				t.Errorf("cut(%.5q…, %d) = %q, want it to say that something is missing", text, most, got)
-			}
-		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 )
 
 func TestCompare(t *testing.T) {
-	ready := Compute(routed(), noon)
-	underWay := Compute(with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) }), noon)
-	stalled := Compute(with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) }), noon)
+	ready := compute(routed(), noon)
+	underWay := compute(with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) }), noon)
+	stalled := compute(with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) }), noon)
 	condition := func(s *v1.ApplicationStatus, kind string) *metav1.Condition {
 		return apimeta.FindStatusCondition(s.Conditions, kind)
 	}

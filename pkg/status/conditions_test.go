@@ -31,7 +31,7 @@ func all() Input {
 		in.Autoscaled = true
 		in.Results = append(in.Results, result(plan.Keep, child.Ingress, "web", newIngress("web", true)))
 	}, replace(result(plan.Apply, child.Service, "web", newService())))
-	in.Snapshot.Application.Status = Compute(in, noon)
+	in.Snapshot.Application.Status = compute(in, noon)
 	in.Invalid = field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}
 	in.Results = nil
 	return in
@@ -48,12 +48,12 @@ func typesOf(conditions []metav1.Condition) []string {
 func TestOrderOfConditions(t *testing.T) {
 	want := []string{"Ready", "Stalled", "Available", "Progressing", "RoutesReady", "AutoscalingActive", "Paused", "Drifted"}
 	in := all()
-	if diff := cmp.Diff(want, typesOf(Compute(in, noon).Conditions)); diff != "" {
+	if diff := cmp.Diff(want, typesOf(compute(in, noon).Conditions)); diff != "" {
 		t.Error(diff)
 	}
 	// Whatever the order was before, and whoever else wrote conditions.
 	in.Snapshot.Application.Status.Conditions = append([]metav1.Condition{{Type: "Foreign", Status: "True"}}, reversed(in.Snapshot.Application.Status.Conditions)...)
-	if diff := cmp.Diff(want, typesOf(Compute(in, noon).Conditions)); diff != "" {
+	if diff := cmp.Diff(want, typesOf(compute(in, noon).Conditions)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -73,7 +73,7 @@ func TestConditionsAreValid(t *testing.T) {
 		inputs = append(inputs, s.in)
 	}
 	for _, in := range inputs {
-		for _, condition := range Compute(in, noon).Conditions {
+		for _, condition := range compute(in, noon).Conditions {
 			if condition.ObservedGeneration != in.Snapshot.Application.Generation || condition.LastTransitionTime.IsZero() ||
 				!validReason.MatchString(condition.Reason) || condition.Message == "" || len(condition.Message) > maxMessage {
 				t.Errorf("%+v", condition)
@@ -84,12 +84,12 @@ func TestConditionsAreValid(t *testing.T) {
 
 func TestTransitionTimes(t *testing.T) {
 	in := settled()
-	in.Snapshot.Application.Status = Compute(in, noon)
+	in.Snapshot.Application.Status = compute(in, noon)
 	deployment := in.Snapshot.Children[ref(child.Deployment, "web")].(*appsv1.Deployment)
 	step := func(at time.Time, want map[string]time.Time) {
 		t.Helper()
 		in.Snapshot.Application.Generation++
-		in.Snapshot.Application.Status = Compute(in, at)
+		in.Snapshot.Application.Status = compute(in, at)
 		got := map[string]time.Time{}
 		for _, condition := range in.Snapshot.Application.Status.Conditions {
 			got[condition.Type] = condition.LastTransitionTime.UTC()
@@ -150,7 +150,7 @@ func TestRoutesReady(t *testing.T) {
 				}
 				in.Results = append(in.Results, test.results...)
 			})
-			compareCondition(t, Compute(in, noon), v1.ConditionRoutesReady, test.want)
+			compareCondition(t, compute(in, noon), v1.ConditionRoutesReady, test.want)
 		})
 	}
 }
@@ -193,7 +193,7 @@ func TestAutoscalingActive(t *testing.T) {
 		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "The Application has no HorizontalPodAutoscaler yet."}},
 		{"not asked for", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) { in.Autoscaled = false }, nil},
 		{"not planned: goes on as it was", []autoscalingv2.HorizontalPodAutoscalerCondition{says(autoscalingv2.ScalingActive, "True", "ValidMetricFound")}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) {
-			in.Snapshot.Application.Status = Compute(*in, noon)
+			in.Snapshot.Application.Status = compute(*in, noon)
 			in.Autoscaled, in.Results = false, nil
 		}, &metav1.Condition{Status: "True", Reason: "ValidMetricFound", Message: "said so"}},
 	}
@@ -207,7 +207,7 @@ func TestAutoscalingActive(t *testing.T) {
 			if test.change != nil {
 				test.change(&in, hpa)
 			}
-			status := Compute(in, noon)
+			status := compute(in, noon)
 			compareCondition(t, status, v1.ConditionAutoscalingActive, test.want)
 			if !apimeta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) && test.name != "foreign" {
 				t.Error("the autoscaler keeps the Application from being ready")
@@ -218,13 +218,13 @@ func TestAutoscalingActive(t *testing.T) {
 
 func TestPausedAndDrifted(t *testing.T) {
 	in := settled()
-	status := Compute(in, noon)
+	status := compute(in, noon)
 	compareCondition(t, status, v1.ConditionPaused, nil)
 	compareCondition(t, status, v1.ConditionDrifted, nil)
 
 	application := in.Snapshot.Application
 	application.Spec.Paused, application.Spec.ReconcilePolicy = new(true), v1.ReconcileObserve
-	status = Compute(in, noon)
+	status = compute(in, noon)
 	compareCondition(t, status, v1.ConditionPaused, &metav1.Condition{Status: "True", Reason: v1.ReasonPaused, Message: "Rollouts are stopped by spec.paused."})
 	compareCondition(t, status, v1.ConditionDrifted, nil)
 
@@ -234,6 +234,6 @@ func TestPausedAndDrifted(t *testing.T) {
 		result(plan.Create, child.NetworkPolicy, "web", nil),
 		result(plan.Delete, child.Ingress, "web", newIngress("web", false)),
 		result(plan.Refuse, child.Ingress, "web-second", nil))
-	compareCondition(t, Compute(in, noon), v1.ConditionDrifted,
+	compareCondition(t, compute(in, noon), v1.ConditionDrifted,
 		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Children that differ: 2; missing: 1; not asked for: 1."})
 }

@@ -11,8 +11,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // summarizeDeletion says what a deleted Application waits for.
@@ -40,9 +42,9 @@ func unownedMessage(in Input) string {
 	if in.Snapshot.Application.Spec.DeletionPolicy != v1.DeletionOrphan {
 		undone = "delete"
 	}
-	message := fmt.Sprintf("The deletion waits to %s %s %s: %s", undone, first.Kind, first.Name, errorMessage(in.Unowned[first]))
+	message := fmt.Sprintf("The deletion waits to %s %s %s: %s", undone, first.Kind, first.Name, apierror.Message(in.Unowned[first]))
 	if more := len(refs) - 1; more > 0 {
-		message = cut(message, maxMessage-40) + fmt.Sprintf(" The same for %d more.", more)
+		message = text.Truncate(message, maxMessage-40) + fmt.Sprintf(" The same for %d more.", more)
 	}
 	return message
 }

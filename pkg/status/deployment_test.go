@@ -13,6 +13,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -90,7 +91,7 @@ func TestCounts(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := Compute(with(test.change), noon)
+			s := compute(with(test.change), noon)
 			got := numbers{s.DesiredReplicas, s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas}
 			if got != test.want {
 				t.Errorf("got %+v, want %+v", got, test.want)
@@ -126,7 +127,7 @@ func TestMirroredConditions(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			conditions := Compute(with(test.change), noon).Conditions
+			conditions := compute(with(test.change), noon).Conditions
 			for kind, want := range map[string]says{v1.ConditionAvailable: test.available, v1.ConditionProgressing: test.progressing} {
 				got := apimeta.FindStatusCondition(conditions, kind)
 				if got == nil || got.Status != want.status || got.Reason != want.reason {
@@ -151,7 +152,7 @@ func TestCountsInWords(t *testing.T) {
 	for _, test := range tests {
 		d := &appsv1.Deployment{}
 		counts(d, test.all, test.updated, test.available)
-		p := pods{live: d, status: d.Status, desired: test.desired}
+		p := pods{Rollout: health.Rollout{Deployment: d, Status: d.Status, Desired: test.desired}}
 		if got := p.counts(); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
@@ -164,7 +165,7 @@ func TestReplicaFailureOver(t *testing.T) {
 		rollingOut(d)
 		says(d, appsv1.DeploymentReplicaFailure, corev1.ConditionFalse, "FailedCreate", "exceeded quota: small")
 	})
-	ready := apimeta.FindStatusCondition(Compute(in, noon).Conditions, v1.ConditionReady)
+	ready := apimeta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionReady)
 	if ready.Reason != v1.ReasonRollingOut {
 		t.Errorf("Ready = %+v", ready)
 	}

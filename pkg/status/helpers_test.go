@@ -15,6 +15,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -180,4 +181,14 @@ func takenBack(in *Input, _ *appsv1.Deployment) {
 
 func replace(r plan.Result) func(*Input, *appsv1.Deployment) {
 	return func(in *Input, _ *appsv1.Deployment) { in.Results[1] = r }
+}
+
+// compute is Compute for the health that the snapshot shows. A Deployment that the plan refuses has none: it is not
+// the Application's, although the tests leave its ownerReference.
+func compute(in Input, now time.Time) v1.ApplicationStatus {
+	in.Health = health.Assess(in.Snapshot, now)
+	if deployment, planned := in.result(ref(child.Deployment, in.Snapshot.Application.Name)); planned && deployment.Action == plan.Refuse {
+		in.Health = health.Rollout{}
+	}
+	return Compute(in, now)
 }

@@ -7,35 +7,15 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // bounded cuts a message that is too long, between two characters.
-func bounded(message string) string { return cut(message, maxMessage) }
-
-// sentence ends what others wrote as a sentence ends. The rest stays as it is: it may begin with
-// a name.
-func sentence(text string) string {
-	text = strings.TrimSpace(text)
-	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "…") {
-		return text
-	}
-	return text + "."
-}
-
-// capitalized begins a sentence as one.
-func capitalized(text string) string {
-	if text == "" {
-		return ""
-	}
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
-}
+func bounded(message string) string { return text.Truncate(message, maxMessage) }
 
 // invalidMessage names the first few errors of the spec.
 func invalidMessage(errors field.ErrorList) string {
@@ -46,7 +26,7 @@ func invalidMessage(errors field.ErrorList) string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(errors)-most))
 			break
 		}
-		parts = append(parts, cut(err.Error(), each))
+		parts = append(parts, text.Truncate(err.Error(), each))
 	}
 	return strings.Join(parts, "; ")
 }

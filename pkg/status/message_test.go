@@ -38,16 +38,3 @@ func TestBounded(t *testing.T) {
 		}
 	}
 }
-
-func TestSentence(t *testing.T) {
-	for text, want := range map[string]string{"": "", "  ": "", "x": "x.", "x.": "x.", "x!": "x!", "x…": "x…", " ä x ": "ä x."} {
-		if got := sentence(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-	for text, want := range map[string]string{"": "", "x y": "X y", "ä": "Ä", "X": "X"} {
-		if got := capitalized(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}

@@ -52,7 +52,7 @@ func TestMonitoringReady(t *testing.T) {
 				}
 				in.Results = append(in.Results, test.results...)
 			})
-			compareCondition(t, Compute(in, noon), v1.ConditionMonitoringReady, test.want)
+			compareCondition(t, compute(in, noon), v1.ConditionMonitoringReady, test.want)
 		})
 	}
 }
@@ -62,7 +62,7 @@ func TestMonitoringDoesNotKeepFromReady(t *testing.T) {
 	in := with(func(in *Input, _ *appsv1.Deployment) {
 		in.Results = append(in.Results, result(plan.Absent, child.ServiceMonitor, "web", nil))
 	})
-	if got := Compute(in, noon); !apimeta.IsStatusConditionTrue(got.Conditions, v1.ConditionReady) {
+	if got := compute(in, noon); !apimeta.IsStatusConditionTrue(got.Conditions, v1.ConditionReady) {
 		t.Errorf("the conditions are %+v", got.Conditions)
 	}
 }
@@ -72,7 +72,7 @@ func TestMonitoringGoesOnWithoutPlan(t *testing.T) {
 	in := with(func(in *Input, _ *appsv1.Deployment) {
 		in.Results = append(in.Results, result(plan.Keep, child.ServiceMonitor, "web", nil))
 	})
-	in.Snapshot.Application.Status = Compute(in, noon)
+	in.Snapshot.Application.Status = compute(in, noon)
 	in.Results = nil
-	compareCondition(t, Compute(in, noon), v1.ConditionMonitoringReady, &metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The ServiceMonitor is applied."})
+	compareCondition(t, compute(in, noon), v1.ConditionMonitoringReady, &metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The ServiceMonitor is applied."})
 }

@@ -17,6 +17,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 )
 
 // The conditions of a pod that has a node, with its volumes and network, and is not ready.
@@ -191,7 +192,7 @@ func TestProblemOfAPod(t *testing.T) {
 			if test.want != nil {
 				want = append(want, *test.want)
 			}
-			got := Compute(rolling(readPod(t, test.status)), noon)
+			got := compute(rolling(readPod(t, test.status)), noon)
 			if diff := cmp.Diff(want, got.Problems); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -208,7 +209,7 @@ func TestProblemsAreGroupedAndSorted(t *testing.T) {
 	in.Snapshot.ReplicaSets[1].Failure = `pods "web-2-abcde" is forbidden: exceeded quota: small`
 	timedOut(in.Results[0].Live.(*appsv1.Deployment))
 	got := []string{}
-	for _, problem := range Compute(in, noon).Problems {
+	for _, problem := range compute(in, noon).Problems {
 		got = append(got, strings.TrimSpace(fmt.Sprint(problem.Pods, " ", problem.Reason, " ", problem.Container)))
 	}
 	want := []string{
@@ -235,12 +236,12 @@ func TestOneMessageOfMany(t *testing.T) {
 		{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 3, Message: "It ended with exit code 3 (Error)."},
 		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "It runs, but is not ready, since 2026-11-21T11:59:00Z."},
 	}
-	if diff := cmp.Diff(want, Compute(rolling(pods...), noon).Problems); diff != "" {
+	if diff := cmp.Diff(want, compute(rolling(pods...), noon).Problems); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestLookAgain(t *testing.T) {
+func TestRequeueAfter(t *testing.T) {
 	overdue := &child.Trouble{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(-60), Due: at(-30)}}}}
 	mounting := &child.Trouble{NotStartable: new(at(-50))}
 	for _, test := range []struct {
@@ -254,23 +255,8 @@ func TestLookAgain(t *testing.T) {
 		{"it is overdue already", rolling(&child.Pod{ReplicaSet: currentUID, Trouble: overdue}), 0},
 		{"a pod of an older revision", rolling(&child.Pod{ReplicaSet: "old", Trouble: starting()}), 0},
 	} {
-		if got := LookAgain(test.in, noon); got != test.want {
+		if got := health.Assess(test.in.Snapshot, noon).RequeueAfter; got != test.want {
 			t.Errorf("%s: after %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
-func TestWords(t *testing.T) {
-	for _, test := range []struct{ name, text, want string }{
-		{"lines", "a\r\n\tb\x00c\u202Ed", "a b c d"},
-		{"not UTF-8", "a\xffb", "a?b"},
-		{"long", strings.Repeat("x", 300), strings.Repeat("x", 83) + " … " + strings.Repeat("x", 168)},
-		{"long, of wide characters", strings.Repeat("界", 100), strings.Repeat("界", 27) + " … " + strings.Repeat("界", 56)},
-		{"as it is", "not found", "not found"},
-	} {
-		got := words(test.text)
-		if got != test.want || len(got) > maxWords {
-			t.Errorf("%s: %q (%d bytes), want %q", test.name, got, len(got), test.want)
 		}
 	}
 }

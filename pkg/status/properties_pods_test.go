@@ -17,16 +17,17 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
 // anyPods draws pods of several ReplicaSets, in any trouble, likely or not.
 func anyPods(t *rapid.T) []*child.Pod {
 	text := rapid.OneOf(rapid.String(), rapid.StringN(200, 2000, 4000), rapid.SampledFrom([]string{
-		"", sinceWhen, `Back-off pulling image "x": ErrImagePull: not found`, `secret "web-db" not found`,
+		"", "{since}", `Back-off pulling image "x": ErrImagePull: not found`, `secret "web-db" not found`,
 	}))
 	reasons := rapid.SampledFrom([]string{
-		"", errImagePull, imagePullBackOff, createContainerConfigError, "CreateContainerError", startError, "Error", "OOMKilled", "Completed", evicted, "OutOfcpu", "Unschedulable",
+		"", "ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "CreateContainerError", "StartError", "Error", "OOMKilled", "Completed", "Evicted", "OutOfcpu", "Unschedulable",
 	})
 	words := func() *child.Words {
 		return &child.Words{Reason: reasons.Draw(t, "reason"), Message: text.Draw(t, "message")}
@@ -72,7 +73,7 @@ func anyPods(t *rapid.T) []*child.Pod {
 
 // checkProblems holds what status.problems promises, whatever pods say.
 func checkProblems(t *rapid.T, in Input, status v1.ApplicationStatus) {
-	if len(status.Problems) > maxProblems {
+	if len(status.Problems) > health.MaxProblems {
 		t.Fatalf("%d problems", len(status.Problems))
 	}
 	if status.Conditions[0].Status == "True" && len(status.Problems) > 0 {
@@ -80,12 +81,12 @@ func checkProblems(t *rapid.T, in Input, status v1.ApplicationStatus) {
 	}
 	last := 0
 	for _, problem := range status.Problems {
-		severity := slices.Index(severities(), problem.Reason)
+		severity := slices.Index(health.ReasonsBySeverity(), problem.Reason)
 		if severity < last {
 			t.Fatalf("%s stands in the wrong place, or is not listed", problem.Reason)
 		}
 		last = severity
-		if len(problem.Message) > maxWords || problem.Message == "" {
+		if len(problem.Message) > health.MaxProblemMessage || problem.Message == "" {
 			t.Fatalf("%s says %q", problem.Reason, problem.Message)
 		}
 		if slices.ContainsFunc([]rune(problem.Message), unicode.IsControl) {
@@ -98,7 +99,7 @@ func checkProblems(t *rapid.T, in Input, status v1.ApplicationStatus) {
 	shuffled := in
 	shuffled.Snapshot.Pods = rapid.Permutation(in.Snapshot.Pods).Draw(t, "order of the pods")
 	shuffled.Snapshot.ReplicaSets = reversed(in.Snapshot.ReplicaSets)
-	if diff := cmp.Diff(status.Problems, Compute(shuffled, noon.Add(time.Hour)).Problems); diff != "" {
+	if diff := cmp.Diff(status.Problems, compute(shuffled, noon.Add(time.Hour)).Problems); diff != "" {
 		t.Fatalf("another order of pods makes other problems: %s", diff)
 	}
 }
@@ -111,7 +112,7 @@ func TestProblemProperties(t *testing.T) {
 			in.Snapshot.Pods = anyPods(t)
 			in.Snapshot.ReplicaSets[1].Failure = rapid.SampledFrom([]string{"", "exceeded quota: small"}).Draw(t, "failure")
 		})
-		status := Compute(in, noon)
+		status := compute(in, noon)
 		checkProblems(t, in, status)
 		blamed := 0
 		for _, pod := range in.Snapshot.Pods {

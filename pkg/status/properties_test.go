@@ -98,6 +98,9 @@ func anyResult(t *rapid.T, kind child.Kind, live child.Object) plan.Result {
 	if live != nil {
 		actions = []plan.Action{plan.Keep, plan.Apply, plan.Delete, plan.Wait, plan.Refuse, plan.Hold}
 	}
+	if live != nil && !child.OwnedBy(live, newApplication()) {
+		actions = []plan.Action{plan.Refuse}
+	}
 	r := result(rapid.SampledFrom(actions).Draw(t, kind.Kind+" action"), kind, "web", live)
 	r.Reason = rapid.SampledFrom([]string{"", "an object of this name exists"}).Draw(t, "why")
 	r.Drift = rapid.Bool().Draw(t, "drift")
@@ -126,7 +129,7 @@ func TestComputeProperties(t *testing.T) {
 			in := anyInput(t)
 			in.Snapshot.Application.Status = status
 			before := in.Snapshot.Application.DeepCopy()
-			next := Compute(in, at)
+			next := compute(in, at)
 			if diff := cmp.Diff(before, in.Snapshot.Application); diff != "" {
 				t.Fatalf("the input was changed: %s", diff)
 			}
@@ -209,7 +212,7 @@ func checkIdempotent(t *rapid.T, in Input, status v1.ApplicationStatus, later ti
 	application := in.Snapshot.Application.DeepCopy()
 	application.Status = status
 	in.Snapshot.Application = application
-	again := Compute(in, later)
+	again := compute(in, later)
 	if diff := cmp.Diff(status, again); diff != "" || Compare(status, again) != Same {
 		t.Fatalf("not idempotent (%s): %s", Compare(status, again), diff)
 	}

@@ -52,7 +52,7 @@ func TestRecorded(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
 			application := test.in.Snapshot.Application
-			application.Status = Compute(test.in, noon)
+			application.Status = compute(test.in, noon)
 			got, err := yaml.Marshal(application)
 			if err != nil {
 				t.Fatal(err)
@@ -74,12 +74,12 @@ func TestRecordedForKStatus(t *testing.T) {
 	}
 	records := []record{{"new, with the default status", "InProgress", newApplication()}}
 	edited := newApplication()
-	edited.Status = Compute(settled(), noon)
+	edited.Status = compute(settled(), noon)
 	edited.Generation++
 	records = append(records, record{"edited after it was ready", "InProgress", edited})
 	for _, s := range scenarios() {
 		application := s.in.Snapshot.Application.DeepCopy()
-		application.Status = Compute(s.in, noon)
+		application.Status = compute(s.in, noon)
 		records = append(records, record{s.name, s.kstatus, application})
 	}
 	got, err := yaml.Marshal(records)

@@ -10,9 +10,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // assessment is how one child stands after the sync.
@@ -78,14 +80,14 @@ func uid(in Input, result plan.Result) types.UID {
 func assess(in Input, result plan.Result) (state v1.ResourceState, reason, message string) {
 	if result.Err != nil {
 		state = v1.ResourceFailed
-		if reason = ReasonFor(result.Err); reason == v1.ReasonApplying {
+		if reason = apierror.ReasonFor(result.Err); reason == v1.ReasonApplying {
 			state = v1.ResourcePending
 		}
-		return state, reason, errorMessage(result.Err)
+		return state, reason, apierror.Message(result.Err)
 	}
 	switch result.Action {
 	case plan.Refuse:
-		return v1.ResourceConflict, v1.ReasonConflict, capitalized(sentence(result.Reason))
+		return v1.ResourceConflict, v1.ReasonConflict, text.Capitalize(text.Sentence(result.Reason))
 	case plan.Wait:
 		if result.Desired == nil {
 			return v1.ResourcePending, "", "It is being deleted."
@@ -95,12 +97,12 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		}
 		return v1.ResourcePending, v1.ReasonApplying, "It is being deleted by others, and made again afterwards."
 	case plan.Absent:
-		return v1.ResourcePending, "", capitalized(sentence(result.Reason))
+		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.Await, plan.Scale:
 		if in.observing() && (result.Live == nil || result.Desired == nil || len(result.Fields) > 0) {
 			return v1.ResourceDrifted, "", driftMessage(result)
 		}
-		return v1.ResourcePending, "", capitalized(sentence(result.Reason))
+		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.Keep:
 		return v1.ResourceSynced, "", ""
 	}
@@ -197,7 +199,7 @@ func summarizeResults(children []assessment) (s summary, troubled bool) {
 			continue
 		}
 		// The end of a long message may be cut off; the number of the others should not be.
-		message = cut(message, maxMessage-40)
+		message = text.Truncate(message, maxMessage-40)
 		switch {
 		case others == 1:
 			message += " The same for 1 more child."

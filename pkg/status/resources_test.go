@@ -76,7 +76,7 @@ func TestResources(t *testing.T) {
 			if test.want != nil {
 				want = append(want, *test.want)
 			}
-			if diff := cmp.Diff(want, Compute(in, noon).Resources); diff != "" {
+			if diff := cmp.Diff(want, compute(in, noon).Resources); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -91,7 +91,7 @@ func TestSummaryCountsTheOthers(t *testing.T) {
 				in.Results = append(in.Results, failedWith(result(plan.Create, child.Ingress, "web", nil), denied))
 			}
 		})
-		message := Compute(in, noon).Conditions[0].Message
+		message := compute(in, noon).Conditions[0].Message
 		if !strings.HasSuffix(message, want) || len(message) > maxMessage || !strings.HasPrefix(message, "Ingress web: ") {
 			t.Errorf("%d others: %q", others, message)
 		}

@@ -15,37 +15,47 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-func TestObserveRollout(t *testing.T) {
+// What decides the revision asks these of the health.
+func TestHealthOfRollout(t *testing.T) {
+	type rollout struct {
+		Healthy, TimedOut bool
+		Reason, Message   string
+	}
 	deployment := func(f func(*appsv1.Deployment)) Input { return with(func(_ *Input, d *appsv1.Deployment) { f(d) }) }
 	for name, test := range map[string]struct {
 		in   Input
-		want Rollout
+		want rollout
 	}{
-		"complete": {settled(), Rollout{Complete: true}},
+		"complete": {settled(), rollout{Healthy: true}},
 		"without pods": {deployment(func(d *appsv1.Deployment) {
 			d.Spec.Replicas = new(int32(0))
 			counts(d, 0, 0, 0)
-		}), Rollout{}},
-		"under way": {deployment(rollingOut), Rollout{}},
-		"failed":    {deployment(timedOut), Rollout{Failed: true}},
+		}), rollout{}},
+		"under way": {deployment(rollingOut), rollout{}},
+		"failed":    {deployment(timedOut), rollout{TimedOut: true}},
 		"failed, and then complete": {deployment(func(d *appsv1.Deployment) {
 			timedOut(d)
 			counts(d, 3, 3, 3)
-		}), Rollout{Complete: true}},
+		}), rollout{Healthy: true}},
 		// What is said is about the Deployment as it was before.
-		"failed before":   {deployment(func(d *appsv1.Deployment) { timedOut(d); d.Generation++ }), Rollout{}},
-		"complete before": {deployment(func(d *appsv1.Deployment) { d.Generation++ }), Rollout{}},
-		"somebody else's": {deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "other" }), Rollout{}},
+		"failed before":   {deployment(func(d *appsv1.Deployment) { timedOut(d); d.Generation++ }), rollout{}},
+		"complete before": {deployment(func(d *appsv1.Deployment) { d.Generation++ }), rollout{}},
+		"somebody else's": {deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "other" }), rollout{}},
 		"with a reason": {
 			with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) }, withPods(1, crashing)),
-			Rollout{Failed: true, Reason: v1.ReasonCrashLooping, Message: "1 of 3 pods, container web: It ended with exit code 3 (Error)."},
+			rollout{TimedOut: true, Reason: v1.ReasonCrashLooping, Message: "1 of 3 pods, container web: It ended with exit code 3 (Error)."},
 		},
 	} {
-		// It is asked before anything is done.
-		if diff := cmp.Diff(test.want, ObserveRollout(test.in.Snapshot, noon)); diff != "" {
+		r := health.Assess(test.in.Snapshot, noon)
+		got := rollout{Healthy: r.Healthy(), TimedOut: r.TimedOut}
+		if worst := r.Worst(); worst != nil {
+			got.Reason, got.Message = worst.Reason, r.Describe(worst)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -72,7 +82,7 @@ func TestRevisionOfStatus(t *testing.T) {
 		in.Revision = after
 		in.Snapshot.Application.Status.Revision = before.DeepCopy()
 		test.change(&in)
-		if diff := cmp.Diff(&test.want, Compute(in, noon).Revision); diff != "" {
+		if diff := cmp.Diff(&test.want, compute(in, noon).Revision); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -90,13 +100,13 @@ func TestRollbackIsWritten(t *testing.T) {
 		})
 		in.Snapshot.Application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonNotTheRevision}}
 		change(&in)
-		if got := meta.FindStatusCondition(Compute(in, noon).Conditions, v1.ConditionRolledBack); got != nil {
+		if got := meta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionRolledBack); got != nil {
 			t.Errorf("%s: the condition is %+v, want none", name, got)
 		}
 		written := in
 		written.Results = []plan.Result{settled().Results[0]}
-		in.Snapshot.Application.Status = Compute(written, noon)
-		if got := Compute(in, noon).Conditions; !meta.IsStatusConditionTrue(got, v1.ConditionRolledBack) {
+		in.Snapshot.Application.Status = compute(written, noon)
+		if got := compute(in, noon).Conditions; !meta.IsStatusConditionTrue(got, v1.ConditionRolledBack) {
 			t.Errorf("%s, after it was written: the conditions are %+v", name, got)
 		}
 	}
@@ -105,9 +115,9 @@ func TestRollbackIsWritten(t *testing.T) {
 // A rollback is told once, about the Deployment, and at once. While the spec is invalid it is still known.
 func TestRollbackIsTold(t *testing.T) {
 	in := with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
-	rolling := Compute(in, noon)
+	rolling := compute(in, noon)
 	takenBack(&in, nil)
-	back := Compute(in, noon)
+	back := compute(in, noon)
 	if got := Compare(rolling, back); got != Now {
 		t.Errorf("it is to be written %s", got)
 	}
@@ -116,11 +126,11 @@ func TestRollbackIsTold(t *testing.T) {
 		t.Errorf("told is %+v", told)
 	}
 	in.Snapshot.Application.Status = back
-	if again := Compute(in, noon); Compare(back, again) != Same || len(Transitions(back, again)) > 0 {
+	if again := compute(in, noon); Compare(back, again) != Same || len(Transitions(back, again)) > 0 {
 		t.Errorf("it changes: %s", cmp.Diff(back, again))
 	}
 	in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}
-	invalid := Compute(in, noon)
+	invalid := compute(in, noon)
 	if !meta.IsStatusConditionTrue(invalid.Conditions, v1.ConditionRolledBack) {
 		t.Errorf("the conditions are %+v", invalid.Conditions)
 	}

@@ -102,7 +102,7 @@ func TestAcceptance(t *testing.T) {
 				in.Snapshot.Application.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"web.example.com"}}}
 				in.Results = append(in.Results, result(plan.Keep, child.HTTPRoute, "web", test.route))
 			})
-			compareCondition(t, Compute(in, noon), v1.ConditionRoutesReady, test.want)
+			compareCondition(t, compute(in, noon), v1.ConditionRoutesReady, test.want)
 		})
 	}
 }
@@ -162,7 +162,7 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 				in.Snapshot.Application.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"web.example.com"}}}
 				in.Results = append(in.Results, test.results...)
 			})
-			got := Compute(in, noon)
+			got := compute(in, noon)
 			compareCondition(t, got, v1.ConditionRoutesReady, &test.want)
 			for kind, want := range map[string]string{v1.ConditionStalled: test.stalled, v1.ConditionReconciling: test.reconciling} {
 				reason := ""

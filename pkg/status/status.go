@@ -12,7 +12,9 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // Input is everything that a status is computed from.
@@ -20,6 +22,8 @@ type Input struct {
 	// Snapshot is what was seen before anything was done: the Application, with the status that
 	// was written last, and its live children.
 	Snapshot child.Snapshot
+	// Health is how the rollout stood then.
+	Health health.Rollout
 	// Results are what was done, one for each child, in order. They are empty while the spec is
 	// invalid or the Application is being deleted. With reconcilePolicy Observe they are the
 	// steps of the plan, of which none was done.
@@ -50,31 +54,24 @@ type Input struct {
 func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	application := in.Snapshot.Application
 	children := assessAll(in)
-	pods := observePods(in, now)
+	pods := podsOf(in)
 	summary := summarize(in, children, pods)
 	return v1.ApplicationStatus{
 		ObservedGeneration: application.Generation,
 		Conditions:         conditions(in, children, pods, summary, now),
-		DesiredReplicas:    pods.desired,
-		Replicas:           pods.status.Replicas,
-		UpdatedReplicas:    pods.status.UpdatedReplicas,
-		ReadyReplicas:      pods.status.ReadyReplicas,
-		AvailableReplicas:  pods.status.AvailableReplicas,
+		DesiredReplicas:    pods.Desired,
+		Replicas:           pods.Status.Replicas,
+		UpdatedReplicas:    pods.Status.UpdatedReplicas,
+		ReadyReplicas:      pods.Status.ReadyReplicas,
+		AvailableReplicas:  pods.Status.AvailableReplicas,
 		Selector:           v1.LabelApplication + "=" + application.Name,
 		URLs:               urls(in),
 		Image:              image(in, pods),
 		Revision:           revision(in, pods),
 		Class:              appliedClass(in),
 		Resources:          resources(in, children),
-		Problems:           pods.problems,
+		Problems:           pods.Problems,
 	}
-}
-
-// LookAgain is after what time the status may change although nothing else does, because a pod has
-// been starting for too long by then. 0 means never.
-func LookAgain(in Input, now time.Time) time.Duration {
-	_, again := observePods(in, now).findProblems(in, now)
-	return again
 }
 
 // summary is what Ready, Reconciling and Stalled say. It is ready, or else at most one of
@@ -111,7 +108,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 	}
 	// While a write is retried, pods that wait for a person come first; but not if the
 	// Deployment is what could not be written, since the new one may be the cure.
-	if p.brought(in) && written.reconciling && workload.stalled {
+	if p.isApplied(in) && written.reconciling && workload.stalled {
 		return workload
 	}
 	return written
@@ -148,11 +145,7 @@ func (in Input) ours(ref child.Ref) bool {
 	if result, ok := in.result(ref); ok {
 		return result.Action != plan.Refuse
 	}
-	if child.OwnedBy(live, in.Snapshot.Application) {
-		return true
-	}
-	known := in.known(ref).UID
-	return metav1.GetControllerOfNoCopy(live) == nil && known != "" && known == live.GetUID()
+	return child.OwnedBy(live, in.Snapshot.Application) || child.IsOrphaned(in.Snapshot.Application, ref, live)
 }
 
 // known is what the last status said about the child; the zero value if nothing.
@@ -175,10 +168,10 @@ func urls(in Input) []string {
 // image is what runs: that of the live Deployment, not of the spec, since with an invalid spec
 // or reconcilePolicy Observe the two differ. It changes when a rollout is complete.
 func image(in Input, p pods) string {
-	if p.complete() {
-		for _, container := range p.live.Spec.Template.Spec.Containers {
+	if p.Complete {
+		for _, container := range p.Deployment.Spec.Template.Spec.Containers {
 			if container.Name == in.Snapshot.Application.Name {
-				return cut(container.Image, maxImage)
+				return text.Truncate(container.Image, maxImage)
 			}
 		}
 	}

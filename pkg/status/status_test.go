@@ -23,7 +23,7 @@ func TestReady(t *testing.T) {
 	for _, s := range scenarios() {
 		seen[s.reason] = true
 		t.Run(s.name, func(t *testing.T) {
-			got := Compute(s.in, noon)
+			got := compute(s.in, noon)
 			ready := apimeta.FindStatusCondition(got.Conditions, v1.ConditionReady)
 			if ready == nil || ready.Status != s.ready || ready.Reason != s.reason {
 				t.Fatalf("Ready = %+v, want %s/%s", ready, s.ready, s.reason)
@@ -62,13 +62,13 @@ func TestReady(t *testing.T) {
 // What was known about the children stays while nothing is planned; the pods are still counted.
 func TestInvalidKeepsWhatWasKnown(t *testing.T) {
 	in := settled()
-	in.Snapshot.Application.Status = Compute(in, noon)
+	in.Snapshot.Application.Status = compute(in, noon)
 	before := in.Snapshot.Application.Status
 
 	in.Results = nil
 	in.Invalid = field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}
 	counts(in.Snapshot.Children[ref(child.Deployment, "web")].(*appsv1.Deployment), 3, 3, 2)
-	got := Compute(in, noon)
+	got := compute(in, noon)
 
 	if got.AvailableReplicas != 2 || got.Replicas != 3 || got.DesiredReplicas != 3 {
 		t.Errorf("counts %d/%d of %d", got.AvailableReplicas, got.Replicas, got.DesiredReplicas)
@@ -104,7 +104,7 @@ func TestImage(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			in := with(test.change)
 			in.Snapshot.Application.Status.Image = old
-			if got := Compute(in, noon).Image; got != test.want {
+			if got := compute(in, noon).Image; got != test.want {
 				t.Errorf("image %s, want %s", got, test.want)
 			}
 		})

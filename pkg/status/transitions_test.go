@@ -102,12 +102,12 @@ func TestTransitions(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			old := newApplication().Status
 			if test.old != nil {
-				old = Compute(*test.old, noon)
+				old = compute(*test.old, noon)
 			}
 			if test.want == nil {
 				test.want = []string{}
 			}
-			if diff := cmp.Diff(test.want, told(Transitions(old, Compute(*test.new, noon)))); diff != "" {
+			if diff := cmp.Diff(test.want, told(Transitions(old, compute(*test.new, noon)))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -116,8 +116,8 @@ func TestTransitions(t *testing.T) {
 
 // More pods are pods that do not serve yet; nobody needs a warning of that.
 func TestScaleUpIsNoWarning(t *testing.T) {
-	old := Compute(settled(), noon)
-	scaled := Compute(with(func(_ *Input, d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)); counts(d, 5, 5, 3) }), noon)
+	old := compute(settled(), noon)
+	scaled := compute(with(func(_ *Input, d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)); counts(d, 5, 5, 3) }), noon)
 	if got := Transitions(old, scaled); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -151,7 +151,7 @@ func TestNewApplicationTellsOnce(t *testing.T) {
 	var all []Transition
 	for i, stage := range stages {
 		stage.Snapshot.Application.Status = status
-		next := Compute(stage, noon)
+		next := compute(stage, noon)
 		if next.Conditions[0].Status == "True" != (i == len(stages)-1) {
 			t.Errorf("stage %d: %+v", i, next.Conditions[0])
 		}

@@ -65,7 +65,7 @@ func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.Application
 	if len(invalid) > 0 {
 		return // Nothing is rendered of it.
 	}
-	choice, err := revision.Choose(revision.Input{Application: resolution.Application})
+	choice, err := revision.Select(revision.Input{Application: resolution.Application})
 	if err != nil {
 		t.Fatalf("choose a revision: %v", err)
 	}

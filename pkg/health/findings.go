@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package status
+package health
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ type finding struct {
 // sinceWhen stands for the time in the message of a finding, until several of them are put together.
 const sinceWhen = "{since}"
 
-// mountPatience is for how long volumes and network of a pod may take until somebody should hear of it.
-const mountPatience = time.Minute
+// mountGrace is how long volumes and network of a pod may take before the status mentions it.
+const mountGrace = time.Minute
 
 // The kubelet's reasons for which a container waits, and that of a pod that it put out.
 const (
@@ -53,12 +53,12 @@ func diagnose(t *child.Trouble) []finding {
 	}
 	var found []finding
 	if t.Unscheduled != nil {
-		found = append(found, finding{reason: v1.ReasonUnschedulable, message: said(*t.Unscheduled)})
+		found = append(found, finding{reason: v1.ReasonUnschedulable, message: messageOrReason(*t.Unscheduled)})
 	}
 	for _, c := range t.Containers {
 		switch {
 		case c.Waiting != nil:
-			found = append(found, finding{reason: reasonForWaiting(c.Waiting.Reason), container: c.Name, message: said(*c.Waiting)})
+			found = append(found, finding{reason: reasonForWaiting(c.Waiting.Reason), container: c.Name, message: messageOrReason(*c.Waiting)})
 		case c.Ended != nil:
 			found = append(found, ended(c))
 		case c.Unready != nil:
@@ -86,7 +86,7 @@ func diagnose(t *child.Trouble) []finding {
 			reason: v1.ReasonVolumeNotMounting,
 			message: "It has a node, but since " + sinceWhen + " its volumes are not mounted or its network is not set up; " +
 				"the Events of the pod tell which. A ConfigMap, Secret or claim that it mounts may be missing.",
-			since: t.NotStartable.Time, due: t.NotStartable.Add(mountPatience),
+			since: t.NotStartable.Time, due: t.NotStartable.Add(mountGrace),
 		})
 	}
 	return found
@@ -96,9 +96,9 @@ func diagnose(t *child.Trouble) []finding {
 func lost(why *child.Words) finding {
 	switch why.Reason {
 	case evicted, preempting, nodeShutdown, terminated:
-		return finding{reason: v1.ReasonEvicted, message: said(*why)}
+		return finding{reason: v1.ReasonEvicted, message: messageOrReason(*why)}
 	default:
-		return finding{reason: v1.ReasonPodRejected, message: said(*why)}
+		return finding{reason: v1.ReasonPodRejected, message: messageOrReason(*why)}
 	}
 }
 
@@ -118,7 +118,7 @@ func ended(c child.Container) finding {
 	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Ended)}
 	switch {
 	case c.Ended.Reason == startError || c.Ended.Reason == containerCannotRun:
-		f.reason, f.message = v1.ReasonStartFailed, said(child.Words{Reason: c.Ended.Reason, Message: c.Ended.Message})
+		f.reason, f.message = v1.ReasonStartFailed, messageOrReason(child.Words{Reason: c.Ended.Reason, Message: c.Ended.Message})
 	case c.Init:
 		f.reason = v1.ReasonInitFailed
 	}
@@ -141,8 +141,8 @@ func ending(end *child.Ended) string {
 	}
 }
 
-// said is a message of others, or their reason where they gave no message.
-func said(w child.Words) string {
+// messageOrReason is the message of another component, or its reason where it gave no message.
+func messageOrReason(w child.Words) string {
 	if w.Message == "" {
 		return w.Reason
 	}

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package status
+package text
 
 import (
 	"regexp"
@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// Before the registry's words the kubelet puts, every other time, its own.
+	// Every other time the kubelet puts its own words before the registry's.
 	backOffPrefix = regexp.MustCompile(`^Back-off pulling image ".*?": (\w+: )?`)
 	rpcError      = regexp.MustCompile(`rpc error: code = \w+ desc = `)
 	// A connection that fails has another local port at each try.
@@ -21,9 +21,9 @@ var (
 	podName     = regexp.MustCompile(`^pods ".*?" is forbidden: `)
 )
 
-// words makes the message of the kubelet, the registry or the scheduler fit for a status: of one line, of
-// bounded length, without secrets that an address may carry, and the same at each try.
-func words(message string) string {
+// Sanitize makes a message of the kubelet, the registry or the scheduler fit for a status: one line of at most
+// limit bytes, without the credentials that a URL may carry, and the same at each attempt.
+func Sanitize(message string, limit int) string {
 	message = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return ' '
@@ -35,26 +35,26 @@ func words(message string) string {
 	message = rpcError.ReplaceAllString(message, "")
 	message = localPort.ReplaceAllString(message, "$1->")
 	message = credentials.ReplaceAllString(message, "://***@")
-	return cut(squeeze(message, maxWords), maxWords)
+	return TruncateMiddle(message, limit)
 }
 
-// withoutPodName takes away the name of a pod that was not made: the next one has another.
-func withoutPodName(message string) string { return podName.ReplaceAllString(message, "") }
+// WithoutPodName removes the name of a pod that was not created: the next attempt has another.
+func WithoutPodName(message string) string { return podName.ReplaceAllString(message, "") }
 
-// squeeze shortens a text in its middle. What others wrap around an error stands before it, so the cause
-// is often at the end.
-func squeeze(text string, most int) string {
-	if len(text) <= most {
-		return text
+// TruncateMiddle shortens text in its middle, to at most limit bytes of JSON. Callers wrap an error by writing
+// before it, so the cause is often at the end.
+func TruncateMiddle(text string, limit int) string {
+	if len(text) <= limit {
+		return Truncate(text, limit)
 	}
 	const mark = " … "
-	head := (most - len(mark)) / 3
-	tail := len(text) - (most - len(mark) - head)
+	head := (limit - len(mark)) / 3
+	tail := len(text) - (limit - len(mark) - head)
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}
 	for tail < len(text) && !utf8.RuneStart(text[tail]) {
 		tail++
 	}
-	return text[:head] + mark + text[tail:]
+	return Truncate(text[:head]+mark+text[tail:], limit)
 }

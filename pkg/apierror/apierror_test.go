@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package status
+package apierror
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,16 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
+
+var errOther = errors.New("something else")
+
+var services = schema.GroupResource{Resource: "services"}
+
+func terminating() error {
+	err := apierrors.NewForbidden(services, "web", errors.New("unable to create new content in namespace shop because it is being terminated"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	return err
+}
 
 // answered is an error as a client makes it of the API server's answer.
 func answered(code int32, reason metav1.StatusReason, message string) error {
@@ -90,7 +101,7 @@ func TestReasonForPods(t *testing.T) {
 		`Internal error occurred: failed calling webhook "policy.example.com": timeout`:                             v1.ReasonReplicaFailure,
 		"": v1.ReasonReplicaFailure,
 	} {
-		if got := reasonForPods(message); got != want {
+		if got := ReasonForPods(message); got != want {
 			t.Errorf("%s: %s, want %s", message, got, want)
 		}
 	}
@@ -108,7 +119,7 @@ func TestErrorMessage(t *testing.T) {
 		{errOther, "something else."},
 	}
 	for _, test := range tests {
-		got := errorMessage(test.err)
+		got := Message(test.err)
 		if got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}

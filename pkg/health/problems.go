@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package status
+package health
 
 import (
 	"cmp"
@@ -12,16 +12,22 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
-// maxProblems is how many problems are listed; the CRD allows no more.
-const maxProblems = 10
+const (
+	// MaxProblems is how many problems are listed; the CRD allows no more.
+	MaxProblems = 10
+	// MaxProblemMessage is the limit of a problem's message, in bytes; the CRD counts characters, which are fewer.
+	MaxProblemMessage = 256
+)
 
-// severities are the reasons of problems, the worst first: what a person has to put right, then what
+// ReasonsBySeverity are the reasons of problems, the worst first: what a person has to put right, then what
 // the cluster may still get over, then what is only a consequence.
-func severities() []string {
+func ReasonsBySeverity() []string {
 	return []string{
 		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
 		v1.ReasonPolicyDenied, v1.ReasonQuotaExceeded, v1.ReasonReplicaFailure,
@@ -31,7 +37,7 @@ func severities() []string {
 	}
 }
 
-// explains tells whether a problem can be why the Application is not ready. A pod that is gone for good has
+// explains reports whether a problem can be why the Application is not ready. A pod that is gone for good has
 // been replaced, and a deadline is missed for another reason.
 func explains(reason string) bool {
 	switch reason {
@@ -42,38 +48,39 @@ func explains(reason string) bool {
 	}
 }
 
-// problems are what keeps the pods of the current revision from serving, the worst first. again is after
-// what time more may have to be said although nothing changes; 0 means never.
+// findProblems finds what keeps the pods of the current revision from serving, the worst first. requeueAfter is
+// when more may have to be said although nothing changes; 0 is never.
 //
 // There are none while all pods serve: an evicted pod of last week is no news then. Nor are there
 // any while Kubernetes has not acted on the newest Deployment, because nobody knows the current
 // revision's ReplicaSet yet, and an older revision's pods do not count.
-func (p pods) findProblems(in Input, now time.Time) (problems []v1.Problem, again time.Duration) {
-	if in.deleting() || !p.observed() || p.live.DeletionTimestamp != nil || p.complete() || p.desired == 0 || p.heldBack() {
+func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, requeueAfter time.Duration) {
+	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 || r.Paused {
 		return nil, 0
 	}
-	current := currentReplicaSet(in.Snapshot, p.live)
+	current := currentReplicaSet(snapshot, r.Deployment)
 	var found []finding
-	for _, pod := range in.Snapshot.Pods {
+	for _, pod := range snapshot.Pods {
 		if current == nil || pod.Trouble == nil || pod.ReplicaSet != current.UID {
 			continue
 		}
 		findings := diagnose(pod.Trouble)
 		found = append(found, due(findings, now)...)
-		again = sooner(again, nextDue(findings, now))
+		requeueAfter = minNonZero(requeueAfter, nextDue(findings, now))
 	}
 	problems = group(found)
-	if failure := p.failure(current); failure != "" {
-		problems = append(problems, v1.Problem{Reason: reasonForPods(failure), Message: words(withoutPodName(failure))})
+	if failure := r.failure(current); failure != "" {
+		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(failure))})
 	}
-	if progressing := p.condition(appsv1.DeploymentProgressing); progressing != nil && progressing.Reason == deploymentTimedOut {
-		problems = append(problems, v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: words(progressing.Message)})
+	if r.TimedOut {
+		progressing := r.Condition(appsv1.DeploymentProgressing)
+		problems = append(problems, v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: sanitize(progressing.Message)})
 	}
 	for i := range problems {
-		// Whoever says nothing at all has at least a reason.
+		// A component that gives no message gives at least a reason.
 		problems[i].Message = cmp.Or(problems[i].Message, problems[i].Reason)
 	}
-	worst := severities()
+	worst := ReasonsBySeverity()
 	slices.SortFunc(problems, func(a, b v1.Problem) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(worst, a.Reason), slices.Index(worst, b.Reason)),
@@ -82,7 +89,7 @@ func (p pods) findProblems(in Input, now time.Time) (problems []v1.Problem, agai
 			cmp.Compare(a.Message, b.Message),
 		)
 	})
-	return problems[:min(len(problems), maxProblems)], again
+	return problems[:min(len(problems), MaxProblems)], requeueAfter
 }
 
 // currentReplicaSet is the one of the Deployment's revision, or nil if the caches do not show it yet. Both
@@ -100,39 +107,39 @@ func currentReplicaSet(snapshot child.Snapshot, deployment *appsv1.Deployment) *
 	return current
 }
 
-// failure is why no more pods of the current revision can be made. The Deployment's own condition
+// failure is why no more pods of the current revision can be created. The Deployment's own condition
 // stands in until its ReplicaSet is seen.
-func (p pods) failure(current *child.ReplicaSet) string {
+func (r Rollout) failure(current *child.ReplicaSet) string {
 	if current != nil {
 		return current.Failure
 	}
-	if failure := p.replicaFailure(); failure != nil {
+	if failure := r.replicaFailure(); failure != nil {
 		return failure.Message
 	}
 	return ""
 }
 
-// worst is the problem that explains best why the Application is not ready, or nil.
-func (p pods) worst() *v1.Problem {
-	if i := slices.IndexFunc(p.problems, func(problem v1.Problem) bool { return explains(problem.Reason) }); i >= 0 {
-		return &p.problems[i]
+// Worst is the problem that explains best why the Application is not ready, or nil.
+func (r Rollout) Worst() *v1.Problem {
+	if i := slices.IndexFunc(r.Problems, func(problem v1.Problem) bool { return explains(problem.Reason) }); i >= 0 {
+		return &r.Problems[i]
 	}
 	return nil
 }
 
-// tell is a problem as a sentence.
-func (p pods) tell(problem *v1.Problem) string {
+// Describe puts a problem into a sentence.
+func (r Rollout) Describe(problem *v1.Problem) string {
 	var subjects []string
 	if problem.Pods > 0 {
-		subjects = append(subjects, howMany(problem.Pods, p.desired))
+		subjects = append(subjects, howMany(problem.Pods, r.Desired))
 	}
 	if problem.Container != "" {
 		subjects = append(subjects, "container "+problem.Container)
 	}
 	if len(subjects) == 0 {
-		return capitalized(sentence(problem.Message))
+		return text.Capitalize(text.Sentence(problem.Message))
 	}
-	return sentence(strings.Join(subjects, ", ") + ": " + problem.Message)
+	return text.Sentence(strings.Join(subjects, ", ") + ": " + problem.Message)
 }
 
 // howMany pods of how many that are asked for. There may be more for a while.
@@ -159,33 +166,33 @@ func group(found []finding) []v1.Problem {
 	}
 	var problems []v1.Problem
 	for k, same := range groups {
-		problems = append(problems, v1.Problem{Reason: k.reason, Container: k.container, Message: say(same), Pods: int32(len(same))})
+		problems = append(problems, v1.Problem{Reason: k.reason, Container: k.container, Message: commonMessage(same), Pods: int32(len(same))})
 	}
 	return problems
 }
 
-// say chooses the message of most pods; of several the first by name, so that it does not depend on the
-// order of the pods. To a state it adds since when the first pod is in it. That is a time and no duration,
+// commonMessage is the message of most pods; of several the first by name, so that it does not depend on the
+// order of the pods. To a state it adds since when the first pod is in it. That is a time and not a duration,
 // which would be another message each second.
-func say(same []finding) string {
+func commonMessage(same []finding) string {
 	counts := map[string]int{}
 	var since time.Time
 	for _, f := range same {
-		counts[words(f.message)]++
+		counts[sanitize(f.message)]++
 		if !f.since.IsZero() && (since.IsZero() || f.since.Before(since)) {
 			since = f.since
 		}
 	}
 	best, most := "", 0
-	for message, count := range counts {
-		if count > most || count == most && message < best {
-			best, most = message, count
+	for text, count := range counts {
+		if count > most || count == most && text < best {
+			best, most = text, count
 		}
 	}
 	if !since.IsZero() {
 		best = strings.Replace(best, sinceWhen, since.UTC().Format(time.RFC3339), 1)
 	}
-	return cut(squeeze(best, maxWords), maxWords)
+	return text.TruncateMiddle(best, MaxProblemMessage)
 }
 
 // due are the findings that count now. The others are about pods that just start.
@@ -198,14 +205,16 @@ func nextDue(findings []finding, now time.Time) time.Duration {
 	var next time.Duration
 	for _, f := range findings {
 		if f.due.After(now) {
-			next = sooner(next, f.due.Sub(now))
+			next = minNonZero(next, f.due.Sub(now))
 		}
 	}
 	return next
 }
 
-// sooner is the shorter of two times, of which 0 means never.
-func sooner(a, b time.Duration) time.Duration {
+func sanitize(message string) string { return text.Sanitize(message, MaxProblemMessage) }
+
+// minNonZero is the shorter of two durations, of which 0 means never.
+func minNonZero(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
 	}

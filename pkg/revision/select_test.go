@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/health"
 )
 
 // cluster is what the API stores of one Application. It plays the rest of the sync: what is recorded is
@@ -23,7 +24,7 @@ type cluster struct {
 	application *v1.Application
 	deployment  *appsv1.Deployment
 	history     []*appsv1.ControllerRevision
-	rollout     Rollout
+	rollout     health.Rollout
 	refused     field.ErrorList
 	references  string
 	// runs is the image that the Deployment has.
@@ -38,7 +39,7 @@ func newCluster() *cluster {
 
 func (c *cluster) input() Input {
 	return Input{
-		Application: c.application, Deployment: c.deployment, History: c.history, Rollout: c.rollout,
+		Application: c.application, Deployment: c.deployment, History: c.history, Health: c.rollout,
 		Validate: func(*v1.Application) (field.ErrorList, string) { return c.refused, v1.ReasonClassLimitExceeded },
 	}
 }
@@ -46,14 +47,14 @@ func (c *cluster) input() Input {
 // sync does what a sync does, and returns the record.
 func (c *cluster) sync(t fataler) Record {
 	t.Helper()
-	choice, err := Choose(c.input())
+	selection, err := Select(c.input())
 	if err != nil {
 		t.Fatalf("choose: %v", err)
 	}
-	if len(choice.Invalid) > 0 {
-		return Record{Status: *c.application.Status.Revision, Condition: &metav1.Condition{Reason: choice.InvalidReason}}
+	if len(selection.Invalid) > 0 {
+		return Record{Status: *c.application.Status.Revision, Condition: &metav1.Condition{Reason: selection.InvalidReason}}
 	}
-	record, err := choice.Record(c.references, "")
+	record, err := selection.Record(c.references, "")
 	if err != nil {
 		t.Fatalf("record: %v", err)
 	}
@@ -68,11 +69,11 @@ func (c *cluster) sync(t fataler) Record {
 		annotations[v1.AnnotationRolledBackFrom], annotations[v1.AnnotationRolledBackBecause] = record.RolledBackFrom, record.RolledBackBecause
 	}
 	if c.deployment == nil || c.deployment.Annotations[v1.AnnotationRevision] != record.Name {
-		c.rollout = Rollout{} // It begins.
+		c.rollout = health.Rollout{} // It begins.
 	}
 	c.deployment = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}
 	c.application.Status.Revision = &record.Status
-	c.runs = choice.Application.Spec.Image
+	c.runs = selection.Application.Spec.Image
 	return record
 }
 
@@ -82,7 +83,7 @@ type fataler interface {
 }
 
 // run makes the spec ask for an image, and its rollout end like that. Kubernetes says nothing else about it then.
-func (c *cluster) run(t fataler, image string, end Rollout) Record {
+func (c *cluster) run(t fataler, image string, end health.Rollout) Record {
 	t.Helper()
 	c.application.Spec.Image = image
 	c.sync(t)
@@ -91,8 +92,8 @@ func (c *cluster) run(t fataler, image string, end Rollout) Record {
 }
 
 var (
-	healthy = Rollout{Complete: true}
-	broken  = Rollout{Failed: true, Reason: v1.ReasonCrashLooping, Message: "It ended with exit code 1."}
+	healthy = health.Rollout{Complete: true, Desired: 1}
+	broken  = timedOut(v1.ReasonCrashLooping, "It ended with exit code 1.")
 )
 
 func TestRollsBackOnce(t *testing.T) {
@@ -109,7 +110,7 @@ func TestRollsBackOnce(t *testing.T) {
 	if diff := cmp.Diff(want, record.Condition); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}
-	for name, then := range map[string]Rollout{"nothing new": {}, "it serves": healthy, "it fails as well": broken} {
+	for name, then := range map[string]health.Rollout{"nothing new": {}, "it serves": healthy, "it fails as well": broken} {
 		c.rollout = then
 		if again := c.sync(t); c.runs != "web:1" || !cmp.Equal(again, record) {
 			t.Errorf("%s: it runs %s:\n%s", name, c.runs, cmp.Diff(record, again))
@@ -172,15 +173,15 @@ func TestTriedAgain(t *testing.T) {
 }
 
 func TestNotRolledBack(t *testing.T) {
-	failure := func(reason string) Rollout { return Rollout{Failed: true, Reason: reason} }
+	failure := func(reason string) health.Rollout { return timedOut(reason, "") }
 	for _, test := range []struct {
 		name   string
 		happen func(*cluster)
-		end    Rollout
+		end    health.Rollout
 		// want is the reason of the condition, "" for none.
 		want string
 	}{
-		{"it is under way", nil, Rollout{Reason: v1.ReasonCrashLooping}, ""},
+		{"it is under way", nil, health.Rollout{Problems: []v1.Problem{{Reason: v1.ReasonCrashLooping}}}, ""},
 		{"the policy is Never", func(c *cluster) { c.application.Spec.Rollback.Policy = v1.RollbackNever }, broken, ""},
 		{"there is no policy", func(c *cluster) { c.application.Spec.Rollback = nil }, broken, ""},
 		{"paused", func(c *cluster) { c.application.Spec.Paused = new(true) }, broken, ""},
@@ -205,7 +206,7 @@ func TestNotRolledBack(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster()
 			c.run(t, "web:1", healthy)
-			c.run(t, "web:2", Rollout{})
+			c.run(t, "web:2", health.Rollout{})
 			if test.happen != nil {
 				test.happen(c)
 			}
@@ -231,7 +232,7 @@ func TestRolledBackFor(t *testing.T) {
 	} {
 		c := newCluster()
 		c.run(t, "web:1", healthy)
-		c.run(t, "web:2", Rollout{Failed: true, Reason: reason})
+		c.run(t, "web:2", timedOut(reason, ""))
 		if c.runs != "web:1" {
 			t.Errorf("%s: it runs %s", reason, c.runs)
 		}
@@ -285,4 +286,13 @@ func TestPutBackAndLost(t *testing.T) {
 			t.Errorf("%s: it runs %s, %+v", name, c.runs, record.Condition)
 		}
 	}
+}
+
+// timedOut is a rollout that failed, for the reason if there is one.
+func timedOut(reason, message string) health.Rollout {
+	r := health.Rollout{TimedOut: true}
+	if reason != "" {
+		r.Problems = []v1.Problem{{Reason: reason, Message: message}}
+	}
+	return r
 }

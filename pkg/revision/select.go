@@ -6,16 +6,17 @@ package revision
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
-// Input is everything that a choice is made from.
+// Input is everything that a selection is made from.
 type Input struct {
 	// Application is the Application with the defaults of its class.
 	Application *v1.Application
@@ -23,24 +24,14 @@ type Input struct {
 	Deployment *appsv1.Deployment
 	// History are the live ControllerRevisions that the Application owns, in no order.
 	History []*appsv1.ControllerRevision
-	// Rollout is how the Deployment stands.
-	Rollout Rollout
+	// Health is how the rollout of the Deployment stands.
+	Health health.Rollout
 	// Validate checks an Application as its author's is checked, limits of the class included.
 	Validate func(*v1.Application) (errs field.ErrorList, reason string)
 }
 
-// Rollout is how far the rollout of a Deployment came.
-type Rollout struct {
-	// Complete: there are pods, all are of the newest template and available.
-	Complete bool
-	// Failed: no progress was made until the deadline.
-	Failed bool
-	// Reason is what keeps the pods from serving, in one word; Message says it for people.
-	Reason, Message string
-}
-
-// Choice is what the pods are to be.
-type Choice struct {
+// Selection is what the pods are to be.
+type Selection struct {
 	// Application is what is to be rendered.
 	Application *v1.Application
 	// Invalid is why what runs since a rollback cannot be rendered any more. Then nothing is to be
@@ -51,15 +42,15 @@ type Choice struct {
 	facts facts
 	// spec is the key of what Application says about the pods.
 	spec string
-	// from is the revision that was given up, because of because; nil if the spec is what runs.
-	from    *revision
-	because string
-	// refused is why a failed rollout is not taken back although the spec asks for that.
-	refused *refusal
+	// from is the revision that was given up, for that cause; nil if the spec is what runs.
+	from  *revision
+	cause string
+	// blocked is why the failed rollout is not rolled back although the spec asks for it.
+	blocked *blocker
 }
 
-// refusal is why a failed rollout is not taken back.
-type refusal struct{ reason, message string }
+// blocker is why a failed rollout is not taken back.
+type blocker struct{ reason, message string }
 
 // facts are the Input, looked at.
 type facts struct {
@@ -94,37 +85,37 @@ func newFacts(in Input) (facts, error) {
 		f.deployed = *known
 	}
 	f.healthy = find(f.history, numbered(f.status.LastHealthy))
-	if in.Rollout.Complete && f.deployed.data != nil {
+	if in.Health.Healthy() && f.deployed.data != nil {
 		f.healthy = &f.deployed
 	}
 	return f, nil
 }
 
 // Choose decides whether the pods are what the spec says, or what they were when they were healthy last.
-func Choose(in Input) (Choice, error) {
+func Select(in Input) (Selection, error) {
 	f, err := newFacts(in)
 	if err != nil {
-		return Choice{}, err
+		return Selection{}, err
 	}
-	asWanted := Choice{Application: in.Application, facts: f, spec: f.wanted}
+	asSpecified := Selection{Application: in.Application, facts: f, spec: f.wanted}
 	if mark := f.rolledBack(); mark != nil {
 		return f.stay(*mark), nil
 	}
 	if !f.failed() {
-		return asWanted, nil
+		return asSpecified, nil
 	}
-	for _, refuse := range refusals() {
-		if asWanted.refused = refuse(f); asWanted.refused != nil {
-			return asWanted, nil
+	for _, refuse := range blockers() {
+		if asSpecified.blocked = refuse(f); asSpecified.blocked != nil {
+			return asSpecified, nil
 		}
 	}
 	pods, _ := f.healthy.pods(in.Application.UID)
-	return Choice{
-		Application: splice(in.Application, pods),
+	return Selection{
+		Application: withPodFields(in.Application, pods),
 		facts:       f,
 		spec:        f.healthy.spec,
 		from:        &f.deployed,
-		because:     because(in.Rollout),
+		cause:       causeOf(in.Health),
 	}, nil
 }
 
@@ -133,7 +124,7 @@ func Choose(in Input) (Choice, error) {
 // of another one.
 func (f facts) failed() bool {
 	rollback, paused := f.Application.Spec.Rollback, f.Application.Spec.Paused
-	return f.Rollout.Failed && f.deployed.spec == f.wanted &&
+	return f.Health.TimedOut && f.deployed.spec == f.wanted &&
 		rollback != nil && rollback.Policy == v1.RollbackOnFailure &&
 		(paused == nil || !*paused) &&
 		f.Application.Spec.ReconcilePolicy != v1.ReconcileObserve
@@ -141,8 +132,8 @@ func (f facts) failed() bool {
 
 // refusals are the reasons not to take a failed rollout back, in the order in which they are looked for.
 // Each returns nil if it does not apply.
-func refusals() []func(facts) *refusal {
-	return []func(facts) *refusal{
+func blockers() []func(facts) *blocker {
+	return []func(facts) *blocker{
 		noHealthyRevision,
 		sameSpec,
 		notTheRevision,
@@ -152,56 +143,56 @@ func refusals() []func(facts) *refusal {
 }
 
 // noHealthyRevision: there is nothing to go back to.
-func noHealthyRevision(f facts) *refusal {
+func noHealthyRevision(f facts) *blocker {
 	switch {
 	case f.healthy != nil:
 		return nil
 	case f.status.LastHealthy > 0:
-		return &refusal{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision of revision %d, which was healthy last, is gone.", f.status.LastHealthy)}
+		return &blocker{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision of revision %d, which was healthy last, is gone.", f.status.LastHealthy)}
 	default:
-		return &refusal{v1.ReasonNoHealthyRevision, "No revision has been healthy yet."}
+		return &blocker{v1.ReasonNoHealthyRevision, "No revision has been healthy yet."}
 	}
 }
 
 // sameSpec: going back would change nothing. The revision itself was healthy, and pods that replace its
 // own fail; or only ConfigMaps or Secrets have changed, whose former content nobody has kept.
-func sameSpec(f facts) *refusal {
+func sameSpec(f facts) *blocker {
 	switch {
 	case f.healthy.spec != f.wanted:
 		return nil
 	case f.healthy.name == f.deployed.name:
-		return &refusal{v1.ReasonSameSpec, capitalized(fmt.Sprintf("%s has been healthy, and is what runs.", f.healthy))}
+		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf("%s has been healthy, and is what runs.", f.healthy))}
 	default:
-		return &refusal{v1.ReasonSameSpec, capitalized(fmt.Sprintf(
+		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf(
 			"%s, which was healthy last, says the same about the pods; ConfigMaps or Secrets that they use have changed since, and their former content is not kept.", f.healthy))}
 	}
 }
 
 // notTheRevision: another revision would not fare better.
-func notTheRevision(f facts) *refusal {
-	switch {
-	case isOfRevision(f.Rollout.Reason):
+func notTheRevision(f facts) *blocker {
+	switch worst := f.Health.Worst(); {
+	case worst == nil:
+		return &blocker{v1.ReasonNotTheRevision, "No pod says yet why it does not serve."}
+	case causedByRevision(worst.Reason):
 		return nil
-	case f.Rollout.Reason == "":
-		return &refusal{v1.ReasonNotTheRevision, "No pod says yet why it does not serve."}
 	default:
-		return &refusal{v1.ReasonNotTheRevision, fmt.Sprintf("%s is not put right by another revision.", f.Rollout.Reason)}
+		return &blocker{v1.ReasonNotTheRevision, fmt.Sprintf("%s is not put right by another revision.", worst.Reason)}
 	}
 }
 
 // revisionGone: the object is there, but is not what its name stands for.
-func revisionGone(f facts) *refusal {
+func revisionGone(f facts) *blocker {
 	if _, found := f.healthy.pods(f.Application.UID); found {
 		return nil
 	}
-	return &refusal{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision %s, which was healthy last, cannot be read.", f.healthy.name)}
+	return &blocker{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision %s, which was healthy last, cannot be read.", f.healthy.name)}
 }
 
 // revisionRefused: the rules, or the limits of the class, are others by now; or what is around the pods
 // does not fit them any more, such as a route to a port that they did not have.
-func revisionRefused(f facts) *refusal {
+func revisionRefused(f facts) *blocker {
 	pods, _ := f.healthy.pods(f.Application.UID)
-	errs, _ := f.Validate(splice(f.Application, pods))
+	errs, _ := f.Validate(withPodFields(f.Application, pods))
 	if len(errs) == 0 {
 		return nil
 	}
@@ -209,13 +200,13 @@ func revisionRefused(f facts) *refusal {
 	if more := len(errs) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &refusal{v1.ReasonRevisionRefused, capitalized(message)}
+	return &blocker{v1.ReasonRevisionRefused, text.Capitalize(message)}
 }
 
 // stay keeps what was put back. It must not be replaced by what has failed, even if it cannot be rendered
 // any more; then everything is left as it is.
-func (f facts) stay(m mark) Choice {
-	c := Choice{Application: f.Application, facts: f, spec: m.runs.spec, from: &m.from, because: m.because}
+func (f facts) stay(m mark) Selection {
+	c := Selection{Application: f.Application, facts: f, spec: m.runs.spec, from: &m.from, cause: m.cause}
 	// The references may have changed since, and only the revision with the newer ones is kept.
 	sameSpec := func(r revision) bool { return r.spec == m.runs.spec }
 	known := m.runs
@@ -229,7 +220,7 @@ func (f facts) stay(m mark) Choice {
 		c.Invalid, c.InvalidReason = field.ErrorList{err}, v1.ReasonRevisionMissing
 		return c
 	}
-	c.Application = splice(f.Application, pods)
+	c.Application = withPodFields(f.Application, pods)
 	c.Invalid, c.InvalidReason = f.Validate(c.Application)
 	for _, err := range c.Invalid {
 		err.Detail = "of the revision that was put back: " + err.Detail
@@ -237,29 +228,27 @@ func (f facts) stay(m mark) Choice {
 	return c
 }
 
-func because(r Rollout) string {
-	if r.Message == "" {
-		return r.Reason + "."
+// causeOf says why the rollout failed.
+func causeOf(rollout health.Rollout) string {
+	worst := rollout.Worst()
+	if worst == nil {
+		return v1.ReasonProgressDeadlineExceeded + "."
 	}
-	return r.Reason + ": " + r.Message
-}
-
-// capitalized makes the beginning of a sentence.
-func capitalized(text string) string {
-	if text == "" {
-		return ""
+	message := rollout.Describe(worst)
+	if message == "" {
+		return worst.Reason + "."
 	}
-	return strings.ToUpper(text[:1]) + text[1:] // They begin with an ASCII letter.
+	return worst.Reason + ": " + message
 }
 
 // condition is the condition RolledBack, or nil where it does not apply. runs is what is to run.
-func (c Choice) condition(runs revision) *metav1.Condition {
+func (c Selection) condition(runs revision) *metav1.Condition {
 	switch {
 	case c.from != nil:
-		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: capitalized(fmt.Sprintf(
-			"%s failed: %s %s runs instead, until the spec says something else about the pods.", c.from.describe(c.facts.Application.Spec.Image), c.because, capitalized(runs.String())))}
-	case c.refused != nil:
-		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: c.refused.reason, Message: c.refused.message}
+		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: text.Capitalize(fmt.Sprintf(
+			"%s failed: %s %s runs instead, until the spec says something else about the pods.", c.from.describe(c.facts.Application.Spec.Image), c.cause, text.Capitalize(runs.String())))}
+	case c.blocked != nil:
+		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: c.blocked.reason, Message: c.blocked.message}
 	default:
 		return nil
 	}

@@ -1,7 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package status
+// Package apierror classifies the errors of the API server: which reason a condition gives for them, and what a person reads.
+package apierror
 
 import (
 	"errors"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // ReasonFor returns the reason of the condition Ready for a write that failed: after the apply
@@ -62,9 +64,9 @@ func reasonForForbidden(message string) string {
 	}
 }
 
-// reasonForPods returns the reason for which a Deployment cannot create pods. Its condition
+// ReasonForPods returns the reason for which a Deployment cannot create pods. Its condition
 // ReplicaFailure has nothing but the message of the API server's answer.
-func reasonForPods(message string) string {
+func ReasonForPods(message string) string {
 	switch {
 	case deniedByQuota(message):
 		return v1.ReasonQuotaExceeded
@@ -84,9 +86,9 @@ func answer(err error) (message string, answered bool) {
 	return status.Status().Message, true
 }
 
-// errorMessage says for people why a write failed. Of requests that got no answer it leaves the
+// Message says for people why a write failed. Of requests that got no answer it leaves the
 // address out: it changes from try to try, and is nothing for those who read an Application.
-func errorMessage(err error) string {
+func Message(err error) string {
 	switch {
 	case namespaceTerminates(err):
 		return "The namespace is being deleted."
@@ -97,11 +99,11 @@ func errorMessage(err error) string {
 	var request *url.Error
 	switch {
 	case message != "":
-		return sentence(message)
+		return text.Sentence(message)
 	case errors.As(err, &request):
 		return "The API server did not answer."
 	case err.Error() != "":
-		return sentence(err.Error())
+		return text.Sentence(err.Error())
 	default:
 		return "The API server gave no reason."
 	}

@@ -1,0 +1,72 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package text makes messages fit for a status: whole sentences of bounded length, and of other
+// components' messages one line that stays the same while nothing changes.
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentence ends text as a sentence ends. The rest stays as it is: it may begin with a name.
+func Sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "…") {
+		return text
+	}
+	return text + "."
+}
+
+// Capitalize begins text as a sentence begins.
+func Capitalize(text string) string {
+	if text == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// Truncate shortens text to at most limit bytes of JSON, between two characters, and marks the cut.
+func Truncate(text string, limit int) string {
+	const mark = "…"
+	text = strings.ToValidUTF8(text, "?")
+	size, end := 0, 0
+	for i, r := range text {
+		if size <= limit-len(mark) {
+			end = i
+		}
+		if size += jsonSizeOf(r); size > limit {
+			if limit < len(mark) {
+				return ""
+			}
+			return text[:end] + mark
+		}
+	}
+	return text
+}
+
+// JSONSize is how many bytes the texts take in JSON, without their quotes.
+func JSONSize(texts ...string) int {
+	n := 0
+	for _, text := range texts {
+		for _, r := range text {
+			n += jsonSizeOf(r)
+		}
+	}
+	return n
+}
+
+// jsonSizeOf is how many bytes a character takes in JSON. The API server escapes what means something in HTML.
+func jsonSizeOf(r rune) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
+		return len(`\n`)
+	case r < ' ', r == 0x7f, r == '<', r == '>', r == '&', r == '\u2028', r == '\u2029', r == utf8.RuneError:
+		return len(`\u0000`)
+	default:
+		return utf8.RuneLen(r)
+	}
+}
