@@ -127,9 +127,9 @@ func TestImportsExist(t *testing.T) {
 	}
 }
 
-var sourceFile = regexp.MustCompile(`"((?:pkg|cmd)/[^"]+\.go)"`)
+var sourceFile = regexp.MustCompile(`"((?:pkg|cmd|docs)/[^"]+\.(?:go|md))"`)
 
-// TestStagesNameTheirCode looks for the files that the page sends its readers to.
+// TestStagesNameTheirCode looks for the files, and the chapters of the book, that the page sends its readers to.
 func TestStagesNameTheirCode(t *testing.T) {
 	content := own(t, ".js")["stages.js"]
 	found := sourceFile.FindAllStringSubmatch(content, -1)

@@ -151,7 +151,7 @@ func TestRealController(t *testing.T) {
 		}
 	}
 	text := evaluate[string](b, `document.querySelector(".panel").textContent`)
-	for _, says := range []string{"The API server says: application added", "Queued, because: Application added", "Created deployment", "Created service", "Updated application status"} {
+	for _, says := range []string{"Event of the watch: application added", "Queued: Application added", "Created deployment", "Created service", "Updated application status"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("the timeline does not say %q", says)
 		}

@@ -67,9 +67,9 @@ func TestFollowKey(t *testing.T) {
 	for _, says := range []string{
 		"Application updated", "Settled", "2 writes", "13 ms", // the sync as a whole
 		"in the queue 100 µs", "apply 6.8 ms", "status 4.9 ms", // where the time went
-		"The API server says: application changed", "A handler was told: application updated", ".spec.image",
-		"Queued, because: Application updated", "Apply deployment: the Application changed", `.spec.template.spec.containers[name="web"].image`,
-		"Applied deployment", "HTTP 200", "version 1811 → 1840", "Updated application status", "Comes back by itself in 10 min: look again",
+		"Event of the watch: application changed", "Handler called: application updated", ".spec.image",
+		"Queued: Application updated", "Apply deployment: the Application changed", `.spec.template.spec.containers[name="web"].image`,
+		"Applied deployment", "HTTP 200", "version 1811 → 1840", "Updated application status", "Comes back in 10 min: look again",
 	} {
 		if !strings.Contains(text, says) {
 			t.Errorf("the timeline does not say %q", says)

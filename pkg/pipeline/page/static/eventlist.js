@@ -19,7 +19,7 @@ export function EventList({ events, act, at, withKey = false }) {
   const from = Math.min(end + 8, events.length - 1);
   const shown = [];
   for (let i = from; i >= 0 && shown.length < limits.rows; i--) shown.push(events[i]);
-  if (shown.length === 0) return html`<p class="muted empty">Nothing yet that fits the filter.</p>`;
+  if (shown.length === 0) return html`<p class="muted empty">No events match the filter yet.</p>`;
   return html`<ol class="events">${shown.map((event) => html`<${EventRow} key=${event.sequence} event=${event} act=${act} withKey=${withKey} here=${event === at} />`)}</ol>
     ${events.length > shown.length && html`<p class="muted small">The newest ${count(shown.length)} of ${count(events.length)}; pause to step through all of them.</p>`}`;
 }

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// What an event says, as a sentence.
+// Events as sentences.
 import { bytes, clock, count, duration, nameOf, short, words } from "./format.js";
 
 /** The resource's name in the singular, well enough for a sentence: deployments.apps → deployment. */
@@ -24,33 +24,33 @@ function object(event) {
 
 const ofWatch = {
   Listed: (e) => `Listed ${e.resource}: ${count(e.count)} objects`,
-  WatchStarted: (e) => `Watch of ${e.resource} opened${e.oldResourceVersion ? `, after version ${e.oldResourceVersion}` : ", from the whole state on"}`,
-  WatchEvent: (e) => `The API server says: ${object(e)} ${changed[e.reason] ?? e.reason}`,
-  Bookmark: (e) => `Bookmark of ${e.resource}: nothing changed up to version ${e.resourceVersion}`,
+  WatchStarted: (e) => `Watch of ${e.resource} opened${e.oldResourceVersion ? `, after version ${e.oldResourceVersion}` : ", beginning with the whole state"}`,
+  WatchEvent: (e) => `Event of the watch: ${object(e)} ${changed[e.reason] ?? e.reason}`,
+  Bookmark: (e) => `Bookmark of ${e.resource}: all changes have arrived up to version ${e.resourceVersion}`,
   InitialEventsEnd: (e) => `The whole state of ${e.resource} has arrived`,
   WatchEnded: (e) => `Watch of ${e.resource} ended${e.reason ? `: ${e.reason}` : ""}`,
   Requested: (e) => `HTTP ${e.verb} of ${e.resource}${e.code ? ` answered ${e.code}` : ""}${e.bytes ? `, ${bytes(e.bytes)}` : ""}`,
 };
 
 const ofKey = {
-  Handled: (e) => `A handler was told: ${object(e)} ${words(e.reason).toLowerCase()}`,
-  Enqueued: (e) => `Queued, because: ${words(e.reason)}`,
-  Delayed: (e) => `Comes back by itself${e.due ? ` ${later(e)}` : ""}${e.reason ? `: ${words(e.reason).toLowerCase()}` : ""}`,
-  Retrying: (e) => `Backs off: tried again${e.due ? ` ${later(e)}` : ""}${e.failures ? `, failed ${times(e.failures)} in a row` : ""}`,
+  Handled: (e) => `Handler called: ${object(e)} ${words(e.reason).toLowerCase()}`,
+  Enqueued: (e) => `Queued: ${words(e.reason)}`,
+  Delayed: (e) => `Comes back${e.due ? ` ${later(e)}` : ""}${e.reason ? `: ${words(e.reason).toLowerCase()}` : ""}`,
+  Retrying: (e) => `Retries with back-off${e.due ? ` ${later(e)}` : ""}${e.failures ? `, failed ${times(e.failures)} in a row` : ""}`,
   Started: (e) => `A worker took the key${e.milliseconds === undefined ? "" : ` after ${duration(e.milliseconds)} in the queue`}`,
 };
 
 const ofSync = {
   Observed: (e) => `Read the Application and ${children(e.count ?? 0)} from the caches`,
-  Unchanged: () => "Nothing is new since the Application came to rest",
-  Gone: () => "The Application does not exist any more",
+  Unchanged: () => "Nothing has changed since the last successful sync",
+  Gone: () => "The Application no longer exists",
   Fresh: () => "The caches have seen our last writes",
   Stale: (e) => `The cache${e.resource ? ` of ${e.resource}` : ""} has not seen our last write yet`,
-  Rendered: (e) => `There should be ${children(e.count ?? 0)}`,
-  Planned: (e) => (e.count ? `${count(e.count)} ${e.count === 1 ? "child needs" : "children need"} a change` : "Everything is as it should be: nothing to write"),
+  Rendered: (e) => `Rendered ${children(e.count ?? 0)}`,
+  Planned: (e) => (e.count ? `${count(e.count)} ${e.count === 1 ? "child needs" : "children need"} a change` : "No child needs a change"),
   Step: (e) => `${e.result} ${object(e)}${e.reason ? `: ${e.reason}` : ""}`,
   Wrote: (e) => (e.result && e.result !== "Success" ? `${words(e.verb)} of ${object(e)} was refused: ${words(e.result)}` : `${wrote[e.verb] ?? e.verb} ${object(e)}`),
-  Status: (e) => ({ Written: "Status written", Unchanged: "Status is the same: not written", Deferred: "Status moves: written when it has settled", Failed: "Status could not be written" })[e.result] ?? `Status: ${e.result}`,
+  Status: (e) => ({ Written: "Status written", Unchanged: "Status unchanged: not written", Deferred: "Status change batched: written within a second", Failed: "Status could not be written" })[e.result] ?? `Status: ${e.result}`,
   Synced: (e) => `Sync ended: ${words(e.result)}`,
 };
 

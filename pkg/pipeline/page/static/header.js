@@ -30,7 +30,7 @@ export function Header({ state, act }) {
     </div>
   </header>
   <div role="status" aria-live="polite" class="notices">
-    ${state.connection.state === "lost" && html`<p class="notice warn">Connection lost at ${clock(state.connection.since, false)}. ${state.connection.why} Trying again; what you see is from before.</p>`}
+    ${state.connection.state === "lost" && html`<p class="notice warn">Connection lost at ${clock(state.connection.since, false)}. ${state.connection.why} Reconnecting; the page shows the state from before.</p>`}
     ${state.notice && html`<p class="notice">${state.notice.text} <span class="muted">${clock(state.notice.at, false)}</span> <button class="link" onClick=${() => act(dismiss)}>Dismiss</button></p>`}
   </div>`;
 }

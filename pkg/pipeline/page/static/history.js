@@ -29,7 +29,7 @@ export function History({ state, act, at }) {
     </div>
     <p class="here" id="cursor">${at
     ? html`<span class="mono">${clock(at.time)}</span> <span class="chip">${stageOf(at.stage).title}</span> ${at.key && html`<strong>${nameOf(at.key)}</strong>`} <span>${sentence(at)}</span>`
-    : html`<span class="muted">No event fits.</span>`}</p>
+    : html`<span class="muted">No event matches.</span>`}</p>
     <p class="muted small">${events.length > 0 && `${count(position + 1)} of ${count(events.length)}`} · <span id="held">${count(held)} new since the pause</span> · <button class="link" onClick=${() => act(togglePause)}>Resume</button></p>
   </section>`;
 }

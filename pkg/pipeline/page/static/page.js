@@ -21,7 +21,7 @@ export function Page({ state, act }) {
   const at = state.paused ? current(state) : undefined;
   const asTable = state.asTable || innerWidth < tooNarrow;
   return html`
-    <a class="skip" href="#selected">Skip to what is selected</a>
+    <a class="skip" href="#selected">Skip to the selection</a>
     <${Header} state=${state} act=${act} />
     <main>
       <section class="card flow-card" aria-label="The flow">

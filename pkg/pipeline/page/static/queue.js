@@ -27,7 +27,7 @@ export function Queue({ state, act, parts }) {
           <td>${key.verdict}${key.error && html`<span class="error">${key.error}</span>`}</td>
         </tr>`)}</tbody>
       </table></div>`}
-      ${total > data[part].length && html`<p class="muted small">The first ${count(data[part].length)}.</p>`}`;
+      ${total > data[part].length && html`<p class="muted small">Only the first ${count(data[part].length)} are shown.</p>`}`;
   });
 }
 

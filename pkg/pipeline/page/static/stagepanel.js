@@ -17,7 +17,7 @@ const contents = {
   watch: ({ state }) => html`<h2>Informers</h2><${Informers} state=${state} />`,
   fifo: ({ state }) => html`<h2>Informers</h2><${Informers} state=${state} />`,
   store: (props) => html`<h2>The caches</h2><${Cache} ...${props} />`,
-  queue: (props) => html`<h2>The keys in it</h2><${Queue} ...${props} parts=${["ready", "processing", "delayed"]} />`,
+  queue: (props) => html`<h2>Its keys</h2><${Queue} ...${props} parts=${["ready", "processing", "delayed"]} />`,
   worker: (props) => html`<h2>At work</h2><${Queue} ...${props} parts=${["processing"]} />`,
 };
 

@@ -49,9 +49,9 @@ function Syncs({ timeline, at, only, act }) {
       <span class="muted small">${count(groups.length)} of ${count(all.length)}</span></p>`}
     ${!only && waiting.length > 0 && html`<section class="sync" aria-label="Since the last sync"><h3>Since the last sync</h3><${Line} events=${waiting.slice(-mostCauses)} at=${at} /></section>`}
     ${groups.map((group, i) => html`<${OneSync} key=${group.id} group=${group} open=${i === 0 || group === wrote || group.events.includes(at)} at=${at} />`)}
-    ${timeline.truncated && html`<p class="muted small">What happened before is not held any more.</p>`}
-    ${only && groups.length === 0 && html`<p class="muted">None of the syncs that are held wrote or failed.</p>`}
-    ${!only && groups.length === 0 && waiting.length === 0 && html`<p class="muted">Nothing is held about this key.</p>`}`;
+    ${timeline.truncated && html`<p class="muted small">Older events are no longer kept.</p>`}
+    ${only && groups.length === 0 && html`<p class="muted">None of the recorded syncs wrote or failed.</p>`}
+    ${!only && groups.length === 0 && waiting.length === 0 && html`<p class="muted">Nothing is recorded about this key.</p>`}`;
 }
 
 function OneSync({ group, open: isOpen, at }) {
