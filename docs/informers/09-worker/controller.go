@@ -11,13 +11,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 )
 
 const (
@@ -34,10 +34,12 @@ type Controller struct {
 	maps    coreinformers.TypedConfigMapInformer
 	synced  cache.DoneChecker
 	queue   workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	// wrote is told of every write.
-	wrote func(what string, written *corev1.ConfigMap)
-	// broken makes syncs fail.
-	broken func() error
+	// onWrite is called after every write.
+	onWrite func(verb string, written *corev1.ConfigMap)
+	// onError is called with the error of every sync that failed.
+	onError func(error)
+	// beforeSync may make a sync fail, or panic.
+	beforeSync func() error
 }
 
 // New makes a controller that sees one namespace.
@@ -49,11 +51,14 @@ func New(client kubernetes.Interface, namespace string) (*Controller, error) {
 		maps:    factory.Core().V1().ConfigMaps(),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](10*time.Millisecond, time.Second),
-			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{}),
+			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "copies"}), // Without a name, it has no metrics.
 	}
 	registration, err := c.maps.TypedInformer().AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.ConfigMap]{
-		AddFunc:    c.enqueue,
-		UpdateFunc: func(_, after *corev1.ConfigMap) { c.enqueue(after) },
+		AddFunc: c.enqueue,
+		UpdateFunc: func(before, after *corev1.ConfigMap) {
+			c.enqueue(before) // The owner that a copy has lost must hear of it too.
+			c.enqueue(after)
+		},
 		DeleteFunc: func(deleted cache.DeletedObject[*corev1.ConfigMap]) { c.enqueue(deleted.OptionalObj) },
 	})
 	if err != nil {
@@ -63,15 +68,16 @@ func New(client kubernetes.Interface, namespace string) (*Controller, error) {
 	return c, nil
 }
 
-// enqueue chooses the key: the object's own, or its owner's. What happened to it is thrown away.
+// enqueue chooses keys: the object's own, and its owner's. It does not pass on what happened.
 func (c *Controller) enqueue(object *corev1.ConfigMap) {
 	if object == nil {
-		return // Deleted, and never seen. A copy that nobody has seen is nobody's loss.
+		return // A deletion whose object the store never had: no owner can have acted on it.
 	}
 	if _, wanted := object.Labels[wantsCopy]; wanted {
 		c.queue.Add(cache.MetaObjectToName(object))
 	}
-	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == "ConfigMap" {
+	// The sync proves by UID that the owner is still the same object.
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.APIVersion == "v1" && owner.Kind == "ConfigMap" {
 		c.queue.Add(cache.NewObjectName(object.Namespace, owner.Name))
 	}
 }
@@ -84,81 +90,43 @@ func (c *Controller) Run(ctx context.Context) {
 	defer running.Wait()
 	if cache.WaitFor(ctx, "", c.synced) {
 		for range workers {
-			running.Go(func() { c.work(ctx) })
+			running.Go(func() { c.runWorker(ctx) })
 		}
 		<-ctx.Done()
 	}
 	c.queue.ShutDown()
 }
 
-// work is the whole of a worker: take a key, sync it, say how that went.
-func (c *Controller) work(ctx context.Context) {
-	for {
-		key, shutdown := c.queue.Get()
-		if shutdown {
-			return
-		}
-		if err := c.syncHandler(ctx, key); err != nil {
-			c.queue.AddRateLimited(key)
-		} else {
-			c.queue.Forget(key)
-		}
-		c.queue.Done(key)
+func (c *Controller) runWorker(ctx context.Context) {
+	for c.processNextWorkItem(ctx) {
 	}
 }
 
-// syncHandler makes one key right, whatever it was that happened.
-func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName) error {
-	if c.broken != nil {
-		if err := c.broken(); err != nil {
-			return err
+// processNextWorkItem is the whole of a worker: take a key, sync it, decide when it comes back.
+func (c *Controller) processNextWorkItem(ctx context.Context) bool {
+	key, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer c.queue.Done(key) // On every path, or the key is never synced again.
+	if err := recoverPanic(func() error { return c.syncHandler(ctx, key) }); err != nil {
+		klog.FromContext(ctx).Error(err, "Sync failed; retrying with back-off", "configMap", key)
+		if c.onError != nil {
+			c.onError(err)
 		}
+		c.queue.AddRateLimited(key)
+		return true
 	}
-	lister := c.maps.Lister().ConfigMaps(key.Namespace)
-	owner, err := lister.Get(key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil // The garbage collector deletes the copy.
-	}
-	if err != nil {
-		return err
-	}
-	want := copyOf(owner)
-	maps := c.client.CoreV1().ConfigMaps(key.Namespace)
-	live, err := lister.Get(want.Name)
-	switch {
-	case apierrors.IsNotFound(err):
-		_, err = maps.Create(ctx, want, metav1.CreateOptions{})
-		return c.done("create", want, err)
-	case err != nil:
-		return err
-	case !metav1.IsControlledBy(live, owner):
-		return fmt.Errorf("%s belongs to somebody else", want.Name)
-	case live.Data["length"] != want.Data["length"]:
-		update := live.DeepCopy()
-		update.Data = want.Data
-		_, err = maps.Update(ctx, update, metav1.UpdateOptions{})
-		return c.done("update", want, err)
-	default:
-		return nil
-	}
+	c.queue.Forget(key)
+	return true
 }
 
-func (c *Controller) done(what string, written *corev1.ConfigMap, err error) error {
-	if err == nil {
-		c.wrote(what, written)
-	}
-	return err
-}
-
-// copyOf is what should be. It depends on the owner alone.
-func copyOf(owner *corev1.ConfigMap) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:            owner.Name + "-copy",
-			Namespace:       owner.Namespace,
-			Labels:          map[string]string{isCopy: ""},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
-		},
-		Data: owner.Data,
-	}
+// recoverPanic makes a panic an error, so that it costs one key and not the process.
+func recoverPanic(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return f()
 }

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 
@@ -23,13 +25,18 @@ type sea struct {
 	lab    *lab.Lab
 	maps   typedcore.ConfigMapInterface
 	writes chan string
-	fails  atomic.Int64
-	stop   func()
+	// failures has the first refusal of a sync to touch a stranger.
+	failures chan string
+	fails    atomic.Int64
+	stop     func()
 }
+
+// panics is the number of failures left at which a sync panics.
+const panics = 3
 
 // Lab lets a controller miss events, lose its copy, and fail.
 func Lab(ctx context.Context, l *lab.Lab) error {
-	s := &sea{lab: l, maps: l.Client.CoreV1().ConfigMaps(l.Namespace), writes: make(chan string, 100), stop: func() {}}
+	s := &sea{lab: l, maps: l.Client.CoreV1().ConfigMaps(l.Namespace), writes: make(chan string, 100), failures: make(chan string, 1), stop: func() {}}
 	defer func() { s.stop() }()
 
 	l.Step("five edits before the workers start: five events, one key, one write")
@@ -74,8 +81,12 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("three syncs fail; the key is not lost")
-	s.fails.Store(3)
+	if err := s.tamper(ctx); err != nil {
+		return err
+	}
+
+	l.Step("three syncs fail, the first of them with a panic; the key is not lost")
+	s.fails.Store(panics)
 	if err := s.edit(ctx, "8"); err != nil {
 		return err
 	}
@@ -83,9 +94,43 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	l.Say("failures left: %d", s.fails.Load())
+
+	l.Step("the label goes: nobody wants the copy any more")
+	if _, err := s.maps.Patch(ctx, "ida", types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "delete ida-copy, length 8"); err != nil {
+		return err
+	}
 	s.stop()
-	l.Say("writes that nobody waited for: %d", len(s.writes))
+	l.Say("other writes: %d", len(s.writes))
 	return nil
+}
+
+// tamper changes the copy where a careless controller does not look: beside the field that changes most, and in its metadata.
+func (s *sea) tamper(ctx context.Context) error {
+	s.lab.Step("somebody adds sails to the copy, and leaves its length alone")
+	if _, err := s.maps.Patch(ctx, "ida-copy", types.MergePatchType, []byte(`{"data":{"sails":"black"}}`), metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	if err := s.see(ctx, "update ida-copy, length 7"); err != nil {
+		return err
+	}
+
+	s.lab.Step("somebody takes the owner reference off: the lost owner's key is queued, and its sync refuses to touch the stranger")
+	if _, err := s.maps.Patch(ctx, "ida-copy", types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`), metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	failure, err := lab.Receive(ctx, "the failure", s.failures)
+	if err != nil {
+		return err
+	}
+	s.lab.Say("error:  %s", failure)
+	if err := s.maps.Delete(ctx, "ida-copy", metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	s.lab.Say("the stranger is deleted; the key comes back from its back-off")
+	return s.see(ctx, "create ida-copy, length 7")
 }
 
 // start runs a new controller, as a new process would.
@@ -94,14 +139,25 @@ func (s *sea) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.wrote = func(what string, written *corev1.ConfigMap) {
-		s.writes <- fmt.Sprintf("%s %s, length %s", what, written.Name, written.Data["length"])
+	c.onWrite = func(verb string, written *corev1.ConfigMap) {
+		s.writes <- fmt.Sprintf("%s %s, length %s", verb, written.Name, written.Data["length"])
 	}
-	c.broken = func() error {
+	c.beforeSync = func() error {
 		if left := s.fails.Load(); left > 0 && s.fails.CompareAndSwap(left, left-1) {
+			if left == panics {
+				panic("broken")
+			}
 			return errors.New("broken " + strconv.FormatInt(left, 10))
 		}
 		return nil
+	}
+	c.onError = func(err error) {
+		if strings.Contains(err.Error(), "not controlled") {
+			select {
+			case s.failures <- err.Error():
+			default: // The same again, which nothing waits for.
+			}
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running wait.Group
