@@ -25,11 +25,12 @@ import (
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
-// chapter is a chapter with its lab.
+// chapter is a chapter with its labs.
 type chapter struct {
 	// directory begins with the number, in two digits.
 	directory string
-	run       lab.Func
+	// labs run one after the other. The chapter shows the output of each in a block of its own.
+	labs []lab.Func
 }
 
 func (c chapter) number() string { return c.directory[:2] }
@@ -37,23 +38,25 @@ func (c chapter) number() string { return c.directory[:2] }
 // chapters are all of them, in order.
 func chapters() []chapter {
 	return []chapter{
-		{"01-list-and-watch", listandwatch.Lab},
-		{"02-type-to-url", typetourl.Lab},
-		{"03-reflector", reflector.Lab},
-		{"04-fifo", fifo.Lab},
-		{"05-indexer", indexer.Lab},
-		{"06-shared-informer", sharedinformer.Lab},
-		{"07-lister", lister.Lab},
-		{"08-workqueue", workqueue.Lab},
-		{"09-worker", worker.Lab},
-		{"10-concurrency", concurrency.Lab},
-		{"11-own-writes", ownwrites.Lab},
-		{"12-leader-election", leaderelection.Lab},
-		{"13-crd", crd.Lab},
-		{"14-four-ways", fourways.Lab},
-		{"15-repair", repair.Lab},
+		{"01-list-and-watch", labs(listandwatch.Lab, listandwatch.Versions)},
+		{"02-type-to-url", labs(typetourl.Lab)},
+		{"03-reflector", labs(reflector.Lab)},
+		{"04-fifo", labs(fifo.Lab)},
+		{"05-indexer", labs(indexer.Lab)},
+		{"06-shared-informer", labs(sharedinformer.Lab, sharedinformer.SlowHandler, sharedinformer.Relist)},
+		{"07-lister", labs(lister.Lab)},
+		{"08-workqueue", labs(workqueue.Lab)},
+		{"09-worker", labs(worker.Lab)},
+		{"10-concurrency", labs(concurrency.Lab)},
+		{"11-own-writes", labs(ownwrites.Lab)},
+		{"12-leader-election", labs(leaderelection.Lab)},
+		{"13-crd", labs(crd.Lab)},
+		{"14-four-ways", labs(fourways.Lab)},
+		{"15-repair", labs(repair.Lab)},
 	}
 }
+
+func labs(all ...lab.Func) []lab.Func { return all }
 
 // parts are what labs run in a process of their own.
 func parts() map[string]func(ctx context.Context, output io.Writer) error {

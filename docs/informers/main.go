@@ -68,8 +68,10 @@ func run(ctx context.Context, arguments []string, output io.Writer) (err error) 
 	for _, c := range chosen {
 		fmt.Fprintf(output, "=== %s\n", c.directory)
 		start := time.Now()
-		if err := lab.Run(ctx, settingOf(cp), c.number(), c.run, output); err != nil {
-			return fmt.Errorf("lab %s: %w", c.directory, err)
+		for _, run := range c.labs {
+			if err := lab.Run(ctx, settingOf(cp), c.number(), run, output); err != nil {
+				return fmt.Errorf("lab %s: %w", c.directory, err)
+			}
 		}
 		took = append(took, fmt.Sprintf("%-28s %5.1f s", c.directory, time.Since(start).Seconds()))
 	}

@@ -10,12 +10,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -107,49 +105,16 @@ func (s *source) WatchWithContext(ctx context.Context, options metav1.ListOption
 	if err != nil {
 		return nil, err
 	}
-	return newTap(inner, s.lose), nil
+	return lab.NewTap(inner, s.lose), nil
 }
 
 // lose turns one deletion into the error that an API server sends when its history is too short.
-func (s *source) lose(event watch.Event) watch.Event {
+func (s *source) lose(event watch.Event) (_ watch.Event, deliver bool) {
 	if event.Type == watch.Deleted && s.break410.CompareAndSwap(true, false) {
 		s.lab.Say("<- %d Expired", http.StatusGone)
-		status := apierrors.NewResourceExpired("too old resource version").Status()
-		return watch.Event{Type: watch.Error, Object: &status}
+		return lab.Expired(), true
 	}
-	return event
-}
-
-// tap passes the events of a watch through a function.
-type tap struct {
-	watch.Interface
-	result  chan watch.Event
-	stopped chan struct{}
-	once    sync.Once
-}
-
-func newTap(inner watch.Interface, through func(watch.Event) watch.Event) *tap {
-	t := &tap{Interface: inner, result: make(chan watch.Event), stopped: make(chan struct{})}
-	go func() {
-		defer close(t.result)
-		for event := range inner.ResultChan() {
-			select {
-			case t.result <- through(event):
-			case <-t.stopped:
-				return
-			}
-		}
-	}()
-	return t
-}
-
-// ResultChan implements [watch.Interface].
-func (t *tap) ResultChan() <-chan watch.Event { return t.result }
-
-// Stop implements [watch.Interface].
-func (t *tap) Stop() {
-	t.once.Do(func() { close(t.stopped) })
-	t.Interface.Stop()
+	return event, true
 }
 
 // store is a [cache.ReflectorStore] that keeps nothing.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,9 @@ import (
 
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
+
+// held is how long an event is processed when the lock is not free.
+const held = 200 * time.Millisecond
 
 // Lab needs no cluster: the queue stands between the reflector and the store, and this plays both.
 func Lab(_ context.Context, l *lab.Lab) error {
@@ -60,15 +64,36 @@ func Lab(_ context.Context, l *lab.Lab) error {
 		}
 	}
 
-	l.Step("the queue can be filled while an event is processed")
-	if err := atomic.Add(boat("ida", "6")); err != nil {
-		return err
+	return unlocked(l)
+}
+
+// unlocked shows when the queue's lock is free while an event is processed.
+func unlocked(l *lab.Lab) error {
+	l.Step("can the reflector add an event while another one is processed?")
+	for _, waiting := range []int{0, 1999, 2000} {
+		queue := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, UnlockWhileProcessing: true})
+		for range waiting + 1 {
+			if err := queue.Add(boat("ida", "6")); err != nil {
+				return err
+			}
+		}
+		added := make(chan error, 1)
+		_, err := queue.Pop(func(any, bool) error {
+			go func() { added <- queue.Add(boat("moby", "7")) }()
+			select {
+			case err := <-added:
+				l.Say("%4d events wait: yes", waiting)
+				return err
+			case <-time.After(held):
+				l.Say("%4d events wait: no, it waits until the processing has ended", waiting)
+				return nil
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
-	_, err = atomic.Pop(func(any, bool) error { return atomic.Add(boat("moby", "7")) })
-	if err != nil {
-		return err
-	}
-	return drain(l, atomic)
+	return nil
 }
 
 // changes is what a watch tells.
