@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -79,6 +78,3 @@ func (s *story) url(ctx context.Context) (string, error) {
 
 // errNoLeader says that nobody holds the operator's Lease.
 var errNoLeader = errors.New("nobody holds the Lease")
-
-// sinceWhole rounds how long something took for a table.
-func sinceWhole(d time.Duration) string { return duration(d.Round(10 * time.Millisecond)) }

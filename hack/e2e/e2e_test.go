@@ -4,17 +4,14 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -38,7 +35,7 @@ func TestParseOptions(t *testing.T) {
 		{name: "another root", args: []string{"-root=" + t.TempDir()}, err: "is not the repository"},
 		{name: "an argument", args: []string{"now"}, err: `unexpected argument "now"`},
 		{name: "a stage that is none", args: []string{"-stage=other"}, err: "-stage"},
-		{name: "help", args: []string{"-help"}, err: errHelp.Error()},
+		{name: "help", args: []string{"-help"}, err: flag.ErrHelp.Error()},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -146,61 +143,6 @@ func TestIsChildWrite(t *testing.T) {
 	for _, test := range tests {
 		if got := isChildWrite(&test.event); got != test.want {
 			t.Errorf("%s: got %t", test.name, got)
-		}
-	}
-}
-
-func TestAwait(t *testing.T) {
-	s := newStory(options{}, &screen{out: os.Stdout})
-	calls := 0
-	err := s.await(t.Context(), "it", func(context.Context) (bool, string, error) {
-		calls++
-		// An error is seen, and not the end.
-		return calls == 2, "", map[int]error{1: errors.New("not yet")}[calls]
-	})
-	if err != nil || calls != 2 {
-		t.Errorf("got %v after %d calls", err, calls)
-	}
-
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errors.New("not within a moment"))
-	defer cancel()
-	err = s.await(ctx, "something", func(context.Context) (bool, string, error) { return false, "nothing", nil })
-	if err == nil || err.Error() != "not within a moment: waiting for something, last seen: nothing" {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestStepEndsWithItsProcesses holds for a kubelet, say, that dies while a step waits for something.
-func TestStepEndsWithItsProcesses(t *testing.T) {
-	s := newStory(options{}, &screen{out: os.Stdout})
-	died := errors.New("kubelet ended")
-	s.died <- died
-	err := s.performOne(t.Context(), step{title: "t", deadline: time.Minute, run: func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}})
-	if !errors.Is(err, died) {
-		t.Errorf("got %v, want %v", err, died)
-	}
-}
-
-func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		1500 * time.Microsecond: "1.5 ms",
-		20 * time.Millisecond:   "20 ms",
-		1230 * time.Millisecond: "1.2 s",
-		200 * time.Second:       "3 min 20 s",
-	} {
-		if got := duration(d); got != want {
-			t.Errorf("duration(%d) = %q, want %q", d, got, want)
-		}
-	}
-}
-
-func TestCut(t *testing.T) {
-	for width, want := range map[int]string{10: "größer", 6: "größer", 4: "grö…", 0: "…"} {
-		if got := cut("größer", width); got != want {
-			t.Errorf("cut to %d: got %q, want %q", width, got, want)
 		}
 	}
 }

@@ -12,14 +12,15 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"k8s.io/klog/v2"
 
 	"fairlead.dev/fairlead/hack/e2e/internal/sandbox"
+	"fairlead.dev/fairlead/hack/internal/process"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func main() {
 
 func run() int {
 	o, err := parseOptions(os.Args[1:], os.Stderr)
-	if errors.Is(err, errHelp) {
+	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	if err != nil {
@@ -41,25 +42,28 @@ func run() int {
 	// What client-go logs, for example about a watch that was lost, would disturb the picture; the steps tell what matters.
 	klog.SetLogger(klog.Logger{})
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := process.UntilSignal(context.Background())
 	defer stop()
-	out := newScreen(os.Stdout, os.Getenv)
-	switch {
-	case o.stage != "":
-		err = runStage(ctx, o, out)
+	out := steps.NewPrinter(os.Stdout, os.Getenv)
+	s := &story{options: o, out: out}
+	switch o.stage {
+	case stageImages:
+		err = s.build(ctx)
+	case stageStory:
+		err = s.test(ctx)
 	default:
 		err = runAll(ctx, o, out)
 	}
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errTold):
+	case errors.Is(err, errPrinted), errors.As(err, new(*steps.Failure)):
 		return 1
 	case ctx.Err() != nil:
-		out.note("Interrupted.")
+		out.Note("Interrupted.")
 		return 130
 	default:
-		out.fail("%v", err)
+		out.Bad("%v", err)
 		return 1
 	}
 }

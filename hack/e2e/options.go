@@ -13,9 +13,6 @@ import (
 	"slices"
 )
 
-// errHelp says that the user asked for help, and has it.
-var errHelp = flag.ErrHelp
-
 type options struct {
 	root string
 	dir  string

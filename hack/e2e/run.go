@@ -14,16 +14,17 @@ import (
 
 	"fairlead.dev/fairlead/hack/e2e/internal/cgroup"
 	"fairlead.dev/fairlead/hack/e2e/internal/sandbox"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 // cgroupName is the control group of everything that the node runs.
 const cgroupName = "fairlead-e2e"
 
-// errTold is the end of a test whose failure has been told already.
-var errTold = errors.New("the test failed")
+// errPrinted is the end of a test that has printed its failure.
+var errPrinted = errors.New("the test failed")
 
 // runAll prepares the machine, runs the stages in their sandboxes, and leaves nothing behind.
-func runAll(ctx context.Context, o options, out *screen) (err error) {
+func runAll(ctx context.Context, o options, out *steps.Printer) (err error) {
 	began := time.Now()
 	if lacking := preflight(o); len(lacking) > 0 {
 		return lacking
@@ -57,7 +58,7 @@ func runAll(ctx context.Context, o options, out *screen) (err error) {
 		{Args: o.args(stageImages), HostNetwork: true},
 		// Nothing can be fetched in there; an attempt should say so at once.
 		{Args: o.args(stageStory), Env: []string{"KUBECONFIG=" + o.kubeconfig(), "GOPROXY=off"}, Shadows: shadows, Started: func(pid int) {
-			out.note("To look inside: nsenter --target=%d --mount --pid --net env KUBECONFIG=%s kubectl get pods -A", pid, o.kubeconfig())
+			out.Note("To look inside: nsenter --target=%d --mount --pid --net env KUBECONFIG=%s kubectl get pods -A", pid, o.kubeconfig())
 		}},
 	} {
 		code, err := sandbox.Run(ctx, command)
@@ -65,23 +66,14 @@ func runAll(ctx context.Context, o options, out *screen) (err error) {
 			return err
 		}
 		if code != 0 {
-			return errTold
+			return errPrinted
 		}
 	}
 	return nil
 }
 
-// runStage is what a process in a sandbox does.
-func runStage(ctx context.Context, o options, out *screen) error {
-	s := newStory(o, out)
-	if o.stage == stageImages {
-		return s.perform(ctx, s.imageSteps())
-	}
-	return s.perform(ctx, s.clusterSteps())
-}
-
 // leave removes what namespaces do not take with them, and tells how it ended.
-func leave(ctx context.Context, o options, out *screen, failed error, began time.Time) error {
+func leave(ctx context.Context, o options, out *steps.Printer, failed error, began time.Time) error {
 	keepLogs := o.keep || failed != nil && ctx.Err() == nil
 	ctx = context.WithoutCancel(ctx) // This must be done all the same.
 	err := cgroup.Remove(ctx, cgroupName)
@@ -89,12 +81,12 @@ func leave(ctx context.Context, o options, out *screen, failed error, began time
 		for _, directory := range []string{o.images(), o.node(), o.cluster(), filepath.Join(o.dir, "sysctl"), o.kubeconfig()} {
 			err = errors.Join(err, os.RemoveAll(directory))
 		}
-		out.note("Logs: %s", o.logs())
+		out.Note("Logs: %s", o.logs())
 	} else {
 		err = errors.Join(err, os.RemoveAll(o.dir))
 	}
 	if err == nil {
-		out.note("Everything that it started has ended, and what it made is removed. %s in all.", duration(time.Since(began)))
+		out.Note("Everything that it started has ended, and what it made is removed. %s in all.", steps.Since(began))
 	}
 	return err
 }

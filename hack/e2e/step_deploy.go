@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 // operatorLabel selects the operator's pods.
@@ -28,7 +30,7 @@ func (s *story) deploy(ctx context.Context) error {
 	if err := s.make(ctx, "deploy", "IMAGE="+operatorImage); err != nil {
 		return err
 	}
-	s.screen.good("make deploy IMAGE=%s (%s)", operatorImage, duration(time.Since(began)))
+	s.out.Good("make deploy IMAGE=%s (%s)", operatorImage, steps.Since(began))
 	pods, err := s.awaitOperator(ctx, ofImage(operatorImage))
 	if err != nil {
 		return err
@@ -40,12 +42,12 @@ func (s *story) deploy(ctx context.Context) error {
 	if level := where.Labels[restricted]; level != "restricted" {
 		return fmt.Errorf("namespace %s has the label %s=%q, want restricted", operatorNamespace, restricted, level)
 	}
-	s.screen.good("%d pods Ready on one node, in a namespace with %s=restricted", len(pods), restricted)
+	s.out.Good("%d pods Ready on one node, in a namespace with %s=restricted", len(pods), restricted)
 	leader, err := s.awaitLeader(ctx, func(string) bool { return true })
 	if err != nil {
 		return err
 	}
-	s.screen.good("%s leads", leader)
+	s.out.Good("%s leads", leader)
 
 	_, err = s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace, Labels: map[string]string{restricted: "restricted"},
@@ -150,9 +152,9 @@ func (s *story) refuse(ctx context.Context) error {
 	case !strings.Contains(err.Error(), path):
 		return fmt.Errorf("the refusal does not name %s: %w", path, err)
 	}
-	s.screen.good("refused (%s): %s", duration(time.Since(began)), err)
+	s.out.Good("refused (%s): %s", steps.Since(began), err)
 	if !strings.Contains(err.Error(), "admission webhook") {
-		s.screen.note("The message does not say that it came from the webhook.")
+		s.out.Note("The message does not say that it came from the webhook.")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/hack/internal/steps"
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
@@ -30,7 +31,7 @@ func (s *story) killLeader(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.screen.good("kill -9 %d, the process of the leader %s", pid, leader)
+		s.out.Good("kill -9 %d, the process of the leader %s", pid, leader)
 		return syscall.Kill(pid, syscall.SIGKILL)
 	})
 	if err != nil {
@@ -40,9 +41,9 @@ func (s *story) killLeader(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.figures = append(s.figures, figure{"kill -9 of the leader: until its successor's first write", sinceWhole(took), fmt.Sprintf("G8: at most the lease, %s, + 4 s", lease)})
+	s.figures = append(s.figures, figure{"kill -9 of the leader: until its successor's first write", steps.Duration(took), fmt.Sprintf("G8: at most the lease, %s, + 4 s", lease)})
 	if limit := lease + 4*time.Second; took > limit {
-		return fmt.Errorf("the successor's first write came after %s, want at most %s", duration(took), limit)
+		return fmt.Errorf("the successor's first write came after %s, want at most %s", steps.Duration(took), limit)
 	}
 	_, err = s.awaitOperator(ctx, ofImage(operatorImage))
 	return err
@@ -51,15 +52,15 @@ func (s *story) killLeader(ctx context.Context) error {
 // endLeader deletes the leader's pod, as a drain or a rollout does: the kubelet sends SIGTERM.
 func (s *story) endLeader(ctx context.Context) error {
 	took, err := s.failOver(ctx, func(ctx context.Context, leader string) error {
-		s.screen.good("kubectl delete pod %s, the leader", leader)
+		s.out.Good("kubectl delete pod %s, the leader", leader)
 		return s.kube.CoreV1().Pods(operatorNamespace).Delete(ctx, leader, metav1.DeleteOptions{})
 	})
 	if err != nil {
 		return err
 	}
-	s.figures = append(s.figures, figure{"SIGTERM to the leader: until its successor's first write", sinceWhole(took), "G8: at most 3 s"})
+	s.figures = append(s.figures, figure{"SIGTERM to the leader: until its successor's first write", steps.Duration(took), "G8: at most 3 s"})
 	if limit := 3 * time.Second; took > limit {
-		return fmt.Errorf("the successor's first write came after %s, want at most %s", duration(took), limit)
+		return fmt.Errorf("the successor's first write came after %s, want at most %s", steps.Duration(took), limit)
 	}
 	_, err = s.awaitOperator(ctx, ofImage(operatorNextImage))
 	return err
@@ -111,7 +112,7 @@ func (s *story) failOver(ctx context.Context, end func(ctx context.Context, lead
 		return 0, err
 	}
 	took = first.Received.Sub(began)
-	s.screen.good("%s writes %s after that", first.Pod, duration(took))
+	s.out.Good("%s writes %s after that", first.Pod, steps.Duration(took))
 	overlapping, _, err := log.Since(offset, func(e *auditlog.Event) bool {
 		return isChildWrite(e) && e.Pod != first.Pod && e.Received.After(first.Received)
 	})
@@ -121,8 +122,8 @@ func (s *story) failOver(ctx context.Context, end func(ctx context.Context, lead
 	if len(overlapping) > 0 {
 		return 0, fmt.Errorf("%d writes of the old leader after the first one of its successor (%s), e.g. %s", len(overlapping), first, overlapping[0])
 	}
-	s.screen.good("no write of the old leader after that")
-	s.screen.measured("%s", edits)
+	s.out.Good("no write of the old leader after that")
+	s.out.Measured("%s", edits)
 	return took, nil
 }
 

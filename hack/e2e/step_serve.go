@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/hack/internal/steps"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -31,7 +32,7 @@ func (s *story) serve(ctx context.Context) error {
 	if err := s.awaitReady(ctx, webName); err != nil {
 		return err
 	}
-	s.screen.good("Application %s is Ready with 2 pods, under Pod Security restricted (%s)", webName, duration(time.Since(began)))
+	s.out.Good("Application %s is Ready with 2 pods, under Pod Security restricted (%s)", webName, steps.Since(began))
 	url, err := s.url(ctx)
 	if err != nil {
 		return err
@@ -46,7 +47,7 @@ func (s *story) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.measured("the Service answers %s after that", duration(time.Since(began)))
+	s.out.Measured("the Service answers %s after that", steps.Since(began))
 	got, stop := keepAsking(ctx, url)
 	err = s.await(ctx, "100 answers", func(context.Context) (bool, string, error) {
 		return got.counts()["1"] >= 100, got.String(), nil
@@ -55,7 +56,7 @@ func (s *story) serve(ctx context.Context) error {
 	if err := errors.Join(err, got.check()); err != nil {
 		return fmt.Errorf("ask %s: %w", url, err)
 	}
-	s.screen.good("%s answered: %s", url, got)
+	s.out.Good("%s answered: %s", url, got)
 	return nil
 }
 
@@ -94,8 +95,8 @@ func (s *story) rollOut(ctx context.Context) error {
 	if late := got.counts()["1"] - before["1"]; late > 0 {
 		return fmt.Errorf("%d answers of version 1 after its last pod was gone", late)
 	}
-	s.screen.good("%s is Ready again (%s)", workloadNextImage, duration(took))
-	s.screen.good("no request failed: %s", got)
+	s.out.Good("%s is Ready again (%s)", workloadNextImage, steps.Duration(took))
+	s.out.Good("no request failed: %s", got)
 	return nil
 }
 
@@ -154,7 +155,7 @@ func (s *story) showTrouble(ctx context.Context) error {
 	if err := s.awaitReady(ctx, slow.Name); err != nil {
 		return err
 	}
-	s.screen.good("slow: Ready, after the 4 s that it takes to start (%s)", duration(time.Since(began)))
+	s.out.Good("slow: Ready, after the 4 s that it takes to start (%s)", steps.Since(began))
 	all := []*v1.Application{slow}
 	for _, t := range troubles() {
 		all = append(all, t.application)
@@ -192,6 +193,6 @@ func (s *story) awaitTrouble(ctx context.Context, t trouble, began time.Time) er
 	if err != nil {
 		return err
 	}
-	s.screen.good("%s: Ready=False/%s, problem %s on %d pod: %s (%s)", name, ready.Reason, found.Reason, found.Pods, found.Message, duration(time.Since(began)))
+	s.out.Good("%s: Ready=False/%s, problem %s on %d pod: %s (%s)", name, ready.Reason, found.Reason, found.Pods, found.Message, steps.Since(began))
 	return nil
 }

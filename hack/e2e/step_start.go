@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/hack/e2e/internal/images"
 	"fairlead.dev/fairlead/hack/e2e/internal/node"
 	"fairlead.dev/fairlead/hack/internal/process"
+	"fairlead.dev/fairlead/hack/internal/steps"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 )
 
@@ -32,7 +32,7 @@ func (s *story) buildImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.good("stand-in for %s, with this machine's Go", strings.Join(standIns, ", "))
+	s.out.Good("stand-in for %s, with this machine's Go", strings.Join(standIns, ", "))
 	for _, image := range []struct {
 		name  string
 		build func() error
@@ -44,7 +44,7 @@ func (s *story) buildImages(ctx context.Context) error {
 		{pauseImage, func() error { return builder.Pause(ctx, pauseImage, workloadImage) }},
 	} {
 		began := time.Now()
-		stop := s.tick("building "+image.name, filepath.Join(s.options.logs(), "images.log"))
+		stop := s.while("building "+image.name, filepath.Join(s.options.logs(), "images.log"))
 		err := image.build()
 		if err == nil {
 			err = builder.Save(ctx, image.name, s.archive(image.name))
@@ -57,7 +57,7 @@ func (s *story) buildImages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.screen.good("%s, %.1f MB (%s)", image.name, float64(size.Size())/1e6, duration(time.Since(began)))
+		s.out.Good("%s, %.1f MB (%s)", image.name, float64(size.Size())/1e6, steps.Since(began))
 	}
 	return nil
 }
@@ -67,33 +67,17 @@ func (s *story) archive(image string) string {
 	return filepath.Join(s.options.images(), strings.NewReplacer("/", "_", ":", "_").Replace(image)+".tar")
 }
 
-// tick shows that something is being done whose progress is in a log, until stop is called.
-func (s *story) tick(what, log string) (stop func()) {
-	began, done := time.Now(), make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				lines := strings.Split(strings.TrimSpace(process.Tail(log)), "\n")
-				s.screen.waiting(what, strings.TrimSpace(lines[len(lines)-1]), began)
-			case <-done:
-				return
-			}
-		}
+// while shows the last line of a log until stop is called.
+func (s *story) while(what, log string) (stop func()) {
+	return s.out.While(what, func() string {
+		lines := strings.Split(strings.TrimSpace(process.Tail(log)), "\n")
+		return strings.TrimSpace(lines[len(lines)-1])
 	})
-	return func() {
-		close(done)
-		group.Wait()
-	}
 }
 
 // startCluster starts the control plane and the node, which share the sandbox.
 func (s *story) startCluster(ctx context.Context) error {
 	began := time.Now()
-	died := func(err error) { s.died <- err }
 	if err := node.SetUpNetwork(ctx); err != nil {
 		return err
 	}
@@ -106,8 +90,8 @@ func (s *story) startCluster(ctx context.Context) error {
 		Cgroup:     cgroupName,
 		PauseImage: pauseImage,
 		CAFile:     filepath.Join(s.options.cluster(), "pki", "ca.crt"),
-	}, died)
-	if err := s.startControlPlane(died); err != nil {
+	}, s.died)
+	if err := s.startControlPlane(); err != nil {
 		return err
 	}
 	if err := s.node.StartRuntime(ctx); err != nil {
@@ -118,7 +102,7 @@ func (s *story) startCluster(ctx context.Context) error {
 			return err
 		}
 	}
-	s.screen.good("containerd, with the images (%s)", duration(time.Since(began)))
+	s.out.Good("containerd, with the images (%s)", steps.Since(began))
 
 	if err := s.connect(ctx); err != nil {
 		return err
@@ -127,7 +111,7 @@ func (s *story) startCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.good("Kubernetes %s (%s)", version.GitVersion, duration(time.Since(began)))
+	s.out.Good("Kubernetes %s (%s)", version.GitVersion, steps.Since(began))
 	if err := s.node.Join(ctx, s.config); err != nil {
 		return err
 	}
@@ -136,14 +120,14 @@ func (s *story) startCluster(ctx context.Context) error {
 		return err
 	}
 	info := joined.Status.NodeInfo
-	s.screen.good("%s is Ready: kubelet %s, %s, %s, kernel %s (%s)", nodeName, info.KubeletVersion, info.ContainerRuntimeVersion,
-		info.OSImage, info.KernelVersion, duration(time.Since(began)))
+	s.out.Good("%s is Ready: kubelet %s, %s, %s, kernel %s (%s)", nodeName, info.KubeletVersion, info.ContainerRuntimeVersion,
+		info.OSImage, info.KernelVersion, steps.Since(began))
 	return nil
 }
 
 // startControlPlane starts etcd and Kubernetes' control plane. It must listen at the node's address, since pods reach it
 // there, and not at its own loopback.
-func (s *story) startControlPlane(died func(error)) error {
+func (s *story) startControlPlane() error {
 	cmd := exec.Command(s.options.bin("fairlead-cluster"), "up", "--stop-on-stdin-eof",
 		"--data-dir="+s.options.cluster(),
 		"--kubeconfig="+s.options.kubeconfig(),
@@ -162,7 +146,7 @@ func (s *story) startControlPlane(died func(error)) error {
 	if _, err := cmd.StdinPipe(); err != nil {
 		return err
 	}
-	_, err := process.Start(cmd, filepath.Join(s.options.logs(), "fairlead-cluster.log"), died)
+	_, err := process.Start(cmd, filepath.Join(s.options.logs(), "fairlead-cluster.log"), s.died)
 	return err
 }
 
@@ -214,7 +198,7 @@ func (s *story) make(ctx context.Context, arguments ...string) error {
 		return err
 	}
 	defer output.Close()
-	stop := s.tick("make "+strings.Join(arguments, " "), log)
+	stop := s.while("make "+strings.Join(arguments, " "), log)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "make", arguments...)
 	cmd.Dir = s.options.root

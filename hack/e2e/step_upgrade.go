@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/hack/internal/steps"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
@@ -55,7 +56,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.good("make deploy IMAGE=%s: two new pods, %s leads (%s)", operatorNextImage, leader, duration(time.Since(began)))
+	s.out.Good("make deploy IMAGE=%s: two new pods, %s leads (%s)", operatorNextImage, leader, steps.Since(began))
 
 	settled := time.Now().Add(settle)
 	err = s.await(ctx, "the new leader to write something", func(context.Context) (bool, string, error) {
@@ -73,7 +74,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	if len(writes) > 0 {
 		return fmt.Errorf("%d writes to the Application and its children, e.g. %s", len(writes), writes[0])
 	}
-	s.screen.good("audit log: no write to the Application or a child, until %s after that", settle)
+	s.out.Good("audit log: no write to the Application or a child, until %s after that", settle)
 	stop()
 	if err := got.check(); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *story) upgrade(ctx context.Context) error {
 			return fmt.Errorf("pod %s was replaced by %s", before[i].Name, after[i].Name)
 		}
 	}
-	s.screen.good("the Application's pods are the same %d, and no request failed: %s", len(after), got)
+	s.out.Good("the Application's pods are the same %d, and no request failed: %s", len(after), got)
 	return nil
 }
 
@@ -120,7 +121,7 @@ func (s *story) undeploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.good("make undeploy: namespace %s is gone (%s)", operatorNamespace, duration(time.Since(began)))
+	s.out.Good("make undeploy: namespace %s is gone (%s)", operatorNamespace, steps.Since(began))
 
 	// Without webhooks in the way.
 	if err := s.patch(ctx, `{"spec":{"service":{"annotations":{"example.com/edit":"after"}}}}`); err != nil {
@@ -139,7 +140,7 @@ func (s *story) undeploy(ctx context.Context) error {
 	if err := got.check(); err != nil {
 		return err
 	}
-	s.screen.good("the Application can be edited, its children are the same, and no request failed: %s", got)
+	s.out.Good("the Application can be edited, its children are the same, and no request failed: %s", got)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/portforward"
 
+	"fairlead.dev/fairlead/hack/internal/steps"
 	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/pipeline/page"
 )
@@ -53,7 +54,7 @@ func (s *story) showView(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.good("%s, a forwarded port of %s: the page and its %d files", url, leader, files-1)
+	s.out.Good("%s, a forwarded port of %s: the page and its %d files", url, leader, files-1)
 	return s.followKey(ctx, url)
 }
 
@@ -140,7 +141,7 @@ func (s *story) followKey(ctx context.Context, url string) error {
 			}
 			for i := range delta.Events {
 				if told := &delta.Events[i]; told.Type == pipeline.TypeWrote && told.Resource == "services" {
-					s.screen.good("its stream follows %s/%s to a write: %s of %s, %d (%s)", namespace, webName, told.Verb, told.Resource, told.Code, duration(time.Since(began)))
+					s.out.Good("its stream follows %s/%s to a write: %s of %s, %d (%s)", namespace, webName, told.Verb, told.Resource, told.Code, steps.Since(began))
 					return nil
 				}
 			}

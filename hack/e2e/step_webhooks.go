@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/hack/e2e/internal/metrics"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 // The load, and where its latency is read.
@@ -58,25 +59,27 @@ func (s *story) measureWebhooks(ctx context.Context) error {
 	if len(load.answered) == 0 {
 		return fmt.Errorf("no request was answered; the last one: %w", load.failure)
 	}
-	s.screen.good("%d requests answered in %s: %.0f a second", len(load.answered), duration(load.took), load.rate())
+	s.out.Good("%d requests answered in %s: %.0f a second", len(load.answered), steps.Duration(load.took), load.rate())
 	if load.failed > 0 {
-		s.screen.measured("%d requests failed, e.g.: %v", load.failed, load.failure)
+		s.out.Measured("%d requests failed, e.g.: %v", load.failed, load.failure)
 	}
 	for i, where := range []string{"in the operator", "seen by the API server"} {
 		after[i].Add(before[i], -1)
 		if after[i].Count() == 0 {
 			return fmt.Errorf("no request was counted %s", where)
 		}
-		s.screen.measured("one webhook, %s: p50 %s, p99 %s (%.0f calls)", where, seconds(after[i].Quantile(0.5)), seconds(after[i].Quantile(0.99)), after[i].Count())
+		s.out.Measured("one webhook, %s: p50 %s, p99 %s (%.0f calls)", where, seconds(after[i].Quantile(0.5)), seconds(after[i].Quantile(0.99)), after[i].Count())
 	}
 	slices.Sort(load.answered)
 	p99 := load.answered[int(math.Ceil(0.99*float64(len(load.answered))))-1]
-	s.screen.measured("the whole request, both webhooks and the API server's own work: p50 %s, p99 %s", duration(load.answered[len(load.answered)/2]), duration(p99))
+	s.out.Measured("the whole request, both webhooks and the API server's own work: p50 %s, p99 %s", steps.Duration(load.answered[len(load.answered)/2]), steps.Duration(p99))
 	s.figures = append(s.figures, figure{fmt.Sprintf("Webhook at %.0f requests/s: p99 in the operator", load.rate()), seconds(after[0].Quantile(0.99)), "G10: at most 20 ms, aim 5 ms"})
 	return nil
 }
 
-func seconds(value float64) string { return duration(time.Duration(value * float64(time.Second))) }
+func seconds(value float64) string {
+	return steps.Duration(time.Duration(value * float64(time.Second)))
+}
 
 // load is what became of the requests.
 type load struct {
@@ -122,7 +125,7 @@ func (s *story) askWebhooks(ctx context.Context) *load {
 			l.record(time.Since(sent), err)
 		})
 		if i%webhookRate == 0 {
-			s.screen.waiting("asking", fmt.Sprintf("%d requests", i), began)
+			s.out.Waiting("asking", fmt.Sprintf("%d requests", i), began)
 		}
 		select {
 		case <-ticker.C:

@@ -5,14 +5,13 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/fairlead/hack/e2e/internal/node"
+	"fairlead.dev/fairlead/hack/internal/steps"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 )
 
@@ -36,19 +35,12 @@ const (
 	pauseImage        = "localhost/pause:1"
 )
 
-// step is one part of the test. It succeeds only if what it expects was seen.
-type step struct {
-	title    string
-	expected string
-	deadline time.Duration
-	run      func(context.Context) error
-}
-
 // story is one run. Its fields fill as the steps go on.
 type story struct {
-	options  options
-	screen   *screen
-	died     chan error // why a process ended that should not
+	options options
+	out     *steps.Printer
+	// died ends the steps because a process ended that should not.
+	died     context.CancelCauseFunc
 	node     *node.Node
 	config   *rest.Config
 	kube     kubernetes.Interface
@@ -61,190 +53,139 @@ type figure struct {
 	what, measured, goal string
 }
 
-func newStory(o options, out *screen) *story {
-	return &story{options: o, screen: out, died: make(chan error, 16)}
-}
-
 // imageSteps need the machine's network, the first time.
-func (s *story) imageSteps() []step {
-	return []step{{
-		title:    "Build the images",
-		expected: "the operator's image from the project's Dockerfile, twice; a server to run as an Application",
-		deadline: 20 * time.Minute,
-		run:      s.buildImages,
+func (s *story) imageSteps() []steps.Step {
+	return []steps.Step{{
+		Title:    "Build the images",
+		Expected: "the operator's image from the project's Dockerfile, twice; a server to run as an Application",
+		Timeout:  20 * time.Minute,
+		Run:      s.buildImages,
 	}}
 }
 
 // clusterSteps happen in the sandbox.
-func (s *story) clusterSteps() []step {
-	return []step{
+func (s *story) clusterSteps() []steps.Step {
+	return []steps.Step{
 		{
-			title:    "Start a control plane and a real node",
-			expected: "an API server, and a node that is Ready: containerd, runc, kubelet, kube-proxy",
-			deadline: 3 * time.Minute,
-			run:      s.startCluster,
+			Title:    "Start a control plane and a real node",
+			Expected: "an API server, and a node that is Ready: containerd, runc, kubelet, kube-proxy",
+			Timeout:  3 * time.Minute,
+			Run:      s.startCluster,
 		},
 		{
-			title:    "Deploy the operator as a user would: make deploy",
-			expected: "two replicas Ready under Pod Security restricted, one of them the leader",
-			deadline: 3 * time.Minute,
-			run:      s.deploy,
+			Title:    "Deploy the operator as a user would: make deploy",
+			Expected: "two replicas Ready under Pod Security restricted, one of them the leader",
+			Timeout:  3 * time.Minute,
+			Run:      s.deploy,
 		},
 		{
-			title:    "Refuse a bad Application at the door",
-			expected: "a refusal by the webhook, reached through its Service, that names the field",
-			deadline: time.Minute,
-			run:      s.refuse,
+			Title:    "Refuse a bad Application at the door",
+			Expected: "a refusal by the webhook, reached through its Service, that names the field",
+			Timeout:  time.Minute,
+			Run:      s.refuse,
 		},
 		{
-			title:    "Serve",
-			expected: "an Application that is Ready, and answers through its Service's address",
-			deadline: time.Minute,
-			run:      s.serve,
+			Title:    "Serve",
+			Expected: "an Application that is Ready, and answers through its Service's address",
+			Timeout:  time.Minute,
+			Run:      s.serve,
 		},
 		{
-			title:    "Roll out a new image while clients keep asking",
-			expected: "the new version from every pod, and not one failed request",
-			deadline: 2 * time.Minute,
-			run:      s.rollOut,
+			Title:    "Roll out a new image while clients keep asking",
+			Expected: "the new version from every pod, and not one failed request",
+			Timeout:  2 * time.Minute,
+			Run:      s.rollOut,
 		},
 		{
-			title:    "Say what is wrong with pods that do not serve",
-			expected: "Ready=False on each Application, with the reason of its pods",
-			deadline: 4 * time.Minute, // A volume has a minute to be mounted.
-			run:      s.showTrouble,
+			Title:    "Say what is wrong with pods that do not serve",
+			Expected: "Ready=False on each Application, with the reason of its pods",
+			Timeout:  4 * time.Minute, // A volume has a minute to be mounted.
+			Run:      s.showTrouble,
 		},
 		{
-			title:    "Ask the webhooks 200 times a second",
-			expected: "answers, and how long they take; this is measured, not judged",
-			deadline: 2 * time.Minute,
-			run:      s.measureWebhooks,
+			Title:    "Ask the webhooks 200 times a second",
+			Expected: "answers, and how long they take; this is measured, not judged",
+			Timeout:  2 * time.Minute,
+			Run:      s.measureWebhooks,
 		},
 		{
-			title:    "Kill the leader with SIGKILL",
-			expected: "the other replica leads and does the work; never two at a time",
-			deadline: 2 * time.Minute,
-			run:      s.killLeader,
+			Title:    "Kill the leader with SIGKILL",
+			Expected: "the other replica leads and does the work; never two at a time",
+			Timeout:  2 * time.Minute,
+			Run:      s.killLeader,
 		},
 		{
-			title:    "Open the live view through a forwarded port",
-			expected: "the page, and its stream that follows an edit to the write",
-			deadline: 2 * time.Minute,
-			run:      s.showView,
+			Title:    "Open the live view through a forwarded port",
+			Expected: "the page, and its stream that follows an edit to the write",
+			Timeout:  2 * time.Minute,
+			Run:      s.showView,
 		},
 		{
-			title:    "Upgrade the operator: make deploy with the next image",
-			expected: "both replicas of the next version, and no write to any Application or child",
-			deadline: 3 * time.Minute,
-			run:      s.upgrade,
+			Title:    "Upgrade the operator: make deploy with the next image",
+			Expected: "both replicas of the next version, and no write to any Application or child",
+			Timeout:  3 * time.Minute,
+			Run:      s.upgrade,
 		},
 		{
-			title:    "End the leader with SIGTERM",
-			expected: "it hands over; the other replica leads and does the work; never two at a time",
-			deadline: 2 * time.Minute,
-			run:      s.endLeader,
+			Title:    "End the leader with SIGTERM",
+			Expected: "it hands over; the other replica leads and does the work; never two at a time",
+			Timeout:  2 * time.Minute,
+			Run:      s.endLeader,
 		},
 		{
-			title:    "Take the operator out: make undeploy",
-			expected: "no operator and no webhook; Applications and their children stay, and serve",
-			deadline: 3 * time.Minute,
-			run:      s.undeploy,
+			Title:    "Take the operator out: make undeploy",
+			Expected: "no operator and no webhook; Applications and their children stay, and serve",
+			Timeout:  3 * time.Minute,
+			Run:      s.undeploy,
 		},
 	}
 }
 
-// stayAfter is how many of the cluster's steps -stay carries out.
+// stayAfter is how many of the cluster's steps -stay runs.
 const stayAfter = 4
 
-// perform carries the steps out, one after the other, until one fails.
-func (s *story) perform(ctx context.Context, steps []step) error {
-	before, total := 0, len(s.imageSteps())+len(s.clusterSteps())
-	if s.options.stage == stageStory {
-		before = len(s.imageSteps())
-		if s.options.stay {
-			steps = steps[:stayAfter]
-		}
+// build runs the first stage, and test the second one.
+func (s *story) build(ctx context.Context) error {
+	return s.run(ctx, &steps.Runner{After: len(s.clusterSteps())}, s.imageSteps())
+}
+
+func (s *story) test(ctx context.Context) error {
+	all := s.clusterSteps()
+	if s.options.stay {
+		all = all[:stayAfter]
 	}
-	for i, current := range steps {
-		s.screen.title(before+i+1, total, current.title)
-		if err := s.performOne(ctx, current); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			s.tellFailure(current, err)
-			return errTold
-		}
-	}
-	if s.options.stage != stageStory {
-		return nil
+	if err := s.run(ctx, &steps.Runner{Before: len(s.imageSteps())}, all); err != nil {
+		return err
 	}
 	if s.options.stay {
-		s.screen.note("Everything keeps running until Ctrl-C.")
+		s.out.Note("Everything keeps running until Ctrl-C.")
 		<-ctx.Done()
 		return nil
 	}
-	s.tellFigures()
+	s.out.Title("Passed. Measured on this machine, with everything beside it:")
+	for _, f := range s.figures {
+		s.out.Print(steps.Line{steps.Plain.Textf("  %-62s %10s   ", f.what, f.measured), steps.Faint.Textf("%s", f.goal)})
+	}
 	return nil
 }
 
-func (s *story) performOne(ctx context.Context, current step) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, current.deadline, fmt.Errorf("not within %s", current.deadline))
-	defer cancel()
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		select {
-		case err := <-s.died:
-			end(err)
-		case <-done:
-		}
-	}()
-	err := current.run(ctx)
-	// Why the context ended says more than what the step makes of it.
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		return fmt.Errorf("%w\n%w", cause, err)
-	}
-	return err
+func (s *story) run(ctx context.Context, runner *steps.Runner, all []steps.Step) error {
+	ctx, s.died = context.WithCancelCause(ctx)
+	defer s.died(nil)
+	runner.Printer, runner.Diagnose = s.out, s.printLogs
+	return runner.Run(ctx, all)
 }
 
-func (s *story) tellFailure(failed step, err error) {
-	s.screen.fail("This step failed.\nexpected: %s\nbut:      %v", failed.expected, err)
+func (s *story) printLogs(steps.Step) {
 	if s.node == nil {
 		return
 	}
 	if logs := s.node.Logs(operatorNamespace, operatorName); logs != "" {
-		s.screen.note("The last lines of the operator's logs:\n%s", logs)
+		s.out.Note("The last lines of the operator's logs:\n%s", logs)
 	}
 }
 
-func (s *story) tellFigures() {
-	s.screen.print("\n" + s.screen.toned(bold, "Passed. Measured on this machine, with everything beside it:"))
-	for _, f := range s.figures {
-		s.screen.print(fmt.Sprintf("  %-62s %10s   %s", f.what, f.measured, s.screen.toned(faint, f.goal)))
-	}
-}
-
-// await repeats check until it is done, and shows meanwhile what check saw. An error of check counts as seen: while a
-// replica is being killed, a request may fail.
+// await is steps.Await.
 func (s *story) await(ctx context.Context, what string, check func(context.Context) (done bool, seen string, err error)) error {
-	began := time.Now()
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		done, seen, err := check(ctx)
-		if err == nil && done {
-			return nil
-		}
-		if err != nil {
-			seen = err.Error()
-		}
-		s.screen.waiting(what, seen, began)
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: waiting for %s, last seen: %s", context.Cause(ctx), what, seen)
-		}
-	}
+	return steps.Await(ctx, s.out, what, check)
 }
