@@ -29,6 +29,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/fairlead/hack/internal/objects"
 )
 
 type options struct {
@@ -100,29 +102,29 @@ func clientConfig(o options) (*rest.Config, error) {
 
 // install applies everything, in an order in which nothing waits for what comes later.
 func install(ctx context.Context, c *cluster, o options) error {
-	objects, err := render(ctx, o.overlay)
+	all, err := render(ctx, o.overlay)
 	if err != nil {
 		return err
 	}
 	if o.image != "" {
-		if err := setImage(objects, o.image); err != nil {
+		if err := setImage(all, o.image); err != nil {
 			return err
 		}
 	}
-	// Before the first write: half an installation helps nobody.
-	if err := c.requireServed(objects); err != nil {
+	// Before the first write: half an installation is of no use.
+	if err := c.requireServed(all); err != nil {
 		return err
 	}
 	if err := installCRDs(ctx, c, o); err != nil {
 		return err
 	}
-	for _, object := range objects {
-		if err := c.apply(ctx, object); err != nil {
+	for _, object := range all {
+		if err := c.objects.Apply(ctx, object); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.out, "applied:", name(object))
+		fmt.Fprintln(c.out, "applied:", objects.Name(object))
 	}
-	for _, object := range objects {
+	for _, object := range all {
 		if object.GetKind() != deploymentKind {
 			continue
 		}
@@ -130,7 +132,7 @@ func install(ctx context.Context, c *cluster, o options) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(objects, isWebhookConfiguration) {
+	if slices.ContainsFunc(all, isWebhookConfiguration) {
 		return waitAnswering(ctx, c, o.webhookTimeout)
 	}
 	return nil
@@ -138,7 +140,7 @@ func install(ctx context.Context, c *cluster, o options) error {
 
 // uninstall leaves Applications and their children as they are, unless the CRDs go too.
 func uninstall(ctx context.Context, c *cluster, o options) error {
-	objects, err := render(ctx, o.overlay)
+	all, err := render(ctx, o.overlay)
 	if err != nil {
 		return err
 	}
@@ -148,11 +150,11 @@ func uninstall(ctx context.Context, c *cluster, o options) error {
 			return err
 		}
 	}
-	if err := c.removeAll(ctx, objects); err != nil {
+	if err := c.removeAll(ctx, all); err != nil {
 		return err
 	}
 	if o.deleteCRDs {
 		return nil
 	}
-	return tellWhatStays(ctx, c, o)
+	return printWhatStays(ctx, c, o)
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -49,7 +50,7 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 			t.Errorf("uninstall: the output lacks %q:\n%s", want, output)
 		}
 	}
-	if _, err := client.Resource(crdResource).Get(t.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := client.Resource(objects.CRDs).Get(t.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("get the CRD after the uninstall: %v, want not found", err)
 	}
 	if output := mustRun(t, "uninstall-crds", o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {

@@ -14,16 +14,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"fairlead.dev/fairlead/hack/internal/objects"
 )
 
 // waitAvailable returns once every replica is of the applied revision and available. Meanwhile it
-// tells what is in the way, each time that changes.
+// prints what is in the way, each time that changes.
 func waitAvailable(ctx context.Context, c *cluster, object *unstructured.Unstructured) error {
-	var told string
+	var printed string
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		deployment, err := c.kube.AppsV1().Deployments(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 		if err != nil {
-			return false, fmt.Errorf("get %s: %w", name(object), err)
+			return false, fmt.Errorf("get %s: %w", objects.Name(object), err)
 		}
 		if rolledOut(deployment) {
 			return true, nil
@@ -32,16 +34,16 @@ func waitAvailable(ctx context.Context, c *cluster, object *unstructured.Unstruc
 		if err != nil {
 			return false, err
 		}
-		if state := strings.Join(append([]string{counts(deployment)}, problems(deployment, pods)...), "\n  "); state != told {
-			fmt.Fprintf(c.out, "waiting: %s %s\n", name(object), state)
-			told = state
+		if state := strings.Join(append([]string{counts(deployment)}, problems(deployment, pods)...), "\n  "); state != printed {
+			fmt.Fprintf(c.out, "waiting: %s %s\n", objects.Name(object), state)
+			printed = state
 		}
 		return false, nil
 	})
 	if err != nil {
-		return fmt.Errorf("wait for %s: %w\n  %s", name(object), orCause(ctx, err), told)
+		return fmt.Errorf("wait for %s: %w\n  %s", objects.Name(object), orCause(ctx, err), printed)
 	}
-	fmt.Fprintln(c.out, "available:", name(object))
+	fmt.Fprintln(c.out, "available:", objects.Name(object))
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -52,7 +53,7 @@ func TestWaitAnswering(t *testing.T) {
 					return true, action.(clienttesting.CreateAction).GetObject(), answer
 				})
 				var out bytes.Buffer
-				if err := waitAnswering(t.Context(), &cluster{objects: client, out: &out}, 10*time.Second); err != nil {
+				if err := waitAnswering(t.Context(), &cluster{objects: &objects.Client{Interface: client}, out: &out}, 10*time.Second); err != nil {
 					t.Fatal(err)
 				}
 				if out.String() != test.want {

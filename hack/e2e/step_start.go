@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,10 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"fairlead.dev/fairlead/hack/e2e/internal/images"
 	"fairlead.dev/fairlead/hack/e2e/internal/node"
+	"fairlead.dev/fairlead/hack/internal/cluster"
 	"fairlead.dev/fairlead/hack/internal/process"
 	"fairlead.dev/fairlead/hack/internal/steps"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
@@ -91,7 +90,8 @@ func (s *story) startCluster(ctx context.Context) error {
 		PauseImage: pauseImage,
 		CAFile:     filepath.Join(s.options.cluster(), "pki", "ca.crt"),
 	}, s.died)
-	if err := s.startControlPlane(); err != nil {
+	plane, err := s.startControlPlane()
+	if err != nil {
 		return err
 	}
 	if err := s.node.StartRuntime(ctx); err != nil {
@@ -104,7 +104,13 @@ func (s *story) startCluster(ctx context.Context) error {
 	}
 	s.out.Good("containerd, with the images (%s)", steps.Since(began))
 
-	if err := s.connect(ctx); err != nil {
+	if s.config, err = plane.Config(ctx, fieldManager); err != nil {
+		return err
+	}
+	if s.kube, err = kubernetes.NewForConfig(s.config); err != nil {
+		return err
+	}
+	if s.fairlead, err = versioned.NewForConfig(s.config); err != nil {
 		return err
 	}
 	version, err := s.kube.Discovery().ServerVersion()
@@ -127,10 +133,8 @@ func (s *story) startCluster(ctx context.Context) error {
 
 // startControlPlane starts etcd and Kubernetes' control plane. It must listen at the node's address, since pods reach it
 // there, and not at its own loopback.
-func (s *story) startControlPlane() error {
-	cmd := exec.Command(s.options.bin("fairlead-cluster"), "up", "--stop-on-stdin-eof",
-		"--data-dir="+s.options.cluster(),
-		"--kubeconfig="+s.options.kubeconfig(),
+func (s *story) startControlPlane() (*cluster.Cluster, error) {
+	return cluster.Start(s.options.bin("fairlead-cluster"), s.options.cluster(), s.options.kubeconfig(), s.options.logs(), s.died,
 		"--components=etcd,kube-apiserver,kube-controller-manager,kube-scheduler",
 		"--audit-log="+s.options.auditLog(),
 		"--component-flag=kube-apiserver=--bind-address=0.0.0.0",
@@ -140,35 +144,7 @@ func (s *story) startControlPlane() error {
 		// For kubectl logs and exec.
 		"--component-flag=kube-apiserver=--kubelet-client-certificate="+filepath.Join(s.options.cluster(), "pki", "admin.crt"),
 		"--component-flag=kube-apiserver=--kubelet-client-key="+filepath.Join(s.options.cluster(), "pki", "admin.key"),
-		"--component-flag=kube-apiserver=--kubelet-preferred-address-types=InternalIP",
-	)
-	// It ends when nobody holds the other end any more.
-	if _, err := cmd.StdinPipe(); err != nil {
-		return err
-	}
-	_, err := process.Start(cmd, filepath.Join(s.options.logs(), "fairlead-cluster.log"), s.died)
-	return err
-}
-
-// connect waits for the control plane and makes the clients.
-func (s *story) connect(ctx context.Context) error {
-	err := s.await(ctx, "the control plane", func(context.Context) (bool, string, error) {
-		_, err := os.Stat(s.options.kubeconfig()) // It appears when everything is ready.
-		return err == nil, "", nil
-	})
-	if err != nil {
-		return err
-	}
-	if s.config, err = clientcmd.BuildConfigFromFlags("", s.options.kubeconfig()); err != nil {
-		return err
-	}
-	s.config.QPS = -1 // The server limits, not the client.
-	s.config.UserAgent = "fairlead-e2e"
-	if s.kube, err = kubernetes.NewForConfig(s.config); err != nil {
-		return err
-	}
-	s.fairlead, err = versioned.NewForConfig(s.config)
-	return err
+		"--component-flag=kube-apiserver=--kubelet-preferred-address-types=InternalIP")
 }
 
 // pods returns the pods that a label selects.
@@ -202,7 +178,7 @@ func (s *story) make(ctx context.Context, arguments ...string) error {
 	defer stop()
 	cmd := exec.CommandContext(ctx, "make", arguments...)
 	cmd.Dir = s.options.root
-	cmd.Stdout, cmd.Stderr = io.Writer(output), output
+	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("make %s: %w; the last lines of %s:\n%s", strings.Join(arguments, " "), err, log, process.Tail(log))
 	}

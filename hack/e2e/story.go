@@ -176,7 +176,7 @@ func (s *story) run(ctx context.Context, runner *steps.Runner, all []steps.Step)
 	return runner.Run(ctx, all)
 }
 
-func (s *story) printLogs(steps.Step) {
+func (s *story) printLogs(context.Context, steps.Step) {
 	if s.node == nil {
 		return
 	}

@@ -6,6 +6,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,7 +45,9 @@ func Start(cmd *exec.Cmd, log string, died func(error)) (*Process, error) {
 	cmd.SysProcAttr = childAttributes()
 	started := make(chan error, 1)
 	go p.live(started, died)
-	if err := <-started; err != nil {
+	if err := <-started; errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("start %s: %w; the make target of this program builds it", p.name(), err)
+	} else if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.name(), err)
 	}
 	return p, nil

@@ -97,7 +97,7 @@ func TestDeathIsReported(t *testing.T) {
 func TestStartOfNothing(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Start(exec.Command(filepath.Join(dir, "none")), filepath.Join(dir, "fairlead.log"), nobodyDies(t))
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start fairlead") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start fairlead") || !strings.Contains(err.Error(), "make target") {
 		t.Errorf("got %v", err)
 	}
 }

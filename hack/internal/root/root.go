@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Find returns the current directory, or the nearest above it, that has Fairlead's CustomResourceDefinitions. Its error
-// says what to do to who runs a command with a flag -root.
+// Find returns the current directory, or the nearest above it, that has Fairlead's CustomResourceDefinitions.
 func Find() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -22,7 +21,7 @@ func Find() (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("artifacts/crds is neither here nor above: run this in Fairlead's source tree, or name that with -root")
+			return "", errors.New("artifacts/crds is neither here nor above: run this in Fairlead's source tree")
 		}
 	}
 }

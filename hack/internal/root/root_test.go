@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	t.Chdir(t.TempDir())
-	if got, err := Find(); err == nil || !strings.Contains(err.Error(), "-root") {
-		t.Errorf("elsewhere: got %q, %v, want an error that names the flag", got, err)
+	if got, err := Find(); err == nil || !strings.Contains(err.Error(), "source tree") {
+		t.Errorf("elsewhere: got %q, %v, want an error that says what to do", got, err)
 	}
 }

@@ -110,7 +110,7 @@ func (p *Printer) Waiting(what, seen string, since time.Time) {
 	p.write(Line{Faint.Textf("%s", cut(text, p.width()-1))}.render(p.color), true)
 }
 
-// While shows once a second that the program waits, and what it sees, until stop is called.
+// While shows once a second that the program waits, and what it sees unless seen is nil, until stop is called.
 func (p *Printer) While(what string, seen func() string) (stop func()) {
 	began, stopped := time.Now(), make(chan struct{})
 	var group sync.WaitGroup
@@ -120,7 +120,11 @@ func (p *Printer) While(what string, seen func() string) (stop func()) {
 		for {
 			select {
 			case <-ticker.C:
-				p.Waiting(what, seen(), began)
+				text := ""
+				if seen != nil {
+					text = seen()
+				}
+				p.Waiting(what, text, began)
 			case <-stopped:
 				return
 			}

@@ -29,7 +29,7 @@ type Runner struct {
 	// Before and After are the numbers of steps that other processes run before and after these.
 	Before, After int
 	// Diagnose, unless nil, prints more about a failed step.
-	Diagnose func(Step)
+	Diagnose func(context.Context, Step)
 }
 
 // Failure is a step that failed. Run has printed it.
@@ -46,14 +46,14 @@ func (r *Runner) Run(ctx context.Context, steps []Step) error {
 	for i, step := range steps {
 		r.Printer.Step(r.Before+i+1, r.Before+len(steps)+r.After, step.Title)
 		if err := run(ctx, step); err != nil {
-			return r.Fail(ctx, step, err)
+			return r.fail(ctx, step, err)
 		}
 	}
 	return nil
 }
 
-// Fail prints a failed step, unless a signal interrupted it, and returns the error of Run.
-func (r *Runner) Fail(ctx context.Context, step Step, err error) error {
+// fail prints a failed step, unless a signal interrupted it, and returns the error of Run.
+func (r *Runner) fail(ctx context.Context, step Step, err error) error {
 	if errors.Is(context.Cause(ctx), process.ErrInterrupted) {
 		return process.ErrInterrupted
 	}
@@ -63,7 +63,7 @@ func (r *Runner) Fail(ctx context.Context, step Step, err error) error {
 	}
 	r.Printer.Printf("  but:      %v", err)
 	if r.Diagnose != nil {
-		r.Diagnose(step)
+		r.Diagnose(context.WithoutCancel(ctx), step)
 	}
 	return &Failure{Step: step, Cause: err}
 }

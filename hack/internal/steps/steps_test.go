@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 				defer end(nil)
 				var out strings.Builder
 				p := NewPrinter(&out, nil)
-				runner := &Runner{Printer: p, Before: 1, After: 1, Diagnose: func(step Step) { p.Note("more about %s", step.Title) }}
+				runner := &Runner{Printer: p, Before: 1, After: 1, Diagnose: func(_ context.Context, step Step) { p.Note("more about %s", step.Title) }}
 				err := runner.Run(ctx, []Step{
 					{Title: "first", Run: func(context.Context) error { return nil }},
 					{Title: "second", Expected: "something", Timeout: time.Minute, Run: func(ctx context.Context) error {
