@@ -4,143 +4,113 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/hack/internal/steps"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	fairleadfake "fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 )
 
-func TestTree(t *testing.T) {
-	unicode, ascii := style{unicode: true}, style{}
-	all := []*v1.Application{readyApplication("a-long-name"), startingApplication("cart"), conflictingApplication("web"), application("new")}
-
+func TestDescribe(t *testing.T) {
 	tests := []struct {
-		name         string
-		applications []*v1.Application
-		style        style
-		height       int
-		want         string
+		name        string
+		application *v1.Application
+		want        string
 	}{
-		{
-			name:  "none",
-			style: unicode,
-			want:  "",
-		},
-		{
-			name:         "everything",
-			applications: all,
-			style:        unicode,
-			want: `
-			✔ a-long-name  Ready  2/2 pods  https://a-long-name.example.com/
-			│   ✔ Ready  ✔ Available  ✘ AutoscalingActive (FailedGetResourceMetric)
-			├─ Deployment  a-long-name  ✔ Synced
-			└─ Service     a-long-name  ✔ Synced
+		{"ready", readyApplication("web"), `
+			✔ web          Ready  2/2 pods  https://web.example.com/
+			    ✔ Ready  ✔ Available  ✘ AutoscalingActive
+			    AutoscalingActive: FailedGetResourceMetric: no metrics
+			    ✔ Deployment web, Service web: Synced
+			`},
+		{"starting", startingApplication("cart"), `
 			… cart         RollingOut  0/3 pods
-			│   1 of 3 pods are updated, 0 available.
-			│   … Ready  … Reconciling  … Available (MinimumReplicasUnavailable)
-			├─ Deployment  cart         ✔ Synced
-			└─ Service     cart         … Pending: It is being deleted by others.
-			✘ web          Conflict  1/1 pod
-			│   Service web: An object of this name exists.
-			│   ✘ Ready  ✘ Stalled
-			├─ Deployment  web          ✔ Synced
-			└─ Service     web          ✘ Conflict: An object of this name exists.
-			… new          not seen by the controller yet
-			`,
-		},
-		{
-			name:         "without Unicode",
-			applications: all,
-			style:        ascii,
-			want: `
-			+ a-long-name  Ready  2/2 pods  https://a-long-name.example.com/
-			|   + Ready  + Available  x AutoscalingActive (FailedGetResourceMetric)
-			|- Deployment  a-long-name  + Synced
-			` + "`" + `- Service     a-long-name  + Synced
-			. cart         RollingOut  0/3 pods
-			|   1 of 3 pods are updated, 0 available.
-			|   . Ready  . Reconciling  . Available (MinimumReplicasUnavailable)
-			|- Deployment  cart         + Synced
-			` + "`" + `- Service     cart         . Pending: It is being deleted by others.
-			x web          Conflict  1/1 pod
-			|   Service web: An object of this name exists.
-			|   x Ready  x Stalled
-			|- Deployment  web          + Synced
-			` + "`" + `- Service     web          x Conflict: An object of this name exists.
-			. new          not seen by the controller yet
-			`,
-		},
-		{
-			name:         "little room: what is settled is drawn in brief",
-			applications: all,
-			style:        unicode,
-			height:       11,
-			want: `
-			✔ a-long-name  Ready  2/2 pods  https://a-long-name.example.com/
-			└─ 2 children Synced
-			… cart         RollingOut  0/3 pods
-			│   1 of 3 pods are updated, 0 available.
-			│   … Ready  … Reconciling  … Available (MinimumReplicasUnavailable)
-			├─ Deployment  cart         ✔ Synced
-			└─ Service     cart         … Pending: It is being deleted by others.
-			✘ web          Conflict  1/1 pod
-			│   Service web: An object of this name exists.
-			└─ 2 children: 1 Synced, 1 Conflict
-			… new          not seen by the controller yet
-			`,
-		},
-		{
-			name:         "very little room: a line for each",
-			applications: all,
-			style:        unicode,
-			height:       4,
-			want: `
-			✔ a-long-name  Ready  2/2 pods  https://a-long-name.example.com/
-			… cart         RollingOut  0/3 pods
-			✘ web          Conflict  1/1 pod
-			… new          not seen by the controller yet
-			`,
-		},
-		{
-			name:         "too little room",
-			applications: all,
-			style:        unicode,
-			height:       3,
-			want: `
-			✔ a-long-name  Ready  2/2 pods  https://a-long-name.example.com/
-			… cart         RollingOut  0/3 pods
-			and 2 more
-			`,
-		},
-		{
-			name: "refused: no children",
-			applications: []*v1.Application{application("web",
-				withCondition(v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInvalid, "spec.image: Required value"),
-				withCondition(v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid, "spec.image: Required value"))},
-			style: unicode,
-			want: `
-			✘ web  Invalid
-			    spec.image: Required value
+			    … Ready  … Reconciling  … Available
+			    Ready: RollingOut: 1 of 3 pods are updated, 0 available.
+			    Available: MinimumReplicasUnavailable: Deployment does not have minimum availability.
+			    ✔ Deployment cart: Synced
+			    … Service cart: Pending: It is being deleted by others.
+			`},
+		{"waiting for a person", conflictingApplication("web"), `
+			✘ web          Conflict  1/1 pods
 			    ✘ Ready  ✘ Stalled
-			`,
-		},
-		{
-			name: "a status about an older spec is no news",
-			applications: []*v1.Application{application("web",
-				withCondition(v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady, ""),
-				func(app *v1.Application) { app.Generation = 2 })},
-			style: unicode,
-			want: `
-			… web  Ready
+			    Ready: Conflict: Service web: An object of this name exists.
+			    ✔ Deployment web: Synced
+			    ✘ Service web: Conflict: An object of this name exists.
+			`},
+		{"with a problem", application("web",
+			withCondition(v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRollingOut, "1 of 2 pods are available. It crashes."),
+			func(app *v1.Application) {
+				app.Status.Problems = []v1.Problem{
+					{Reason: v1.ReasonCrashLooping, Pods: 1, Message: "It crashes."}, // Ready says so.
+					{Reason: v1.ReasonImagePullFailed, Pods: 2, Message: "not found"},
+				}
+			}), `
+			✘ web          RollingOut
+			    ✘ Ready
+			    Ready: RollingOut: 1 of 2 pods are available. It crashes.
+			    ImagePullFailed on 2 pods: not found
+			`},
+		{"new", application("new"), `
+			… new          not seen by the controller yet
+			`},
+		{"with a status about an older spec", application("web",
+			withCondition(v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady, ""),
+			func(app *v1.Application) { app.Generation = 2 }), `
+			… web          Ready
 			    … Ready
-			`,
-		},
+			`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			expectLines(t, test.style, tree(test.applications, test.style, test.height), test.want)
+			var out strings.Builder
+			steps.NewPrinter(&out, nil).Print(describe(test.application)...)
+			expectLines(t, out.String(), test.want)
 		})
+	}
+}
+
+// TestChanges shows what people see of an Application on its way: a line each time that its headline changes.
+func TestChanges(t *testing.T) {
+	var out strings.Builder
+	changes := (&demo{out: steps.NewPrinter(&out, nil)}).newChanges()
+	for _, application := range []*v1.Application{application("web"), startingApplication("web"), startingApplication("web"), readyApplication("web")} {
+		changes.print([]*v1.Application{application})
+	}
+	expectLines(t, out.String(), `
+			    0.0s  … web          not seen by the controller yet
+			    0.0s  … web          RollingOut  0/3 pods  1 of 3 pods are updated, 0 available.
+			    0.0s  ✔ web          Ready  2/2 pods  https://web.example.com/
+			`)
+}
+
+// TestAwait goes the whole way: what is awaited comes about, and what does not is named.
+func TestAwait(t *testing.T) {
+	web, cart := readyApplication("web"), startingApplication("cart")
+	web.Namespace, cart.Namespace = namespace, namespace
+	var out strings.Builder
+	// Not NewClientset: nothing is applied here, so the managed fields that it keeps are of no use.
+	d := &demo{out: steps.NewPrinter(&out, nil), fairlead: fairleadfake.NewSimpleClientset(web, cart)}
+	got, err := d.await(t.Context(), []string{"web"}, allWell)
+	if err != nil || len(got) != 1 || got[0].Name != "web" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errors.New("not within a moment"))
+	defer cancel()
+	_, err = d.await(ctx, []string{"web", "cart"}, allWell)
+	if err == nil || !strings.Contains(err.Error(), "not within a moment: waiting for Applications, last seen: 1 of 2 are as expected") {
+		t.Errorf("got %v", err)
+	}
+	out.Reset()
+	d.printAwaited(t.Context(), steps.Step{})
+	if printed := out.String(); !strings.Contains(printed, "… cart") || strings.Contains(printed, "web") {
+		t.Errorf("the Applications that are not as wanted are told as:\n%s", printed)
 	}
 }
 
@@ -150,24 +120,24 @@ func TestConditionTone(t *testing.T) {
 		kind   string
 		status metav1.ConditionStatus
 		more   []func(*v1.Application)
-		want   tone
+		want   steps.Tone
 	}{
-		{kind: v1.ConditionReady, status: metav1.ConditionTrue, want: good},
-		{kind: v1.ConditionReady, status: metav1.ConditionFalse, want: bad},
-		{kind: v1.ConditionReady, status: metav1.ConditionUnknown, want: busy},
-		{kind: v1.ConditionReady, status: metav1.ConditionFalse, more: []func(*v1.Application){reconciling}, want: busy},
-		{kind: v1.ConditionStalled, status: metav1.ConditionTrue, want: bad},
-		{kind: v1.ConditionStalled, status: metav1.ConditionFalse, want: good},
-		{kind: v1.ConditionDrifted, status: metav1.ConditionTrue, want: bad},
-		{kind: v1.ConditionPaused, status: metav1.ConditionTrue, want: busy},
-		{kind: v1.ConditionReconciling, status: metav1.ConditionTrue, want: busy},
-		{kind: "SomethingNew", status: metav1.ConditionTrue, want: good},
-		{kind: "SomethingNew", status: metav1.ConditionFalse, want: bad},
+		{kind: v1.ConditionReady, status: metav1.ConditionTrue, want: steps.Good},
+		{kind: v1.ConditionReady, status: metav1.ConditionFalse, want: steps.Bad},
+		{kind: v1.ConditionReady, status: metav1.ConditionUnknown, want: steps.Busy},
+		{kind: v1.ConditionReady, status: metav1.ConditionFalse, more: []func(*v1.Application){reconciling}, want: steps.Busy},
+		{kind: v1.ConditionStalled, status: metav1.ConditionTrue, want: steps.Bad},
+		{kind: v1.ConditionStalled, status: metav1.ConditionFalse, want: steps.Good},
+		{kind: v1.ConditionDrifted, status: metav1.ConditionTrue, want: steps.Bad},
+		{kind: v1.ConditionPaused, status: metav1.ConditionTrue, want: steps.Busy},
+		{kind: v1.ConditionReconciling, status: metav1.ConditionTrue, want: steps.Busy},
+		{kind: "SomethingNew", status: metav1.ConditionTrue, want: steps.Good},
+		{kind: "SomethingNew", status: metav1.ConditionFalse, want: steps.Bad},
 	}
 	for _, test := range tests {
 		app := application("web", append(test.more, withCondition(test.kind, test.status, "X", ""))...)
 		conditions := app.Status.Conditions
-		if got := conditionTone(app, conditions[len(conditions)-1]); got != test.want {
+		if got := conditionTone(app, &conditions[len(conditions)-1]); got != test.want {
 			t.Errorf("conditionTone(%s=%s, beside %d others) is %d, want %d", test.kind, test.status, len(test.more), got, test.want)
 		}
 	}

@@ -5,14 +5,16 @@ package main
 
 import (
 	"errors"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 func TestConsent(t *testing.T) {
-	screen := newScreen(terminal{out: discard(t)})
+	out := steps.NewPrinter(io.Discard, nil)
 	for answer, want := range map[string]error{
 		"yes\n": nil,
 		"yes":   nil,
@@ -21,7 +23,7 @@ func TestConsent(t *testing.T) {
 		"\n":    errDeclined,
 		"":      errDeclined,
 	} {
-		if err := consent(screen, strings.NewReader(answer)); !errors.Is(err, want) {
+		if err := consent(out, strings.NewReader(answer)); !errors.Is(err, want) {
 			t.Errorf("answer %q: got %v, want %v", answer, err, want)
 		}
 	}
@@ -31,18 +33,8 @@ func TestConsent(t *testing.T) {
 func TestCurrentClusterIsMissing(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "stale"))
 	t.Setenv("HOME", t.TempDir())
-	_, err := currentOf(newScreen(terminal{out: discard(t)}))
+	_, err := currentOf(steps.NewPrinter(io.Discard, nil))
 	if err == nil || !strings.Contains(err.Error(), "FAIRLEAD_CLUSTER=current") || !strings.Contains(err.Error(), "unset it") {
 		t.Errorf("got %v, want an error that names the setting and what to do", err)
 	}
-}
-
-func discard(t *testing.T) *os.File {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "output"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	return file
 }

@@ -38,19 +38,19 @@ type damage struct {
 func damages() []damage {
 	return []damage{
 		{
-			story: "Somebody points the Service catalog at pods that do not exist",
+			story: "A user points the Service catalog at pods that do not exist",
 			kind:  child.Service, name: "catalog",
 			field: []string{"spec", "selector"},
 			patch: `{"spec": {"selector": {"` + v1.LabelApplication + `": "nothing"}}}`,
 		},
 		{
-			story: "Somebody scales the Deployment cart to 0",
+			story: "A user scales the Deployment cart to 0",
 			kind:  child.Deployment, name: "cart",
 			field: []string{"spec", "replicas"},
 			patch: `{"spec": {"replicas": 0}}`,
 		},
 		{
-			story: "Somebody deletes the NetworkPolicy database",
+			story: "A user deletes the NetworkPolicy database",
 			kind:  child.NetworkPolicy, name: "database",
 			field: []string{"spec"},
 		},
@@ -87,7 +87,7 @@ func (d damage) repair(ctx context.Context, client dynamic.ResourceInterface) (t
 			return d.intact(event, original), nil
 		})
 	if err != nil {
-		return 0, fmt.Errorf("watch %s %s until it is repaired: %w", d.kind, d.name, causeOf(ctx, err))
+		return 0, fmt.Errorf("watch %s %s until it is repaired: %w", d.kind, d.name, err)
 	}
 	return repaired.Sub(damaged), nil
 }
@@ -98,7 +98,7 @@ func (d damage) do(ctx context.Context, client dynamic.ResourceInterface, origin
 		uid := original.GetUID()
 		err = client.Delete(ctx, d.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	} else {
-		_, err = client.Patch(ctx, d.name, types.MergePatchType, []byte(d.patch), metav1.PatchOptions{FieldManager: "somebody"})
+		_, err = client.Patch(ctx, d.name, types.MergePatchType, []byte(d.patch), metav1.PatchOptions{FieldManager: "another-user"})
 	}
 	if err != nil {
 		return fmt.Errorf("damage %s %s: %w", d.kind, d.name, err)
@@ -106,7 +106,7 @@ func (d damage) do(ctx context.Context, client dynamic.ResourceInterface, origin
 	return nil
 }
 
-// intact tells whether the object is there, with the field as it was.
+// intact reports whether the object is there, with the field as it was.
 func (d damage) intact(event watch.Event, original *unstructured.Unstructured) bool {
 	object, ok := event.Object.(*unstructured.Unstructured)
 	if !ok || event.Type == watch.Deleted || event.Type == watch.Error {
@@ -117,8 +117,7 @@ func (d damage) intact(event watch.Event, original *unstructured.Unstructured) b
 	return equality.Semantic.DeepEqual(was, is)
 }
 
-// told fits the Event by which the controller tells of the repair.
-func (d damage) told(event *eventsv1.Event) bool {
-	return event.Reason == v1.EventDriftRepaired && event.Related != nil &&
-		event.Related.Kind == d.kind.Kind && event.Related.Name == d.name
+// isAbout selects the Event with which the controller reports the repair.
+func (d damage) isAbout(event *eventsv1.Event) bool {
+	return event.Related != nil && event.Related.Kind == d.kind.Kind && event.Related.Name == d.name
 }

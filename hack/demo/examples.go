@@ -8,156 +8,199 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	eventsv1 "k8s.io/api/events/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
+	"fairlead.dev/fairlead/hack/internal/steps"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
-// applyExamples applies the examples that work, and watches until all of them do.
+// applyExamples applies the examples that work, and waits until all of them do.
 func (d *demo) applyExamples(ctx context.Context) error {
-	manifests, err := d.loadExamples()
+	manifests, err := d.readExamples()
 	if err != nil {
 		return err
 	}
-	if err := d.openNamespace(ctx); err != nil {
+	if err := d.createNamespace(ctx); err != nil {
 		return err
 	}
-	names := applicationNames(manifests)
-	d.screen.printf("  %d objects into the namespace %s, %d of them Applications", len(manifests), namespace, len(names))
+	d.out.Printf("  %d objects into the namespace %s, %d of them Applications", len(manifests), namespace, len(applicationNames(manifests)))
 	began := time.Now()
-	if err := d.applyAndWait(ctx, manifests, allWell); err != nil {
+	applications, err := d.applyAndAwait(ctx, manifests, allWell)
+	if err != nil {
 		return err
 	}
-	took := time.Since(began)
-	applications := d.observer.list(names...)
-	d.screen.print(tree(applications, d.screen.style, 0)...)
-	d.seen.sawReady(applications, took)
-	if slices.ContainsFunc(applications, lacksMetrics) {
-		d.screen.tell(busy, "AutoscalingActive is False because nothing here serves metrics; until then autoscalers keep to minReplicas")
+	d.seen.readyAfter = time.Since(began)
+	for _, application := range applications {
+		d.out.Print(describe(application)...)
+		d.seen.children += len(application.Status.Resources)
 	}
-	d.screen.tell(good, "%d Applications Ready, with %d children (%s)", d.seen.applications, d.seen.children, duration(took))
+	d.seen.applications = len(applications)
+	if slices.ContainsFunc(applications, lacksMetrics) {
+		d.out.Busy("AutoscalingActive is False because nothing here serves metrics; until then autoscalers keep to minReplicas")
+	}
+	d.out.Good("%d Applications Ready, with %d children (%s)", d.seen.applications, d.seen.children, steps.Duration(d.seen.readyAfter))
 	return nil
 }
 
-// loadExamples reads the examples that can work in this cluster.
-func (d *demo) loadExamples() ([]manifest, error) {
-	minimal, err := loadFile(d.options.artifacts("examples", "minimal.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	full, err := loadFile(d.options.artifacts("examples", "full.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	shop, err := loadDir(d.options.artifacts("examples", "shop"))
-	if err != nil {
-		return nil, err
-	}
-	manifests := slices.Concat(minimal, shop)
-	if d.cluster.simulated {
-		manifests = append(manifests, full...)
+// readExamples reads the examples that can work in this cluster.
+func (d *demo) readExamples() ([]*unstructured.Unstructured, error) {
+	files := []string{d.options.artifacts("examples", "minimal.yaml")}
+	if d.can.simulate {
+		files = append(files, d.options.artifacts("examples", "full.yaml"))
 	} else {
-		d.screen.tell(busy, "full.yaml is left out: it wants a volume that several nodes can write to, which few clusters have")
+		d.out.Busy("full.yaml is left out: it wants a volume that several nodes can write to, which few clusters have")
 	}
-	if d.cluster.provisions {
-		manifests = withoutKind(manifests, "PersistentVolume")
+	single, err := objects.ReadFiles(files...)
+	if err != nil {
+		return nil, err
 	}
-	return manifests, nil
+	shop, err := objects.ReadDir(d.options.artifacts("examples", "shop"))
+	manifests := append(shop, single...)
+	if d.can.provision {
+		manifests = slices.DeleteFunc(manifests, func(m *unstructured.Unstructured) bool { return m.GetKind() == "PersistentVolume" })
+	}
+	return manifests, err
 }
 
-// applyAndWait applies the manifests and waits until each Application among them is as wanted. Meanwhile it shows them.
-func (d *demo) applyAndWait(ctx context.Context, manifests []manifest, wanted func(*v1.Application) bool) error {
-	names := applicationNames(manifests)
-	stop := d.show(names...)
-	defer stop()
-	if err := d.applier.apply(ctx, manifests); err != nil {
+// createNamespace creates the demo's namespace, which must be a new one.
+func (d *demo) createNamespace(ctx context.Context) error {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	object.SetName(namespace)
+	err := d.create(ctx, object)
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("the namespace %s exists already, perhaps left behind by a demo that was killed; if you need nothing in it: kubectl delete namespace %s", namespace, namespace)
+	}
+	return err
+}
+
+// create creates an object that is in no namespace, and notes it for the end.
+func (d *demo) create(ctx context.Context, object *unstructured.Unstructured) error {
+	resource, err := d.objects.ResourceOf(object, "")
+	if err != nil {
 		return err
 	}
-	return d.waitFor(ctx, names, wanted)
+	if _, err := resource.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager}); err != nil {
+		return fmt.Errorf("create %s: %w", objects.Name(object), err)
+	}
+	d.made = append(d.made, object)
+	return nil
 }
 
-// waitFor waits until there are Applications of all these names, and each is as wanted.
-func (d *demo) waitFor(ctx context.Context, names []string, wanted func(*v1.Application) bool) error {
-	d.awaited = awaited{names: names, wanted: wanted}
-	return d.observer.wait(ctx, func() bool {
-		applications := d.observer.list(names...)
-		for _, application := range applications {
-			if !wanted(application) {
-				return false
-			}
+// apply applies the manifests in their order, to the demo's namespace.
+func (d *demo) apply(ctx context.Context, manifests []*unstructured.Unstructured) error {
+	for _, object := range manifests {
+		if _, err := d.objects.ResourceOf(object, namespace); err != nil {
+			return err
 		}
-		return len(applications) == len(names)
-	})
+		var err error
+		if object.GetNamespace() == "" {
+			// An object of others with this name is neither changed now nor deleted at the end.
+			if err = d.create(ctx, object); apierrors.IsAlreadyExists(err) {
+				err = nil
+			}
+		} else {
+			err = d.objects.Apply(ctx, object)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyAndAwait applies the manifests and waits until each Application among them is as wanted.
+func (d *demo) applyAndAwait(ctx context.Context, manifests []*unstructured.Unstructured, wanted func(*v1.Application) bool) ([]*v1.Application, error) {
+	if err := d.apply(ctx, manifests); err != nil {
+		return nil, err
+	}
+	return d.await(ctx, applicationNames(manifests), wanted)
+}
+
+func applicationNames(manifests []*unstructured.Unstructured) []string {
+	var names []string
+	for _, object := range manifests {
+		if object.GroupVersionKind() == v1.SchemeGroupVersion.WithKind(v1.ApplicationKind) {
+			names = append(names, object.GetName())
+		}
+	}
+	return names
 }
 
 // repairDrift damages children of the shop, and measures how long that lasts.
 func (d *demo) repairDrift(ctx context.Context) error {
 	for _, damage := range damages() {
-		d.screen.printf("  %s", damage.story)
+		d.out.Printf("  %s", damage.story)
 		took, err := damage.repair(ctx, d.resourceOf(damage.kind))
 		if err != nil {
 			return err
 		}
-		d.seen.repairs = append(d.seen.repairs, repair{child: fmt.Sprintf("%s %s", damage.kind, damage.name), took: took})
-		d.screen.tell(good, "repaired after %s", duration(took))
-		var event *eventsv1.Event
-		err = d.observer.wait(ctx, func() bool {
-			event = d.observer.event(damage.told)
-			return event != nil
-		})
-		if err != nil {
-			return fmt.Errorf("%s %s was repaired, but an Event %s about it was %w", damage.kind, damage.name, v1.EventDriftRepaired, err)
+		d.seen.repairs = append(d.seen.repairs, fmt.Sprintf("%s %s %s", damage.kind, damage.name, steps.Duration(took)))
+		d.out.Good("repaired after %s", steps.Duration(took))
+		if err := d.awaitEvent(ctx, v1.EventDriftRepaired, damage.isAbout); err != nil {
+			return fmt.Errorf("%s %s was repaired, but no Event was seen: %w", damage.kind, damage.name, err)
 		}
-		d.screen.tell(good, "Event %s of Application %s: %s", event.Reason, event.Regarding.Name, event.Note)
 	}
 	// A Deployment at 0 may have lost pods before it was repaired.
-	stop := d.show()
-	defer stop()
-	var names []string
-	for _, application := range d.observer.list() {
-		names = append(names, application.Name)
-	}
-	if err := d.waitFor(ctx, names, allWell); err != nil {
-		return err
-	}
-	stop()
-	d.screen.tell(good, "All %d Applications are Ready", len(names))
-	return nil
-}
-
-// refuseInvalid applies what breaks a rule that no schema can tell. Where there is a webhook, nobody gets that far; where
-// there is none, the API server accepts it and the controller refuses.
-func (d *demo) refuseInvalid(ctx context.Context) error {
-	manifests, err := loadFile(d.options.artifacts("examples", "broken", "wrong-port.yaml"))
+	applications, err := d.list(ctx)
 	if err != nil {
 		return err
 	}
-	if d.cluster.own != nil {
+	var names []string
+	for _, application := range applications {
+		names = append(names, application.Name)
+	}
+	if _, err := d.await(ctx, names, allWell); err != nil {
+		return err
+	}
+	d.out.Good("All %d Applications are Ready", len(names))
+	return nil
+}
+
+// refuseInvalid applies what breaks a rule that no schema can express. Where there is a webhook, the API server refuses it;
+// where there is none, the API server stores it and the controller refuses it.
+func (d *demo) refuseInvalid(ctx context.Context) error {
+	manifests, err := objects.ReadFiles(d.options.artifacts("examples", "broken", "wrong-port.yaml"))
+	if err != nil {
+		return err
+	}
+	if d.cluster != nil {
 		return d.refuseAtOnce(ctx, manifests)
 	}
-	err = d.applyAndWait(ctx, manifests, func(application *v1.Application) bool {
+	applications, err := d.applyAndAwait(ctx, manifests, func(application *v1.Application) bool {
 		stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
 		return isCurrent(application) && stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1.ReasonInvalid
 	})
 	if err != nil {
 		return err
 	}
-	for _, name := range applicationNames(manifests) {
-		_, err := d.clients.kube.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
-		if err == nil {
-			return fmt.Errorf("the Application %s is refused, but there is a Deployment of its name", name)
-		}
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("get Deployment %s: %w", name, err)
+	for _, application := range applications {
+		if err := d.expectNone(ctx, child.Deployment, application.Name); err != nil {
+			return err
 		}
 	}
-	d.tellStalled(manifests)
+	d.printStalled(applications)
+	return nil
+}
+
+// expectNone fails if there is a child that should not be.
+func (d *demo) expectNone(ctx context.Context, kind child.Kind, name string) error {
+	_, err := d.resourceOf(kind).Get(ctx, name, metav1.GetOptions{})
+	if err == nil {
+		return fmt.Errorf("there is a %s %s, which should not be", kind, name)
+	}
+	if !apierrors.IsNotFound(err) {
+		return fmt.Errorf("get %s %s: %w", kind, name, err)
+	}
 	return nil
 }
 
@@ -165,44 +208,39 @@ func (d *demo) refuseInvalid(ctx context.Context) error {
 const webhooks = "fairlead-out-of-cluster"
 
 // refuseAtOnce wants the webhook to refuse the manifests, with the rule that they break.
-func (d *demo) refuseAtOnce(ctx context.Context, manifests []manifest) error {
-	configurations := d.clients.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+func (d *demo) refuseAtOnce(ctx context.Context, manifests []*unstructured.Unstructured) error {
+	configurations := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	err := steps.Await(ctx, d.out, "the controller to register its webhooks", func(ctx context.Context) (bool, string, error) {
 		_, err := configurations.Get(ctx, webhooks, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
+		return err == nil, "", err
 	})
 	if err != nil {
-		return fmt.Errorf("the controller has not registered its webhooks: %w", err)
+		return err
 	}
-	refusal := d.applier.apply(ctx, manifests)
+	refusal := d.apply(ctx, manifests)
 	if refusal == nil {
 		return errors.New("the API server accepted it")
 	}
 	if !apierrors.IsInvalid(refusal) {
 		return refusal
 	}
-	d.screen.tell(good, "Refused at once: %v", refusal)
-	for _, name := range applicationNames(manifests) {
-		d.seen.stalled = append(d.seen.stalled, name+": refused by the webhook")
-	}
+	d.out.Good("Refused at once: %v", refusal)
+	d.seen.stalled = append(d.seen.stalled, strings.Join(applicationNames(manifests), ", ")+": refused by the webhook")
 	return nil
 }
 
 // exceedDeadline applies an Application whose pods never start.
 func (d *demo) exceedDeadline(ctx context.Context) error {
-	if !d.cluster.simulated {
+	if !d.can.simulate {
 		d.seen.leftOut = "no simulated nodes, so no image that cannot be pulled"
-		d.screen.tell(busy, "Left out: this cluster has no simulated nodes, which alone do as the Application's annotation says")
+		d.out.Busy("Left out: this cluster has no simulated nodes, which alone do as the Application's annotation says")
 		return nil
 	}
-	manifests, err := loadFile(d.options.artifacts("examples", "broken", "wrong-image.yaml"))
+	manifests, err := objects.ReadFiles(d.options.artifacts("examples", "broken", "wrong-image.yaml"))
 	if err != nil {
 		return err
 	}
-	err = d.applyAndWait(ctx, manifests, func(application *v1.Application) bool {
+	applications, err := d.applyAndAwait(ctx, manifests, func(application *v1.Application) bool {
 		progressing := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionProgressing)
 		return isCurrent(application) && isTrue(application, v1.ConditionStalled) &&
 			progressing != nil && progressing.Status == metav1.ConditionFalse && progressing.Reason == v1.ReasonProgressDeadlineExceeded
@@ -210,21 +248,20 @@ func (d *demo) exceedDeadline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.tellStalled(manifests)
+	d.printStalled(applications)
 	return nil
 }
 
-// tellStalled shows the Applications of the manifests, which are stalled, and remembers why they are.
-func (d *demo) tellStalled(manifests []manifest) {
-	applications := d.observer.list(applicationNames(manifests)...)
-	d.screen.print(tree(applications, d.screen.style, 0)...)
+// printStalled prints Applications that are stalled, and remembers why they are.
+func (d *demo) printStalled(applications []*v1.Application) {
 	for _, application := range applications {
+		d.out.Print(describe(application)...)
 		stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
 		why := stalled.Reason
 		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason != why {
 			why += ", because " + ready.Reason
 		}
-		d.seen.stalled = append(d.seen.stalled, fmt.Sprintf("%s: %s", application.Name, why))
-		d.screen.tell(good, "Stalled=True/%s, as it should be", stalled.Reason)
+		d.seen.stalled = append(d.seen.stalled, application.Name+": "+why)
+		d.out.Good("Stalled=True/%s, as it should be", stalled.Reason)
 	}
 }

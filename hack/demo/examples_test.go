@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kubescheme "k8s.io/client-go/kubernetes/scheme"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	fairleadscheme "fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
@@ -56,19 +58,19 @@ func TestExamplesAreStrictlyValid(t *testing.T) {
 func TestExamplesAreIndependentOfANamespace(t *testing.T) {
 	seen := sets.New[string]()
 	for _, file := range exampleFiles(t) {
-		manifests, err := loadFile(file)
+		manifests, err := objects.ReadFiles(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range manifests {
-			if m.object.GetNamespace() != "" {
-				t.Errorf("%s names the namespace %s", m, m.object.GetNamespace())
+		for _, object := range manifests {
+			name := objects.Name(object)
+			if object.GetNamespace() != "" {
+				t.Errorf("%s: %s names a namespace", file, name)
 			}
-			key := m.object.GetKind() + "/" + m.object.GetName()
-			if seen.Has(key) {
-				t.Errorf("%s: another example has an object of this kind and name", m)
+			if seen.Has(name) {
+				t.Errorf("%s: another example has %s too", file, name)
 			}
-			seen.Insert(key)
+			seen.Insert(name)
 		}
 	}
 }
@@ -185,14 +187,17 @@ func decodeExamples(t *testing.T) []decoded {
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	var all []decoded
 	for _, file := range exampleFiles(t) {
-		manifests, err := loadFile(file)
+		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range manifests {
-			object, _, err := decoder.Decode(m.text, nil, nil)
+		for text := range bytes.SplitSeq(content, []byte("\n---\n")) {
+			if len(bytes.TrimSpace(text)) == 0 {
+				continue
+			}
+			object, _, err := decoder.Decode(text, nil, nil)
 			if err != nil {
-				t.Errorf("%s: %v", m, err)
+				t.Errorf("%s: %v", file, err)
 				continue
 			}
 			all = append(all, decoded{file: file, object: object})

@@ -3,8 +3,8 @@
 
 // Command demo shows Fairlead at work, and fails unless it saw everything that it shows.
 //
-// Read demo.go first: it has the steps. setup.go, story.go and stop.go carry them out, and tour.go those of the tour;
-// tree.go and changes.go are what people see; the rest are the tools for that.
+// Read demo.go first: it has the steps of the demo, and tour.go those of the tour. start.go, examples.go and
+// tour_gateway.go have their bodies; applications.go is what people see.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"fairlead.dev/fairlead/hack/internal/process"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 func main() {
@@ -26,7 +27,7 @@ func main() {
 }
 
 func run() int {
-	options, err := parseOptions(os.Args[1:], os.Getenv, os.Stderr)
+	o, err := parseOptions(os.Args[1:], os.Getenv, os.Stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
@@ -34,51 +35,47 @@ func run() int {
 		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
 		return 2
 	}
-	terminal := newTerminal(os.Stdout, os.Getenv)
-	options.once = options.once || !terminal.live
-	if err := runIn(options, newScreen(terminal)); err != nil {
+	out := steps.NewPrinter(os.Stdout, os.Getenv)
+	o.once = o.once || !out.IsTerminal()
+	if err := runIn(o, out); err != nil {
 		return 1
 	}
 	return 0
 }
 
-// runIn runs the demo in a directory of its own and reports how it ended.
-func runIn(options options, screen *screen) error {
+// runIn runs the demo in a directory of its own. It has printed the error that it returns.
+func runIn(o options, out *steps.Printer) error {
 	ctx, stop := process.UntilSignal(context.Background())
 	defer stop()
 	files, err := newWorkspace()
 	if err != nil {
-		screen.tellError(err)
+		out.Bad("%v", err)
 		return err
 	}
 	own, err := os.Create(files.log("demo"))
 	if err != nil {
-		screen.tellError(err)
+		out.Bad("%v", err)
 		return errors.Join(err, files.close(false))
 	}
 	defer own.Close()
 	logTo(own)
 
-	d := &demo{options: options, screen: screen, files: files}
-	if options.current {
-		if d.cluster, err = currentOf(screen); err != nil {
-			screen.tellError(err)
+	d := &demo{options: o, out: out, files: files}
+	if o.current {
+		if d.config, err = currentOf(out); err != nil {
+			out.Bad("%v", err)
 			return errors.Join(err, files.close(false))
 		}
 	}
 	err = d.run(ctx)
-	interrupted := errors.Is(err, process.ErrInterrupted)
-	if failed := (*failure)(nil); errors.As(err, &failed) && !interrupted {
-		screen.print(failed.report(screen.style)...)
-	}
-	keepLogs := err != nil && !interrupted
+	keepLogs := err != nil && !errors.Is(err, process.ErrInterrupted)
 	if keepLogs {
-		screen.printf("  logs:      %s", files.logs())
+		out.Printf("  logs:     %s", files.logs())
 	}
 	return errors.Join(err, files.close(keepLogs))
 }
 
-// logTo sends what client-go logs, for example about a watch that was lost, where it does not disturb the picture.
+// logTo sends what client-go logs, for example about a watch that was lost, to a file: it would disturb the output.
 func logTo(output io.Writer) {
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(output))), klog.ContextualLogger(true))
 }

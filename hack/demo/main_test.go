@@ -16,17 +16,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// expectLines compares drawn lines with golden text, in which the first line is empty and the others are indented with
-// tabs, for the sake of readability.
-func expectLines(t *testing.T, s style, lines []line, golden string) {
+// expectLines compares output with golden text, in which the first line is empty and the others are indented with tabs,
+// for the sake of readability.
+func expectLines(t *testing.T, got, golden string) {
 	t.Helper()
-	var got strings.Builder
-	for _, l := range lines {
-		got.WriteString(s.render(l, 0) + "\n")
-	}
 	golden = strings.ReplaceAll(strings.TrimPrefix(golden, "\n"), "\t", "")
-	if diff := cmp.Diff(golden, got.String()); diff != "" {
-		t.Errorf("drawn otherwise than expected (-want +got):\n%s", diff)
+	if diff := cmp.Diff(golden, got); diff != "" {
+		t.Errorf("printed otherwise than expected (-want +got):\n%s", diff)
 	}
 }
 

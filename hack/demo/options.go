@@ -56,7 +56,6 @@ func parseOptions(args []string, getenv func(string) string, output io.Writer) (
 		fmt.Fprint(output, usage)
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&o.root, "root", "", "the directory with bin and artifacts; default: the current one, or the nearest above it that has them")
 	flags.BoolVar(&o.tour, "tour", false, "show what happens to one Application after its first day, instead of the examples; on a cluster of its own")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
@@ -69,9 +68,6 @@ func parseOptions(args []string, getenv func(string) string, output io.Writer) (
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q; see -help", flags.Arg(0))
-	}
-	if o.root != "" {
-		return o, nil
 	}
 	var err error
 	o.root, err = root.Find()

@@ -29,7 +29,6 @@ func TestParseOptions(t *testing.T) {
 		{name: "KUBECONFIG alone", environment: map[string]string{"KUBECONFIG": "kc"}, want: options{root: root}},
 		{name: "no such choice", environment: map[string]string{"FAIRLEAD_CLUSTER": "prod"}, wantErr: `FAIRLEAD_CLUSTER="prod": the only value is "current"`},
 		{name: "ONCE=0", environment: map[string]string{"ONCE": "0"}, want: options{root: root}},
-		{name: "root", args: []string{"-root", "/x"}, want: options{root: "/x"}},
 		{name: "tour", args: []string{"-tour"}, want: options{root: root, tour: true}},
 		{name: "tour elsewhere", args: []string{"-tour"}, environment: map[string]string{"FAIRLEAD_CLUSTER": "current"}, wantErr: "unset FAIRLEAD_CLUSTER"},
 		{name: "argument", args: []string{"now"}, wantErr: `unexpected argument "now"`},
@@ -49,13 +48,6 @@ func TestParseOptions(t *testing.T) {
 		if errors.Is(err, flag.ErrHelp) && !strings.Contains(output.String(), "FAIRLEAD_CLUSTER") {
 			t.Errorf("the usage says nothing of FAIRLEAD_CLUSTER: %s", output.String())
 		}
-	}
-}
-
-func TestStartWithoutBinary(t *testing.T) {
-	_, err := startBinary(filepath.Join(t.TempDir(), "fairlead-controller"), os.DevNull, nil)
-	if err == nil || !strings.Contains(err.Error(), "make demo") {
-		t.Errorf("got %v, want an error that says how to build it", err)
 	}
 }
 

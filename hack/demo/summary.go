@@ -4,70 +4,49 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 // summary is what was seen.
 type summary struct {
-	applications int
-	children     int
-	readyAfter   time.Duration
-	repairs      []repair
+	applications, children int
+	readyAfter             time.Duration
+	// repairs are the children that were damaged, each with how long it stayed so.
+	repairs []string
 	// stalled are the Applications that cannot work, each with its reason.
 	stalled []string
 	// leftOut says what could not be shown, and why.
 	leftOut string
 }
 
-// repair is one child that was damaged, and how long it stayed so.
-type repair struct {
-	child string
-	took  time.Duration
-}
-
-func (s *summary) sawReady(applications []*v1.Application, took time.Duration) {
-	s.applications, s.readyAfter = len(applications), took
-	for _, application := range applications {
-		s.children += len(application.Status.Resources)
+func (d *demo) printSummary() {
+	if d.options.tour {
+		d.out.Printf("")
+		d.out.Good("Every step of the tour was seen")
+		return
+	}
+	seen := d.seen
+	d.out.Title("Seen")
+	d.out.Good("%d Applications with %d children, all Ready %s after they were applied", seen.applications, seen.children, steps.Duration(seen.readyAfter))
+	d.out.Good("%d damaged children repaired: %s", len(seen.repairs), strings.Join(seen.repairs, ", "))
+	d.out.Good("%d Applications that cannot work say why: %s", len(seen.stalled), strings.Join(seen.stalled, ", "))
+	if seen.leftOut != "" {
+		d.out.Busy("left out: %s", seen.leftOut)
 	}
 }
 
-// report is the summary, for people.
-func (s *summary) report(style style) []line {
-	lines := []line{nil, {toned(strong, "Seen")}}
-	add := func(mark tone, format string, args ...any) {
-		lines = append(lines, line{text("  "), style.mark(mark), text(" "+format, args...)})
+// printHowToConnect says how to look around.
+func (d *demo) printHowToConnect() {
+	if d.cluster != nil {
+		d.out.Printf("  export KUBECONFIG=%s", d.cluster.Kubeconfig)
 	}
-	add(good, "%d Applications with %d children, all Ready %s after they were applied", s.applications, s.children, duration(s.readyAfter))
-	var repairs []string
-	for _, repair := range s.repairs {
-		repairs = append(repairs, fmt.Sprintf("%s %s", repair.child, duration(repair.took)))
-	}
-	add(good, "%d damaged children repaired: %s", len(s.repairs), strings.Join(repairs, ", "))
-	add(good, "%d Applications that cannot work say why: %s", len(s.stalled), strings.Join(s.stalled, ", "))
-	if s.leftOut != "" {
-		add(busy, "left out: %s", s.leftOut)
-	}
-	return lines
-}
-
-// howToConnect says how to look around.
-func (d *demo) howToConnect() []line {
-	var lines []line
-	add := func(format string, args ...any) { lines = append(lines, line{text(format, args...)}) }
-	lines = append(lines, nil, line{toned(strong, "Look around, in another terminal")})
-	if d.cluster.kubeconfig != "" {
-		add("  export KUBECONFIG=%s", d.cluster.kubeconfig)
-	}
-	add("  kubectl get -n %s applications.apps.fairlead.dev", namespace)
-	add("  kubectl describe -n %s applications.apps.fairlead.dev wrong-port", namespace)
-	add("  kubectl delete -n %s networkpolicy database     # it comes back", namespace)
-	add("  kubectl scale -n %s applications.apps.fairlead.dev/catalog --replicas=5", namespace)
-	add("  tail -f %s", d.controller.Log)
-	lines = append(lines, nil, line{text("Ctrl-C stops everything.")})
-	return lines
+	d.out.Printf("  kubectl get -n %s applications.apps.fairlead.dev", namespace)
+	d.out.Printf("  kubectl describe -n %s applications.apps.fairlead.dev catalog", namespace)
+	d.out.Printf("  kubectl delete -n %s networkpolicy database     # it comes back", namespace)
+	d.out.Printf("  kubectl scale -n %s applications.apps.fairlead.dev/catalog --replicas=5", namespace)
+	d.out.Printf("  tail -f %s", d.controller.Log)
+	d.out.Printf("Ctrl-C stops everything.")
 }

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -28,7 +28,7 @@ func (d *demo) turnIntoHTTPRoute(ctx context.Context) error {
 	if err := d.installGatewayAPI(ctx); err != nil {
 		return err
 	}
-	err := d.editAndWait(ctx, `{"spec": {"routes": [{"name": "public", "type": "HTTPRoute", "hostnames": ["harbour.example.com"], "parentRefs": [{"name": "public"}]}]}}`,
+	err := d.editAndAwait(ctx, `{"spec": {"routes": [{"name": "public", "type": "HTTPRoute", "hostnames": ["harbour.example.com"], "parentRefs": [{"name": "public"}]}]}}`,
 		func(application *v1.Application) bool {
 			routes := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionRoutesReady)
 			return isCurrent(application) && routes != nil && routes.Status != metav1.ConditionTrue && hasChild(application, child.HTTPRoute)
@@ -36,18 +36,14 @@ func (d *demo) turnIntoHTTPRoute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.expectNoIngress(ctx); err != nil {
+	if err := d.expectNone(ctx, child.Ingress, toured); err != nil {
 		return err
 	}
-	d.screen.tell(good, "There is an HTTPRoute now, and no Ingress. No gateway has accepted it; the tour says so in the name of one")
+	d.out.Good("There is an HTTPRoute now, and no Ingress. No gateway has accepted it; the tour says so in the name of one")
 	if err := d.acceptRoute(ctx); err != nil {
 		return err
 	}
-	if err := d.waitFor(ctx, []string{toured}, allWell); err != nil {
-		return err
-	}
-	d.tellConditions()
-	return nil
+	return d.awaitToured(ctx, allWell)
 }
 
 func hasChild(application *v1.Application, kind child.Kind) bool {
@@ -71,27 +67,11 @@ func (d *demo) installGatewayAPI(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find the module %s: %w: %s", module, err, strings.TrimSpace(problems.String()))
 	}
-	manifests, err := loadFile(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
+	crds, err := objects.ReadFiles(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
 	if err != nil {
 		return err
 	}
-	names, err := installDefinitions(ctx, d.clients, manifests)
-	if err != nil {
-		return err
-	}
-	d.screen.tell(good, "%s; the controller goes on running", strings.Join(names, ", "))
-	return nil
-}
-
-func (d *demo) expectNoIngress(ctx context.Context) error {
-	_, err := d.resourceOf(child.Ingress).Get(ctx, toured, metav1.GetOptions{})
-	if err == nil {
-		return fmt.Errorf("the route is an HTTPRoute, but the Ingress %s is still there", toured)
-	}
-	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("get Ingress %s: %w", toured, err)
-	}
-	return nil
+	return d.install(ctx, crds)
 }
 
 // acceptRoute writes what a gateway's controller writes.
