@@ -47,7 +47,7 @@ check_golangci_cluster() { (cd hack/cluster && tool lint golangci-lint run --con
 
 check_golangci_integration() { (cd cmd/fairlead-controller/integration && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
-check_golangci_browser() { (cd pkg/pipeline/page/browser && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+check_golangci_browser() { (cd pkg/debug/page/browser && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
 check_golangci_rules() { (cd hack/artifacts/rules && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 

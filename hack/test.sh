@@ -49,7 +49,7 @@ export CGO_ENABLED=1
   # and the loop tests let weeks of seconds pass.)
   KUBE_CACHE_MUTATION_DETECTOR=true go -C cmd/fairlead-controller/integration test -json -race -timeout=20m "$@" ./... || status=1
   # So are those that open the page of the live view in a browser, whose client alone takes a minute to compile with -race.
-  go -C pkg/pipeline/page/browser test -json -timeout=10m "$@" ./... || status=1
+  go -C pkg/debug/page/browser test -json -timeout=10m "$@" ./... || status=1
   # The alerts' tests are one too, with Prometheus as a library.
   go -C hack/artifacts/rules test -json "$@" ./... || status=1
   # hack/cluster is a module of its own. Its main package is the control plane itself, which `make cluster` compiles and

@@ -18,8 +18,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
 # Not called vendor: Go leaves directories of that name out of a module's zip.
-page=pkg/pipeline/page/static/lib
-tests=pkg/pipeline/page/browser/testdata/lib
+page=pkg/debug/page/static/lib
+tests=pkg/debug/page/browser/testdata/lib
 
 sums() { (cd "$1" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum); }
 

@@ -23,7 +23,7 @@ type layer struct {
 var layers = []layer{
 	{"pkg/apis/...", []string{"pkg/apis/..."}},
 	{"pkg/generated/...", []string{"pkg/apis/...", "pkg/generated/..."}},
-	{"pkg/pipeline/...", []string{"pkg/pipeline/..."}},
+	{"pkg/debug/...", []string{"pkg/debug/..."}},
 	// Pure: values in, values out.
 	{"pkg/child", []string{"pkg/apis/apps/v1"}},
 	{"pkg/reference", []string{"pkg/apis/apps/v1"}},
@@ -37,17 +37,17 @@ var layers = []layer{
 	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/text", "pkg/apierror", "pkg/health"}},
 	// Those that talk to the API server.
 	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
-	{"pkg/consistency", []string{"pkg/pipeline"}},
-	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/consistency", "pkg/pipeline"}},
+	{"pkg/consistency", []string{"pkg/debug"}},
+	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/consistency", "pkg/debug"}},
 	{"pkg/payload", []string{"pkg/reference"}},
-	{"pkg/informer", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/reference", "pkg/apply", "pkg/generated/...", "pkg/pipeline"}},
+	{"pkg/informer", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/reference", "pkg/apply", "pkg/generated/...", "pkg/debug"}},
 	// The loop. Not the webhooks and servers, which stand beside it.
 	{"pkg/controller", []string{
 		"pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
-		"pkg/health", "pkg/apierror", "pkg/workqueue", "pkg/consistency", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/pipeline",
+		"pkg/health", "pkg/apierror", "pkg/workqueue", "pkg/consistency", "pkg/apply", "pkg/payload", "pkg/informer", "pkg/debug",
 	}},
 	{"pkg/certs", nil},
-	{"pkg/server", []string{"pkg/pipeline"}},
+	{"pkg/server", []string{"pkg/debug"}},
 	{"pkg/admission", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/testing/..."}},
@@ -55,7 +55,7 @@ var layers = []layer{
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
 		"pkg/consistency", "pkg/apply", "pkg/payload", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
-		"pkg/pipeline/...",
+		"pkg/debug/...",
 	}},
 }
 

@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/tools/portforward"
 
 	"fairlead.dev/fairlead/hack/internal/steps"
-	"fairlead.dev/fairlead/pkg/pipeline"
-	"fairlead.dev/fairlead/pkg/pipeline/page"
+	"fairlead.dev/fairlead/pkg/debug"
+	"fairlead.dev/fairlead/pkg/debug/page"
 )
 
 // viewPort is where the live view is served, on the loopback of the pod.
@@ -135,12 +135,12 @@ func (s *story) followKey(ctx context.Context, url string) error {
 				}
 			}
 		case name == "data" && event == "delta":
-			var delta pipeline.Delta
+			var delta debug.Delta
 			if err := json.Unmarshal([]byte(value), &delta); err != nil {
 				return fmt.Errorf("read what the stream says: %w", err)
 			}
 			for i := range delta.Events {
-				if told := &delta.Events[i]; told.Type == pipeline.TypeWrote && told.Resource == "services" {
+				if told := &delta.Events[i]; told.Type == debug.TypeWrote && told.Resource == "services" {
 					s.out.Good("its stream follows %s/%s to a write: %s of %s, %d (%s)", namespace, webName, told.Verb, told.Resource, told.Code, steps.Since(began))
 					return nil
 				}

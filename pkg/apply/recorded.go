@@ -12,11 +12,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // Recorded records the requests that go through a client as those of the sync that makes them; see
-// pipeline.SyncRecorder.Context.
+// debug.SyncRecorder.Context.
 func Recorded(client Client) Client { return recordedClient{client} }
 
 type recordedClient struct{ client Client }
@@ -54,12 +54,12 @@ func (c recordedClient) Delete(ctx context.Context, ref child.Ref, preconditions
 }
 
 func requested(ctx context.Context, verb string, ref child.Ref, answered *metav1.PartialObjectMetadata, began time.Time, err error) {
-	request := pipeline.Request{
+	request := debug.Request{
 		Verb: verb, Resource: ref.Kind.GroupVersionResource().GroupResource().String(),
 		Object: cache.ObjectName{Namespace: ref.Namespace, Name: ref.Name}, Began: began, Err: err,
 	}
 	if err == nil && answered != nil {
 		request.Version = answered.ResourceVersion
 	}
-	pipeline.Requested(ctx, request)
+	debug.Requested(ctx, request)
 }

@@ -14,9 +14,9 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/consistency"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -25,17 +25,17 @@ import (
 func BenchmarkSync(b *testing.B) {
 	for _, with := range []struct {
 		name     string
-		recorder *pipeline.Recorder
-	}{{"without", nil}, {"recorded", pipeline.New()}} {
+		recorder *debug.Recorder
+	}{{"without", nil}, {"recorded", debug.New()}} {
 		b.Run(with.name, func(b *testing.B) { benchmarkSync(b, with.recorder) })
 	}
 }
 
-func benchmarkSync(b *testing.B, recorder *pipeline.Recorder) {
+func benchmarkSync(b *testing.B, recorder *debug.Recorder) {
 	b.Helper()
 	server := applytest.NewServer(b)
 	applytest.Put(server, applytest.Applications, application("web"))
-	informers, err := informer.New(server.Kube(), server.Fairlead(), informer.Options{Metadata: server.Metadata(), Access: permitAll, Pipeline: recorder})
+	informers, err := informer.New(server.Kube(), server.Fairlead(), informer.Options{Metadata: server.Metadata(), Access: permitAll, Debug: recorder})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func benchmarkSync(b *testing.B, recorder *pipeline.Recorder) {
 	c, err := New(Config{
 		Informers: informers, Writer: apply.NewWriter(server.Client(), store), ConsistencyStore: store, Differ: plan.NewDiffer(scheme.Scheme),
 		Applications: server.Fairlead().AppsV1(), Classes: server.Fairlead().AppsV1(), Recorder: events.NewFakeRecorder(1000),
-		Payload: payload.NewReader(server.Kube().CoreV1(), hashKey), Workers: 1, Pipeline: recorder,
+		Payload: payload.NewReader(server.Kube().CoreV1(), hashKey), Workers: 1, Debug: recorder,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -18,16 +18,16 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/consistency"
+	"fairlead.dev/fairlead/pkg/debug"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 )
 
 // Config is everything that a Controller works with. All fields are required but Facts,
-// Validation, RequireClass, CaughtUp, Metrics and Pipeline, whose zero values are the defaults.
+// Validation, RequireClass, CaughtUp, metrics and Recorder, whose zero values are the defaults.
 type Config struct {
 	Informers        *informer.Informers
 	Writer           *apply.Writer
@@ -52,8 +52,8 @@ type Config struct {
 	CaughtUp func()
 	// Metrics count what the syncs do. Nil: nobody reads them.
 	Metrics *Metrics
-	// Pipeline records what the syncs do, and what leads to them. Nil: nobody wants to know.
-	Pipeline *pipeline.Recorder
+	// Debug records what the syncs do, and what leads to them. Nil: nobody wants to know.
+	Debug *debug.Recorder
 }
 
 // Elect calls work while this replica, and no other, may write. It is called once the caches are
@@ -98,14 +98,14 @@ func New(config Config) (*Controller, error) {
 	c := &Controller{
 		Config:     config,
 		settling:   newSettling(),
-		queue:      newQueue(config.Pipeline),
+		queue:      newQueue(config.Debug),
 		contention: apply.NewContention(),
 		deferred:   newDeferredStatus(),
 		rested:     newRested(),
 		watchdog:   newWatchdog(),
 		classes:    newClassStatuses(config.Informers, config.Classes),
 	}
-	config.Pipeline.SetQueue(c.queueState)
+	config.Debug.SetQueue(c.queueState)
 	c.grants = newGrants(config.Informers, c.queue.enqueue)
 	h := &handlers{enqueue: c.queue.enqueue, contenders: c.grants.contenders}
 	synced, err := config.Informers.Handle(h, h)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // deadlines is the order of the waiting keys: earliest deadline first, where the deadline is the
@@ -27,12 +27,12 @@ type deadlines struct {
 	heap     deadlineHeap
 	sequence uint64
 	// pipeline is told what is queued; nil: nobody wants to know.
-	pipeline *pipeline.Recorder
+	pipeline *debug.Recorder
 }
 
 var _ workqueue.Queue[cache.ObjectName] = (*deadlines)(nil)
 
-func newDeadlines(recorder *pipeline.Recorder) *deadlines {
+func newDeadlines(recorder *debug.Recorder) *deadlines {
 	return &deadlines{
 		noted:    map[cache.ObjectName]Trigger{},
 		taken:    map[cache.ObjectName]waitingKey{},

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // mostDelays is how many delayed keys are known at once. The work queue itself has no limit.
@@ -22,7 +22,7 @@ const mostDelays = 10_000
 // stands between the rate limits and the delays of client-go, where both kinds of waiting pass.
 type delays struct {
 	workqueue.TypedDelayingInterface[cache.ObjectName]
-	pipeline *pipeline.Recorder
+	pipeline *debug.Recorder
 	limiter  workqueue.TypedRateLimiter[cache.ObjectName]
 
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ type ended struct {
 
 // recordDelays returns the queue itself if nobody wants to know.
 func recordDelays(
-	recorder *pipeline.Recorder, queue workqueue.TypedDelayingInterface[cache.ObjectName], limiter workqueue.TypedRateLimiter[cache.ObjectName],
+	recorder *debug.Recorder, queue workqueue.TypedDelayingInterface[cache.ObjectName], limiter workqueue.TypedRateLimiter[cache.ObjectName],
 ) (workqueue.TypedDelayingInterface[cache.ObjectName], *delays) {
 	if recorder == nil {
 		return queue, nil
@@ -123,18 +123,18 @@ func (d *delays) sweep(at time.Time) {
 }
 
 // delayed returns the keys that wait, the one that is due next first.
-func (d *delays) delayed() []pipeline.Key {
+func (d *delays) delayed() []debug.Key {
 	if d == nil {
 		return nil
 	}
 	d.mu.Lock()
 	d.sweep(time.Now())
-	keys := make([]pipeline.Key, 0, len(d.due))
+	keys := make([]debug.Key, 0, len(d.due))
 	for key, due := range d.due {
-		keys = append(keys, pipeline.Key{Name: pipeline.Name(key), State: pipeline.KeyDelayed, Due: &due, Failures: d.limiter.NumRequeues(key)})
+		keys = append(keys, debug.Key{Name: debug.Name(key), State: debug.KeyDelayed, Due: &due, Failures: d.limiter.NumRequeues(key)})
 	}
 	d.mu.Unlock()
-	slices.SortFunc(keys, func(a, b pipeline.Key) int {
+	slices.SortFunc(keys, func(a, b debug.Key) int {
 		return cmp.Or(a.Due.Compare(*b.Due), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name.Name, b.Name.Name))
 	})
 	return keys

@@ -18,8 +18,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/health"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/status"
 )
 
@@ -33,7 +33,7 @@ const deletionGrace = 30 * time.Second
 
 // finalize ends an Application that is being deleted. Its children are written no more, but for who owns
 // them.
-func (c *Controller) finalize(ctx context.Context, stages *pipeline.SyncRecorder, snapshot child.Snapshot) Outcome {
+func (c *Controller) finalize(ctx context.Context, stages *debug.SyncRecorder, snapshot child.Snapshot) Outcome {
 	application := snapshot.Application
 	if !slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
 		return c.awaitFinalizers(ctx, stages, snapshot)
@@ -59,7 +59,7 @@ func (c *Controller) finalize(ctx context.Context, stages *pipeline.SyncRecorder
 }
 
 // awaitFinalizers reports the finalizers of other controllers, if they stay. Their end comes as an event.
-func (c *Controller) awaitFinalizers(ctx context.Context, stages *pipeline.SyncRecorder, snapshot child.Snapshot) Outcome {
+func (c *Controller) awaitFinalizers(ctx context.Context, stages *debug.SyncRecorder, snapshot child.Snapshot) Outcome {
 	if left := deletionGrace - time.Since(snapshot.Application.DeletionTimestamp.Time); left > 0 {
 		return Outcome{Verdict: Settled, After: left}
 	}

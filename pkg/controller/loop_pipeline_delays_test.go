@@ -16,14 +16,14 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // delaysSince are the delays of web that were recorded after the sequence, each with how long it is.
-func (w *world) delaysSince(sequence uint64) (told []string, last pipeline.Event) {
+func (w *world) delaysSince(sequence uint64) (told []string, last debug.Event) {
 	w.Helper()
 	for _, event := range w.timeline("web").Events {
-		if event.Sequence > sequence && (event.Type == pipeline.TypeDelayed || event.Type == pipeline.TypeRetrying) {
+		if event.Sequence > sequence && (event.Type == debug.TypeDelayed || event.Type == debug.TypeRetrying) {
 			told = append(told, string(event.Type)+" "+event.Reason+" "+event.Due.Sub(event.Time).String())
 			last = event
 		}
@@ -33,7 +33,7 @@ func (w *world) delaysSince(sequence uint64) (told []string, last pipeline.Event
 
 // A change of a Secret delays a key that fails: that is no retry, and not by any sync.
 func TestPipelineOfADelayByAReference(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New(), begin: withSecrets([]*corev1.Secret{secret("db", "one")}, using("web", "db"))}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New(), begin: withSecrets([]*corev1.Secret{secret("db", "one")}, using("web", "db"))}, func(w *world) {
 		pass(time.Minute)
 		w.server.Intercept(func(_ context.Context, r applytest.Request) error {
 			if r.Verb == "patch" && r.Kind == child.Deployment {
@@ -61,7 +61,7 @@ func TestPipelineOfADelayByAReference(t *testing.T) {
 
 // A delay that the API server asks for after a failure is a retry, although no back-off counts it.
 func TestPipelineOfADelayByTheServer(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New(), begin: withApplications(application("web"))}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New(), begin: withApplications(application("web"))}, func(w *world) {
 		pass(time.Minute)
 		before := w.timeline("web").Sequence
 		busy := w.server.Intercept(func(_ context.Context, r applytest.Request) error {

@@ -20,8 +20,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
-	"fairlead.dev/fairlead/pkg/pipeline/live"
+	"fairlead.dev/fairlead/pkg/debug"
+	"fairlead.dev/fairlead/pkg/debug/live"
 )
 
 // Whatever is served, what is secret is not in it: environment, content, annotations, messages.
@@ -39,7 +39,7 @@ func TestS19ViewTellsNoSecrets(t *testing.T) {
 	secretive.Spec.LivenessProbe = &v1.Probe{HTTPGet: &v1.HTTPGetAction{
 		Path: "/live", HTTPHeaders: []corev1.HTTPHeader{{Name: "Authorization", Value: planted}},
 	}}
-	inWorld(t, setup{pipeline: pipeline.New(), workers: 2}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New(), workers: 2}, func(w *world) {
 		defer w.setup.pipeline.Viewing()()
 		applytest.Put(w.server, applytest.Secrets, &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-key", Annotations: map[string]string{"example.com/note": planted}},
@@ -70,8 +70,8 @@ func TestS19ViewTellsNoSecrets(t *testing.T) {
 		})
 		applytest.Edit(w.server, applytest.Secrets, namespace, "web-key", func(s *corev1.Secret) { s.Data["key"] = []byte(planted + "2") })
 		pass(time.Minute)
-		refused := slices.ContainsFunc(w.timeline("web").Events, func(e pipeline.Event) bool {
-			return e.Type == pipeline.TypeWrote && strings.Contains(e.Error, ".env[0]")
+		refused := slices.ContainsFunc(w.timeline("web").Events, func(e debug.Event) bool {
+			return e.Type == debug.TypeWrote && strings.Contains(e.Error, ".env[0]")
 		})
 		if !refused {
 			t.Error("the refusal is not told")
@@ -81,7 +81,7 @@ func TestS19ViewTellsNoSecrets(t *testing.T) {
 		paths := []string{"snapshot", "events?limit=5000", "keys", "keys/shop/web", "queue", "cache"}
 		for _, resource := range w.setup.pipeline.Caches().Resources {
 			paths = append(paths, "cache/"+resource.Resource)
-			if page, err := w.setup.pipeline.Cache(resource.Resource, pipeline.Lookup{}); err == nil {
+			if page, err := w.setup.pipeline.Cache(resource.Resource, debug.Lookup{}); err == nil {
 				for _, object := range page.Objects {
 					paths = append(paths, "cache/"+resource.Resource+"/"+object.Namespace+"/"+object.Name.Name)
 				}

@@ -18,12 +18,12 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
-func (w *world) timeline(name string) pipeline.Timeline {
+func (w *world) timeline(name string) debug.Timeline {
 	w.Helper()
-	timeline, found := w.setup.pipeline.Timeline(pipeline.Name{Namespace: namespace, Name: name})
+	timeline, found := w.setup.pipeline.Timeline(debug.Name{Namespace: namespace, Name: name})
 	if !found {
 		w.Fatalf("nothing is known about %s", name)
 	}
@@ -31,7 +31,7 @@ func (w *world) timeline(name string) pipeline.Timeline {
 }
 
 // short is an event in a few words.
-func short(event pipeline.Event) string {
+func short(event debug.Event) string {
 	var words []string
 	for _, word := range []string{string(event.Stage), string(event.Type), event.Resource, event.Verb, event.Reason, event.Result} {
 		if word != "" {
@@ -43,7 +43,7 @@ func short(event pipeline.Event) string {
 
 // The way of a new Application, from the watch event to the writes and the outcome.
 func TestPipelineOfACreation(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New()}, func(w *world) {
 		pass(0)
 		applytest.Put(w.server, applytest.Applications, application("web"))
 		pass(0)
@@ -61,7 +61,7 @@ func TestPipelineOfACreation(t *testing.T) {
 			"queue Enqueued ApplicationAdded",
 			"worker Started ApplicationAdded",
 			"observe Observed",
-			"freshness Fresh",
+			"consistency Fresh",
 			"render Rendered",
 			"plan Step serviceaccounts it does not exist Create",
 			"plan Step controllerrevisions.apps it does not exist Create",
@@ -84,11 +84,11 @@ func TestPipelineOfACreation(t *testing.T) {
 		if diff := cmp.Diff(end, got[min(len(want), len(got)):]); diff != "" {
 			t.Errorf("it ends with (-want +got):\n%s", diff)
 		}
-		stages := make([]pipeline.StageID, 0, len(first.Stages))
+		stages := make([]debug.StageID, 0, len(first.Stages))
 		for _, stage := range first.Stages {
 			stages = append(stages, stage.Stage)
 		}
-		if want := pipeline.Stages()[6:12]; !slices.Equal(stages, want) || first.Next == nil {
+		if want := debug.Stages()[6:12]; !slices.Equal(stages, want) || first.Next == nil {
 			t.Errorf("its stages are %v, want %v; the next is at %v", stages, want, first.Next)
 		}
 		if first.Steps != 4 || first.Writes < 4 || first.Verdict != "Settled" || first.Took == nil || first.Trigger != "ApplicationAdded" {
@@ -99,9 +99,9 @@ func TestPipelineOfACreation(t *testing.T) {
 		pass(2 * time.Second)
 		got = nil
 		ends := uint64(0)
-		for _, event := range w.setup.pipeline.Events(pipeline.Filter{Stage: pipeline.StageStatus}).Events {
+		for _, event := range w.setup.pipeline.Events(debug.Filter{Stage: debug.StageStatus}).Events {
 			got = append(got, short(event))
-			if event.Type == pipeline.TypeStatus {
+			if event.Type == debug.TypeStatus {
 				ends++
 			}
 		}
@@ -111,8 +111,8 @@ func TestPipelineOfACreation(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
 			t.Errorf("the stage status (-want +got):\n%s", diff)
 		}
-		stage := w.setup.pipeline.Snapshot().Stages[slices.Index(pipeline.Stages(), pipeline.StageStatus)]
-		if stage.ID != pipeline.StageStatus || stage.Total != ends {
+		stage := w.setup.pipeline.Snapshot().Stages[slices.Index(debug.Stages(), debug.StageStatus)]
+		if stage.ID != debug.StageStatus || stage.Total != ends {
 			t.Errorf("%d ends of the stage status are told as %+v", ends, stage)
 		}
 
@@ -121,9 +121,9 @@ func TestPipelineOfACreation(t *testing.T) {
 		w.edit("web", func(a *v1.Application) { a.Spec.Image = "registry.example.com/web:2" })
 		pass(0)
 		events := w.timeline("web").Events
-		handled := slices.IndexFunc(events, func(e pipeline.Event) bool { return slices.Contains(e.Fields, ".spec.image") })
-		stepped := slices.IndexFunc(events, func(e pipeline.Event) bool { return e.Type == pipeline.TypeStep && e.Result == "Apply" })
-		if handled < 0 || events[handled].Type != pipeline.TypeHandled || stepped < handled {
+		handled := slices.IndexFunc(events, func(e debug.Event) bool { return slices.Contains(e.Fields, ".spec.image") })
+		stepped := slices.IndexFunc(events, func(e debug.Event) bool { return e.Type == debug.TypeStep && e.Result == "Apply" })
+		if handled < 0 || events[handled].Type != debug.TypeHandled || stepped < handled {
 			t.Fatalf("the edit is event %d, its step %d", handled, stepped)
 		}
 		if fields := events[stepped].Fields; !slices.Contains(fields, `.spec.template.spec.containers[name="web"].image`) {
@@ -134,21 +134,21 @@ func TestPipelineOfACreation(t *testing.T) {
 
 // The informers of all kinds of children are recorded, that of the history too.
 func TestPipelineOfEveryKind(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New()}, func(w *world) {
 		pass(0)
 		applytest.Put(w.server, applytest.Applications, application("web"))
 		pass(time.Minute)
 		resources := w.setup.pipeline.Caches().Resources
 		for _, kind := range child.Kinds() {
 			name := kind.GroupVersionResource().GroupResource().String()
-			if !slices.ContainsFunc(resources, func(r pipeline.Resource) bool { return r.Resource == name && r.Lists == 1 }) {
+			if !slices.ContainsFunc(resources, func(r debug.Resource) bool { return r.Resource == name && r.Lists == 1 }) {
 				t.Errorf("%s is not recorded", name)
 			}
 		}
 		var got []string
 		for _, event := range w.timeline("web").Events {
 			// A sync may begin before the cache has what the last one wrote.
-			if event.Resource == "controllerrevisions.apps" && event.Type != pipeline.TypeStale {
+			if event.Resource == "controllerrevisions.apps" && event.Type != debug.TypeStale {
 				got = append(got, short(event))
 			}
 		}
@@ -168,7 +168,7 @@ func TestPipelineOfEveryKind(t *testing.T) {
 
 // A key that fails shows how often, and when it comes back.
 func TestPipelineOfAFailure(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New()}, func(w *world) {
 		pass(0)
 		permit := w.server.Intercept(func(_ context.Context, r applytest.Request) error {
 			if r.Verb == "create" && r.Kind == child.Deployment {
@@ -179,14 +179,14 @@ func TestPipelineOfAFailure(t *testing.T) {
 		applytest.Put(w.server, applytest.Applications, application("web"))
 		pass(time.Second)
 		failing := w.setup.pipeline.Snapshot().Failing
-		if len(failing) != 1 || failing[0].Name != (pipeline.Name{Namespace: namespace, Name: "web"}) || failing[0].State != pipeline.KeyDelayed ||
+		if len(failing) != 1 || failing[0].Name != (debug.Name{Namespace: namespace, Name: "web"}) || failing[0].State != debug.KeyDelayed ||
 			failing[0].Verdict != "Blocked" || failing[0].Error != "Forbidden (403) of deployments.apps" || failing[0].Failures < 3 {
 			t.Errorf("failing is %+v", failing)
 		}
 		var last time.Duration
 		retries := 0
 		for _, event := range w.timeline("web").Events {
-			if event.Type != pipeline.TypeRetrying {
+			if event.Type != debug.TypeRetrying {
 				continue
 			}
 			retries++
@@ -212,7 +212,7 @@ func TestPipelineOfAFailure(t *testing.T) {
 
 // A key that somebody else's object blocks says whose that is.
 func TestPipelineOfAForeignObject(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New(), begin: func(s *applytest.Server) {
+	inWorld(t, setup{pipeline: debug.New(), begin: func(s *applytest.Server) {
 		applytest.Put(s, child.Service, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
 		applytest.Put(s, applytest.Applications, application("web"))
 	}}, func(w *world) {
@@ -231,7 +231,7 @@ func TestPipelineOfAForeignObject(t *testing.T) {
 
 // A watch that ends by 410 Gone, and the list after it.
 func TestPipelineOfAnExpiredWatch(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New(), begin: withApplications(application("web"))}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New(), begin: withApplications(application("web"))}, func(w *world) {
 		pass(time.Minute)
 		w.server.HoldWatch(child.Deployment)
 		w.pods("web", 1)
@@ -242,7 +242,7 @@ func TestPipelineOfAnExpiredWatch(t *testing.T) {
 				t.Errorf("it is told as %+v", resource)
 			}
 		}
-		ended := w.setup.pipeline.Events(pipeline.Filter{Type: pipeline.TypeWatchEnded, Resource: "deployments.apps"}).Events
+		ended := w.setup.pipeline.Events(debug.Filter{Type: debug.TypeWatchEnded, Resource: "deployments.apps"}).Events
 		if len(ended) != 1 || ended[0].Error != "Expired (410)" {
 			t.Errorf("the end of the watch is %+v", ended)
 		}
@@ -251,7 +251,7 @@ func TestPipelineOfAnExpiredWatch(t *testing.T) {
 
 // Where a key is: worked on and queued again, ready, delayed.
 func TestPipelineOfTheQueue(t *testing.T) {
-	inWorld(t, setup{pipeline: pipeline.New()}, func(w *world) {
+	inWorld(t, setup{pipeline: debug.New()}, func(w *world) {
 		pass(0)
 		held := make(chan struct{})
 		w.server.Intercept(func(_ context.Context, r applytest.Request) error {
@@ -266,11 +266,11 @@ func TestPipelineOfTheQueue(t *testing.T) {
 		applytest.Put(w.server, applytest.Applications, application("cart"))
 		pass(0)
 		queue := w.setup.pipeline.Queue(10)
-		want := pipeline.QueueCounts{Ready: 1, Processing: 1, Dirty: 1, Workers: 1}
+		want := debug.QueueCounts{Ready: 1, Processing: 1, Dirty: 1, Workers: 1}
 		if diff := cmp.Diff(want, queue.Counts); diff != "" {
 			t.Errorf("counts (-want +got):\n%s", diff)
 		}
-		if queue.Ready[0].Name.Name != "cart" || queue.Ready[0].Trigger != "ApplicationAdded" || queue.Processing[0].State != pipeline.KeyDirty {
+		if queue.Ready[0].Name.Name != "cart" || queue.Ready[0].Trigger != "ApplicationAdded" || queue.Processing[0].State != debug.KeyDirty {
 			t.Errorf("the queue is %+v", queue)
 		}
 		close(held)
@@ -283,7 +283,7 @@ func TestPipelineOfTheQueue(t *testing.T) {
 
 // The recorder changes nothing: the same requests, and none at rest.
 func TestPipelineAsksNothing(t *testing.T) {
-	requests := func(recorder *pipeline.Recorder) (counted int) {
+	requests := func(recorder *debug.Recorder) (counted int) {
 		inWorld(t, setup{pipeline: recorder, begin: withApplications(application("web"), application("cart"))}, func(w *world) {
 			pass(time.Minute)
 			w.pods("web", 1)
@@ -297,7 +297,7 @@ func TestPipelineAsksNothing(t *testing.T) {
 		})
 		return counted
 	}
-	if with, without := requests(pipeline.New()), requests(nil); with != without {
+	if with, without := requests(debug.New()), requests(nil); with != without {
 		t.Errorf("%d requests with a recorder, %d without", with, without)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // A new Application gets its children, and its status follows its pods.
@@ -202,17 +202,17 @@ func TestResyncWritesNothing(t *testing.T) {
 
 // A resync looks at everything again, unless nothing has changed since the Application came to rest.
 func TestResyncLooksAtWhatIsNew(t *testing.T) {
-	recorder := pipeline.New()
+	recorder := debug.New()
 	inWorld(t, setup{resync: 10 * time.Minute, begin: withApplications(application("web")), pipeline: recorder}, func(w *world) {
 		pass(time.Second)
 		w.pods("web", 1)
 		pass(time.Second)
 		looked := func() (whole, unchanged int) {
-			for _, event := range recorder.Events(pipeline.Filter{}).Events {
+			for _, event := range recorder.Events(debug.Filter{}).Events {
 				switch event.Type {
-				case pipeline.TypeObserved:
+				case debug.TypeObserved:
 					whole++
-				case pipeline.TypeUnchanged:
+				case debug.TypeUnchanged:
 					unchanged++
 				}
 			}

@@ -12,19 +12,19 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // queueState tells the recorder what is in the queue. Each part is taken at its own moment, so a key that
 // moves meanwhile may be missing, or there twice.
-func (c *Controller) queueState(limit int) pipeline.QueueState {
+func (c *Controller) queueState(limit int) debug.QueueState {
 	ready := c.queue.order.ready()
 	processing, working := c.watchdog.processing()
 	delayed := c.queue.delays.delayed()
-	state := pipeline.QueueState{
+	state := debug.QueueState{
 		Working:    working,
-		Counts:     pipeline.QueueCounts{Ready: len(ready), Processing: len(processing), Delayed: len(delayed), Workers: c.Workers},
+		Counts:     debug.QueueCounts{Ready: len(ready), Processing: len(processing), Delayed: len(delayed), Workers: c.Workers},
 		Ready:      ready[:min(limit, len(ready))],
 		Processing: processing[:min(limit, len(processing))],
 		Delayed:    delayed[:min(limit, len(delayed))],
@@ -33,24 +33,24 @@ func (c *Controller) queueState(limit int) pipeline.QueueState {
 	state.Counts.Dirty = len(noted)
 	for i := range state.Processing {
 		if key := &state.Processing[i]; noted[key.Name] {
-			key.State = pipeline.KeyDirty
+			key.State = debug.KeyDirty
 		}
 	}
 	return state
 }
 
 // ready returns the keys that wait for a worker, in the order in which they are taken.
-func (d *deadlines) ready() []pipeline.Key {
+func (d *deadlines) ready() []debug.Key {
 	d.mu.Lock()
 	waiting := slices.Clone(d.heap.keys)
 	d.mu.Unlock()
 	slices.SortFunc(waiting, func(a, b waitingKey) int {
 		return cmp.Or(a.deadline.Compare(b.deadline), cmp.Compare(a.sequence, b.sequence))
 	})
-	keys := make([]pipeline.Key, 0, len(waiting))
+	keys := make([]debug.Key, 0, len(waiting))
 	for _, w := range waiting {
-		keys = append(keys, pipeline.Key{
-			Name: pipeline.Name(w.key), State: pipeline.KeyReady, Trigger: w.trigger.String(), Since: &w.since, Deadline: &w.deadline,
+		keys = append(keys, debug.Key{
+			Name: debug.Name(w.key), State: debug.KeyReady, Trigger: w.trigger.String(), Since: &w.since, Deadline: &w.deadline,
 		})
 	}
 	return keys
@@ -72,10 +72,10 @@ func (d *deadlines) recordDirty(key cache.ObjectName, trigger Trigger) {
 
 // notedAmong returns those of the keys that were queued again while they are worked on: the reason of a
 // key is kept until the key is ready.
-func (d *deadlines) notedAmong(processing []pipeline.Key) map[pipeline.Name]bool {
+func (d *deadlines) notedAmong(processing []debug.Key) map[debug.Name]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	among := map[pipeline.Name]bool{}
+	among := map[debug.Name]bool{}
 	for _, key := range processing {
 		if _, noted := d.noted[cache.ObjectName(key.Name)]; noted {
 			among[key.Name] = true
@@ -86,18 +86,18 @@ func (d *deadlines) notedAmong(processing []pipeline.Key) map[pipeline.Name]bool
 
 // processing returns the keys that are worked on, the one that has been for longest first, and whether
 // any worker runs.
-func (w *watchdog) processing() (keys []pipeline.Key, working bool) {
+func (w *watchdog) processing() (keys []debug.Key, working bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, since := range w.busy {
-		keys = append(keys, pipeline.Key{Name: pipeline.Name(key), State: pipeline.KeyProcessing, Since: &since})
+		keys = append(keys, debug.Key{Name: debug.Name(key), State: debug.KeyProcessing, Since: &since})
 	}
-	slices.SortFunc(keys, func(a, b pipeline.Key) int { return a.Since.Compare(*b.Since) })
+	slices.SortFunc(keys, func(a, b debug.Key) int { return a.Since.Compare(*b.Since) })
 	return keys, w.working
 }
 
 // recordPlan ends the stage plan in the records. It tells whether anything is to be written.
-func recordPlan(sync *pipeline.SyncRecorder, steps []plan.Step) (writes bool) {
+func recordPlan(sync *debug.SyncRecorder, steps []plan.Step) (writes bool) {
 	changes := 0
 	for i := range steps {
 		step := &steps[i]
@@ -116,14 +116,14 @@ func recordPlan(sync *pipeline.SyncRecorder, steps []plan.Step) (writes bool) {
 }
 
 // recordOutcome ends a sync in the records.
-func recordOutcome(sync *pipeline.SyncRecorder, outcome Outcome) {
+func recordOutcome(sync *debug.SyncRecorder, outcome Outcome) {
 	failing := outcome.Verdict != Settled && outcome.Verdict != Stale
 	sync.Synced(string(outcome.Verdict), failing, outcome.Err)
 }
 
 // recordRequest records a request about the Application itself. answered may be nil after an error.
 func recordRequest(ctx context.Context, verb, subresource string, application, answered *v1.Application, began time.Time, err error) {
-	request := pipeline.Request{
+	request := debug.Request{
 		Verb: verb, Resource: applicationsGVR.GroupResource().String(), Object: cache.MetaObjectToName(application), Began: began, Err: err,
 	}
 	if subresource != "" {
@@ -132,5 +132,5 @@ func recordRequest(ctx context.Context, verb, subresource string, application, a
 	if err == nil && answered != nil {
 		request.Version = answered.ResourceVersion
 	}
-	pipeline.Requested(ctx, request)
+	debug.Requested(ctx, request)
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 const (
@@ -110,7 +110,7 @@ type queue struct {
 }
 
 // newQueue makes the queue. The recorder, which may be nil, is told what is queued.
-func newQueue(recorder *pipeline.Recorder) *queue {
+func newQueue(recorder *debug.Recorder) *queue {
 	order := newDeadlines(recorder)
 	limiter := &jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstRetry, lastRetry)}
 	delaying, delays := recordDelays(recorder, workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{

@@ -18,14 +18,14 @@ import (
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/status"
 )
 
 // report computes the status, writes it if it changed, tells the transitions as Events, and
 // turns what happened into the outcome of the sync.
-func (c *Controller) report(ctx context.Context, stages *pipeline.SyncRecorder, in status.Input) Outcome {
+func (c *Controller) report(ctx context.Context, stages *debug.SyncRecorder, in status.Input) Outcome {
 	c.Metrics.planned(in.Results)
 	outcome := outcomeOf(in)
 	if outcome.Verdict == Stale {
@@ -98,10 +98,10 @@ type refused struct {
 	reason string
 }
 
-var _ pipeline.Told = refused{}
+var _ debug.SafeError = refused{}
 
-func (r refused) Error() string { return fmt.Sprintf("%s: %s", r.ref, r.reason) }
-func (r refused) Told() string  { return r.Error() }
+func (r refused) Error() string       { return fmt.Sprintf("%s: %s", r.ref, r.reason) }
+func (r refused) SafeMessage() string { return r.Error() }
 
 // transition tells a change of status as an Event.
 func (c *Controller) transition(application *v1.Application, t status.Transition) {

@@ -16,7 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -98,23 +98,23 @@ func TestGlanceAfterwards(t *testing.T) {
 // A sync that was tried too early comes back. When an event was faster, there is nothing left to do then, but what waits
 // to settle is written in its time.
 func TestRetryAfterTheEvent(t *testing.T) {
-	recorder := pipeline.New()
+	recorder := debug.New()
 	inWorld(t, setup{begin: withApplications(application("web")), pipeline: recorder}, func(w *world) {
 		pass(5 * time.Second) // It has no pods yet: a status that only gets further may wait.
-		count := func(wanted pipeline.EventType) int { return countEvents(recorder, wanted) }
+		count := func(wanted debug.EventType) int { return countEvents(recorder, wanted) }
 		w.server.HoldWatch(child.Deployment)
 		statuses := w.count(statusWrites)
 		w.edit("web", func(a *v1.Application) { a.Spec.Image = "registry.example.com/web:2" })
 		pass(20 * time.Millisecond)
-		if count(pipeline.TypeStale) == 0 {
+		if count(debug.TypeStale) == 0 {
 			w.Fatal("no sync was tried while the cache lagged")
 		}
 		w.server.ReleaseWatch(child.Deployment)
 		pass(10 * time.Millisecond)
-		whole := count(pipeline.TypeObserved)
+		whole := count(debug.TypeObserved)
 		pass(500 * time.Millisecond)
-		if got := count(pipeline.TypeObserved); got != whole || count(pipeline.TypeUnchanged) == 0 {
-			w.Errorf("the retry made %d whole syncs and found %d times nothing new", got-whole, count(pipeline.TypeUnchanged))
+		if got := count(debug.TypeObserved); got != whole || count(debug.TypeUnchanged) == 0 {
+			w.Errorf("the retry made %d whole syncs and found %d times nothing new", got-whole, count(debug.TypeUnchanged))
 		}
 		if got := w.count(statusWrites); got != statuses {
 			w.Errorf("%d writes of status before it has settled", got-statuses)
@@ -129,7 +129,7 @@ func TestRetryAfterTheEvent(t *testing.T) {
 // The events of what a sync has written tell nothing new: they make no whole sync. A change by others among them does,
 // and so does the end of the time in which the status settles.
 func TestEventsOfOwnWrites(t *testing.T) {
-	recorder := pipeline.New()
+	recorder := debug.New()
 	whole := func() int { return wholeSyncs(recorder) }
 	inWorld(t, setup{begin: withApplications(application("web")), pipeline: recorder}, func(w *world) {
 		pass(5 * time.Second)
@@ -157,7 +157,7 @@ func TestEventsOfOwnWrites(t *testing.T) {
 
 // What happened elsewhere is not forgotten because the caches are stale when a sync is due to it.
 func TestElsewhereWhileStale(t *testing.T) {
-	recorder := pipeline.New()
+	recorder := debug.New()
 	inWorld(t, setup{begin: withApplications(application("web")), pipeline: recorder}, func(w *world) {
 		pass(5 * time.Second)
 		w.server.HoldWatch(child.Deployment)
@@ -175,12 +175,12 @@ func TestElsewhereWhileStale(t *testing.T) {
 }
 
 // wholeSyncs is how many syncs went on after they had looked at the Application.
-func wholeSyncs(recorder *pipeline.Recorder) int {
-	return countEvents(recorder, pipeline.TypeObserved) - countEvents(recorder, pipeline.TypeStale)
+func wholeSyncs(recorder *debug.Recorder) int {
+	return countEvents(recorder, debug.TypeObserved) - countEvents(recorder, debug.TypeStale)
 }
 
-func countEvents(recorder *pipeline.Recorder, wanted pipeline.EventType) (n int) {
-	for _, event := range recorder.Events(pipeline.Filter{}).Events {
+func countEvents(recorder *debug.Recorder, wanted debug.EventType) (n int) {
+	for _, event := range recorder.Events(debug.Filter{}).Events {
 		if event.Type == wanted {
 			n++
 		}

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/health"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/status"
@@ -26,7 +26,7 @@ import (
 // what happened, so it may be called at any time and as often as anyone likes.
 //
 // stages is told of each stage that ends.
-func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger Trigger, stages *pipeline.SyncRecorder) Outcome {
+func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger Trigger, stages *debug.SyncRecorder) Outcome {
 	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The
 	// other way round, a cache that catches up in between would vouch for an older snapshot.
 	stale := c.ConsistencyStore.Stale(key, c.Informers)
@@ -49,7 +49,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		return failed(err)
 	}
 	if !found {
-		stages.Gone()
+		stages.NotFound()
 		c.forget(key)
 		return Outcome{Verdict: Settled}
 	}

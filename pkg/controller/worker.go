@@ -78,7 +78,7 @@ func (c *Controller) syncKey(ctx context.Context, key cache.ObjectName, trigger 
 	start := time.Now()
 	c.watchdog.take(key, start)
 	defer c.watchdog.done(key)
-	record := c.Pipeline.Started(key, trigger.Kind, string(trigger.Event), since)
+	record := c.Debug.Started(key, trigger.Kind, string(trigger.Event), since)
 	outcome := guard(func() Outcome { return c.syncHandler(ctx, key, trigger, &record) })
 	recordOutcome(&record, outcome)
 	took := time.Since(start)

@@ -27,9 +27,9 @@ import (
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/consistency"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -62,7 +62,7 @@ type setup struct {
 	// access answers who asks what the controller may watch; all, if it is not set.
 	access informer.Access
 	// pipeline records what the controller does; nil is none.
-	pipeline *pipeline.Recorder
+	pipeline *debug.Recorder
 	// caughtUp is called at the end of the first pass.
 	caughtUp func()
 	// begin is called before the informers list.
@@ -106,7 +106,7 @@ func (w *world) make() {
 	if w.setup.access == nil {
 		w.setup.access = permitAll
 	}
-	informers, err := informer.New(w.server.Kube(), fairlead, informer.Options{Resync: w.setup.resync, Metadata: w.server.Metadata(), Access: w.setup.access, Pipeline: w.setup.pipeline})
+	informers, err := informer.New(w.server.Kube(), fairlead, informer.Options{Resync: w.setup.resync, Metadata: w.server.Metadata(), Access: w.setup.access, Debug: w.setup.pipeline})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func (w *world) make() {
 		Workers:          max(w.setup.workers, 1),
 		CaughtUp:         w.setup.caughtUp,
 		Metrics:          counts,
-		Pipeline:         w.setup.pipeline,
+		Debug:            w.setup.pipeline,
 	})
 	if err != nil {
 		w.Fatal(err)

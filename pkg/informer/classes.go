@@ -16,10 +16,10 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
 	appslisters "fairlead.dev/fairlead/pkg/generated/listers/apps/v1"
-	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // ClassHandler is called for each event of an ApplicationClass. It must be quick.
@@ -42,7 +42,7 @@ type classes struct {
 	recording *recording
 }
 
-func newClasses(fairlead versioned.Interface, recorder *pipeline.Recorder) (*classes, error) {
+func newClasses(fairlead versioned.Interface, recorder *debug.Recorder) (*classes, error) {
 	recording := newRecording(recorder, metav1.NamespaceAll)
 	if err := recording.begin(); err != nil {
 		return nil, err

@@ -22,9 +22,9 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
@@ -50,8 +50,8 @@ type Options struct {
 	// WithoutNamespaces is for a controller that may not read namespaces: it does not know which of them a class
 	// selects.
 	WithoutNamespaces bool
-	// Pipeline records what the informers do. Nil: nobody wants to know.
-	Pipeline *pipeline.Recorder
+	// Debug records what the informers do. Nil: nobody wants to know.
+	Debug *debug.Recorder
 	// Optional has the clients of kinds whose APIs come and go. The zero value: none is ever served.
 	Optional OptionalAPIs
 }
@@ -109,7 +109,7 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 		return i, nil
 	}
 	var err error
-	if i.classes, err = newClasses(fairlead, options.Pipeline); err != nil {
+	if i.classes, err = newClasses(fairlead, options.Debug); err != nil {
 		return nil, err
 	}
 	if options.WithoutNamespaces {
@@ -122,7 +122,7 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 }
 
 func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, options Options) (*scope, error) {
-	recording := newRecording(options.Pipeline, namespace)
+	recording := newRecording(options.Debug, namespace)
 	if err := recording.begin(); err != nil {
 		return nil, err
 	}

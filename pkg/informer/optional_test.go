@@ -28,7 +28,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // openWatches counts the watches of HTTPRoutes that nobody has stopped.
@@ -62,14 +62,14 @@ func countWatches(client *gatewayfake.Clientset) *openWatches {
 
 // withOptional runs informers with an optional API in a bubble, which does not end before all of its
 // goroutines have. Nobody need record them.
-func withOptional(t *testing.T, record *pipeline.Recorder, optional func(*gatewayfake.Clientset) OptionalAPIs, test func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches)) {
+func withOptional(t *testing.T, record *debug.Recorder, optional func(*gatewayfake.Clientset) OptionalAPIs, test func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		gateway := gatewayfake.NewClientset()
 		open := countWatches(gateway)
 		f := &fixture{T: t, server: applytest.NewServer(t), recorder: &recorder{}}
 		var err error
-		if f.informers, err = New(f.server.Kube(), f.server.Fairlead(), Options{Pipeline: record, Optional: optional(gateway)}); err != nil {
+		if f.informers, err = New(f.server.Kube(), f.server.Fairlead(), Options{Debug: record, Optional: optional(gateway)}); err != nil {
 			t.Fatal(err)
 		}
 		if f.synced, err = f.informers.Handle(f.recorder, f.recorder); err != nil {

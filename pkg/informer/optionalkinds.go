@@ -108,7 +108,7 @@ func (i *Informers) addOptional(
 	}
 	o := newOptional(kind, namespaces, api, options.Access)
 	o.concerned = i.concerned
-	o.recordings = recordOptional(options.Pipeline, kind, namespaces, example)
+	o.recordings = recordOptional(options.Debug, kind, namespaces, example)
 	o.open = func(namespace string) (*children, error) {
 		recording := o.recordings[namespace]
 		if err := recording.begin(); err != nil {

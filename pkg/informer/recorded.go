@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // The generated informers make their ListerWatchers themselves, and nothing can be put around them. But
@@ -24,13 +24,13 @@ import (
 
 // recording is what the informers of one scope are recorded with. A nil one records nothing.
 type recording struct {
-	recorder  *pipeline.Recorder
+	recorder  *debug.Recorder
 	namespace string
 	// name lets the FIFOs tell how deep they are: client-go asks for metrics of informers with a name
 	// alone, and names are unique in a process.
 	name *cache.InformerName
 	// of has the recorder of each resource and role.
-	of map[recorded]*pipeline.ResourceRecorder
+	of map[recorded]*debug.ResourceRecorder
 }
 
 type recorded struct {
@@ -47,11 +47,11 @@ const (
 	roleReferences   = "references"
 )
 
-func newRecording(recorder *pipeline.Recorder, namespace string) *recording {
+func newRecording(recorder *debug.Recorder, namespace string) *recording {
 	if recorder == nil {
 		return nil
 	}
-	return &recording{recorder: recorder, namespace: namespace, of: map[recorded]*pipeline.ResourceRecorder{}}
+	return &recording{recorder: recorder, namespace: namespace, of: map[recorded]*debug.ResourceRecorder{}}
 }
 
 // begin is to be called before informers are made. It gives them a name.
@@ -77,7 +77,7 @@ func (r *recording) end() {
 }
 
 // resource returns the recorder of a resource, made by describe before; nil if nothing is recorded.
-func (r *recording) resource(resource schema.GroupVersionResource, role string) *pipeline.ResourceRecorder {
+func (r *recording) resource(resource schema.GroupVersionResource, role string) *debug.ResourceRecorder {
 	if r == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (r *recording) resource(resource schema.GroupVersionResource, role string) 
 }
 
 // describe makes the recorder of a resource, or returns the one that there is: informers may follow one another.
-func (r *recording) describe(resource schema.GroupVersionResource, role string, options pipeline.ResourceOptions) *pipeline.ResourceRecorder {
+func (r *recording) describe(resource schema.GroupVersionResource, role string, options debug.ResourceOptions) *debug.ResourceRecorder {
 	if made := r.resource(resource, role); made != nil {
 		return made
 	}
@@ -98,7 +98,7 @@ func (r *recording) describe(resource schema.GroupVersionResource, role string, 
 // informer makes an informer as the generated code would, with a recorder around its ListerWatcher if it is
 // to be recorded.
 func (r *recording) informer(
-	resource schema.GroupVersionResource, role string, options pipeline.ResourceOptions,
+	resource schema.GroupVersionResource, role string, options debug.ResourceOptions,
 	listerWatcher cache.ListerWatcher, example runtime.Object, informerOptions cache.SharedIndexInformerOptions,
 ) cache.SharedIndexInformer {
 	if r == nil {

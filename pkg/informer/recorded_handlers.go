@@ -8,11 +8,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 // recordedHandler records the calls of a handler. Without a recorder it is the handler itself.
-func recordedHandler[T handled](recorder *pipeline.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
+func recordedHandler[T handled](recorder *debug.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
 	if recorder == nil {
 		return handler
 	}
@@ -84,7 +84,7 @@ func (c childRecorder) handled(kind child.Kind, before, after *child.Packed, ini
 
 // recordedChanges records the calls of a handler of pods or ReplicaSets. Those that mean nothing to any
 // sync are calls too.
-func recordedChanges[T handled](recorder *pipeline.ResourceRecorder, handler changes[T]) changes[T] {
+func recordedChanges[T handled](recorder *debug.ResourceRecorder, handler changes[T]) changes[T] {
 	if recorder == nil {
 		return handler
 	}

@@ -23,9 +23,9 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
-	"fairlead.dev/fairlead/pkg/pipeline"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
@@ -41,7 +41,7 @@ func recordApplications(r *recording, factory externalversions.SharedInformerFac
 		return
 	}
 	factory.InformerFor(&v1.Application{}, func(client versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return r.informer(applicationsGVR, roleApplications, pipeline.ResourceOptions{Key: cacheName},
+		return r.informer(applicationsGVR, roleApplications, debug.ResourceOptions{Key: cacheName},
 			listerWatcher(client, client.AppsV1().Applications(r.namespace), ""), &v1.Application{}, generated(resync))
 	})
 }
@@ -52,7 +52,7 @@ func recordClasses(r *recording, factory externalversions.SharedInformerFactory)
 		return
 	}
 	factory.InformerFor(&v1.ApplicationClass{}, func(client versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return r.informer(classesGVR, roleClasses, pipeline.ResourceOptions{Key: nobodys},
+		return r.informer(classesGVR, roleClasses, debug.ResourceOptions{Key: nobodys},
 			listerWatcher(client, client.AppsV1().ApplicationClasses(), ""), &v1.ApplicationClass{}, generated(resync))
 	})
 }
@@ -75,7 +75,7 @@ func recordChildren(r *recording, factory informers.SharedInformerFactory, selec
 
 // recordOptional makes the recordings of an optional kind, by namespace. They are there before the API is,
 // and after it.
-func recordOptional(recorder *pipeline.Recorder, kind child.Kind, namespaces []string, example runtime.Object) map[string]*recording {
+func recordOptional(recorder *debug.Recorder, kind child.Kind, namespaces []string, example runtime.Object) map[string]*recording {
 	if recorder == nil {
 		return nil
 	}
@@ -89,8 +89,8 @@ func recordOptional(recorder *pipeline.Recorder, kind child.Kind, namespaces []s
 }
 
 // recordedChild are the options of all recorders of children.
-func recordedChild(kind child.Kind, example runtime.Object) pipeline.ResourceOptions {
-	return pipeline.ResourceOptions{Key: firstApplication, CachedKey: packedApplication, Unpack: unpacker(kind, example)}
+func recordedChild(kind child.Kind, example runtime.Object) debug.ResourceOptions {
+	return debug.ResourceOptions{Key: firstApplication, CachedKey: packedApplication, Unpack: unpacker(kind, example)}
 }
 
 // childLister returns how the objects of a kind are listed and watched, and an empty one of them. Optional
@@ -143,7 +143,7 @@ func recordPods(r *recording, factory informers.SharedInformerFactory) {
 	if r == nil {
 		return
 	}
-	options := pipeline.ResourceOptions{Key: labelledApplication, CachedKey: podApplication}
+	options := debug.ResourceOptions{Key: labelledApplication, CachedKey: podApplication}
 	factory.InformerFor(&corev1.Pod{}, func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 		return r.informer(podsGVR, rolePods, options,
 			listerWatcher(client, client.CoreV1().Pods(r.namespace), v1.LabelApplication), &corev1.Pod{}, generated(resync))
@@ -157,7 +157,7 @@ func recordPods(r *recording, factory informers.SharedInformerFactory) {
 // recordReferences makes the informer of a kind of reference. Most of what it sees is nobody's here.
 func recordReferences(r *recording, client metadata.Interface, kind reference.Kind) cache.SharedIndexInformer {
 	resource := corev1.SchemeGroupVersion.WithResource(referenceResource(kind))
-	options := pipeline.ResourceOptions{
+	options := debug.ResourceOptions{
 		Key: nobodys, CachedKey: func(any) cache.ObjectName { return cache.ObjectName{} }, Foreign: true, Hidden: kind == reference.Secret,
 	}
 	return r.informer(resource, roleReferences, options,

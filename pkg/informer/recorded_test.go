@@ -20,7 +20,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 )
 
 func serviceMonitor() *unstructured.Unstructured {
@@ -37,10 +37,10 @@ func serviceMonitor() *unstructured.Unstructured {
 }
 
 // wantRecorded looks at what the recorder tells of a kind.
-func wantRecorded(t *testing.T, recorder *pipeline.Recorder, kind child.Kind, state string, objects int, lists uint64) {
+func wantRecorded(t *testing.T, recorder *debug.Recorder, kind child.Kind, state string, objects int, lists uint64) {
 	t.Helper()
 	name := kind.GroupVersionResource().GroupResource().String()
-	told := slices.DeleteFunc(recorder.Caches().Resources, func(r pipeline.Resource) bool { return r.Resource != name })
+	told := slices.DeleteFunc(recorder.Caches().Resources, func(r debug.Resource) bool { return r.Resource != name })
 	if len(told) != 1 {
 		t.Fatalf("%s is told %d times: %+v", kind, len(told), told)
 	}
@@ -50,8 +50,8 @@ func wantRecorded(t *testing.T, recorder *pipeline.Recorder, kind child.Kind, st
 }
 
 // eventsOf are the events that have been recorded about a kind since then, in a few words.
-func eventsOf(recorder *pipeline.Recorder, kind child.Kind, since uint64) (told []string) {
-	for _, event := range recorder.Events(pipeline.Filter{Since: since, Resource: kind.GroupVersionResource().GroupResource().String()}).Events {
+func eventsOf(recorder *debug.Recorder, kind child.Kind, since uint64) (told []string) {
+	for _, event := range recorder.Events(debug.Filter{Since: since, Resource: kind.GroupVersionResource().GroupResource().String()}).Events {
 		words := string(event.Type)
 		if event.Reason != "" {
 			words += " " + event.Reason
@@ -69,7 +69,7 @@ func eventsOf(recorder *pipeline.Recorder, kind child.Kind, since uint64) (told 
 
 // What the informers of optional kinds do is told as of the others, through all the lives of their APIs.
 func TestOptionalKindsRecorded(t *testing.T) {
-	recorder, crds := pipeline.New(), definitionsfake.NewClientset()
+	recorder, crds := debug.New(), definitionsfake.NewClientset()
 	end := recorder.Viewing()
 	defer end()
 	monitors := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
@@ -118,7 +118,7 @@ func TestOptionalKindsRecorded(t *testing.T) {
 				wantRecorded(t, recorder, kind, "Watching", 1, uint64(life)+1)
 			}
 			// The FIFO tells only under a name that is its own.
-			if after := recorder.Snapshot(); after.Stages[1].ID != pipeline.StageFIFO || after.Stages[1].Total < before.Stages[1].Total+4 {
+			if after := recorder.Snapshot(); after.Stages[1].ID != debug.StageFIFO || after.Stages[1].Total < before.Stages[1].Total+4 {
 				t.Errorf("life %d: %d events went through the FIFOs, and %d before", life, after.Stages[1].Total, before.Stages[1].Total)
 			}
 			for kind := range changed {

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
@@ -63,7 +63,7 @@ type references struct {
 	// concerned finds the Applications that refer to one object, or all that refer to the kind.
 	concerned func(kind reference.Kind, object *cache.ObjectName) []cache.ObjectName
 	permitted Access
-	recorder  *pipeline.ResourceRecorder
+	recorder  *debug.ResourceRecorder
 
 	handler ReferenceHandler
 	synced  cache.DoneChecker

@@ -21,9 +21,9 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/codec"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
-	"fairlead.dev/fairlead/pkg/pipeline"
 )
 
 // clients are all that talks to the API server, over one pool of connections.
@@ -39,7 +39,7 @@ type clients struct {
 }
 
 // newClients makes the clients. The recorder, which may be nil, sees the lists and watches.
-func newClients(config *rest.Config, recorder *pipeline.Recorder) (*clients, error) {
+func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error) {
 	config = rest.CopyConfig(config)
 	if recorder != nil {
 		config.Wrap(recorder.Transport)

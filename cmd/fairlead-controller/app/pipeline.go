@@ -11,22 +11,22 @@ import (
 	"k8s.io/klog/v2"
 
 	"fairlead.dev/fairlead/pkg/apply"
-	"fairlead.dev/fairlead/pkg/pipeline"
-	"fairlead.dev/fairlead/pkg/pipeline/live"
-	"fairlead.dev/fairlead/pkg/pipeline/page"
+	"fairlead.dev/fairlead/pkg/debug"
+	"fairlead.dev/fairlead/pkg/debug/live"
+	"fairlead.dev/fairlead/pkg/debug/page"
 	"fairlead.dev/fairlead/pkg/server"
 )
 
 // recorder makes the recorder of what the controller does, if anybody can look at it; else nil.
-func (c *CompletedConfig) recorder() *pipeline.Recorder {
+func (c *CompletedConfig) recorder() *debug.Recorder {
 	if !c.Serving.showsPipeline() {
 		return nil
 	}
-	return pipeline.New()
+	return debug.New()
 }
 
 // recordedIf records what a client writes, if there is a recorder.
-func recordedIf(recorder *pipeline.Recorder, client apply.Client) apply.Client {
+func recordedIf(recorder *debug.Recorder, client apply.Client) apply.Client {
 	if recorder == nil {
 		return client
 	}
@@ -34,7 +34,7 @@ func recordedIf(recorder *pipeline.Recorder, client apply.Client) apply.Client {
 }
 
 // newView makes the live view.
-func newView(recorder *pipeline.Recorder) *live.Handler {
+func newView(recorder *debug.Recorder) *live.Handler {
 	return live.New(recorder, live.Options{Page: page.Files()})
 }
 

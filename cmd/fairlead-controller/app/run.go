@@ -83,7 +83,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Metadata:       asking.metadata,
 		Access:         access,
 		WithoutClasses: !config.Classes, WithoutNamespaces: !namespaces,
-		Pipeline: recorder,
+		Debug:    recorder,
 		Optional: optional,
 	})
 	if err != nil {
@@ -109,7 +109,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		RequireClass:     config.RequireClass,
 		CaughtUp:         growAtStart(),
 		Metrics:          counts,
-		Pipeline:         recorder,
+		Debug:            recorder,
 	})
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)

@@ -23,9 +23,9 @@ import (
 	"fairlead.dev/fairlead/pkg/admission"
 	"fairlead.dev/fairlead/pkg/certs"
 	"fairlead.dev/fairlead/pkg/controller"
+	"fairlead.dev/fairlead/pkg/debug"
+	"fairlead.dev/fairlead/pkg/debug/live"
 	"fairlead.dev/fairlead/pkg/informer"
-	"fairlead.dev/fairlead/pkg/pipeline"
-	"fairlead.dev/fairlead/pkg/pipeline/live"
 	"fairlead.dev/fairlead/pkg/server"
 )
 
@@ -49,7 +49,7 @@ type parts struct {
 	certificates *certificates
 	registry     metrics.KubeRegistry
 	// recorder is nil unless somebody can look at what it knows.
-	recorder *pipeline.Recorder
+	recorder *debug.Recorder
 	// stopping is closed when the replica is on its way out.
 	stopping <-chan struct{}
 }

@@ -24,7 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"fairlead.dev/fairlead/pkg/pipeline"
+	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
@@ -233,12 +233,12 @@ func TestS19LiveView(t *testing.T) {
 	t.Run("by the service proxy", func(t *testing.T) { liveViewByServiceProxy(t, e, leader, view, reader) })
 
 	_, body := e.ask("https://"+leader.served("metrics")+view, reader, trusted)
-	var snapshot pipeline.Snapshot
+	var snapshot debug.Snapshot
 	if err := json.Unmarshal([]byte(body), &snapshot); err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
-	wrote := slices.ContainsFunc(snapshot.Events, func(event pipeline.Event) bool { return event.Type == pipeline.TypeWrote })
-	if snapshot.Version != pipeline.Version || len(snapshot.Stages) != len(pipeline.Stages()) || !wrote {
+	wrote := slices.ContainsFunc(snapshot.Events, func(event debug.Event) bool { return event.Type == debug.TypeWrote })
+	if snapshot.Version != debug.Version || len(snapshot.Stages) != len(debug.Stages()) || !wrote {
 		t.Errorf("the snapshot is %s", body)
 	}
 }

@@ -1,0 +1,96 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package debug
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// redactedValue stands for a value that is not told.
+const redactedValue = "redacted"
+
+// disclosedFields are the fields whose text is told: what names something, and words that the API defines. All other
+// text is redacted, so a field that is not thought of here is safe.
+var disclosedFields = map[string]bool{
+	"apiVersion": true, "kind": true, "name": true, "namespace": true, "uid": true, "resourceVersion": true, "creationTimestamp": true,
+	"deletionTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "controller": true, "generateName": true,
+	"type": true, "status": true, "reason": true, "phase": true, "state": true, "protocol": true, "appProtocol": true, "action": true,
+	"image": true, "imagePullPolicy": true, "restartPolicy": true, "dnsPolicy": true, "policy": true, "mode": true, "className": true,
+	"reconcilePolicy": true, "deletionPolicy": true, "configChangePolicy": true, "minAvailable": true, "maxUnavailable": true, "maxSurge": true,
+	"cpu": true, "memory": true, "port": true, "targetPort": true, "containerPort": true, "servicePort": true, "secretName": true,
+	"serviceAccountName": true, "schedulerName": true, "pathType": true, "resource": true, "group": true, "operator": true, "topologyKey": true,
+	"whenUnsatisfiable": true, "unhealthyPodEvictionPolicy": true, "ingressClassName": true, "terminationMessagePolicy": true,
+	"replicaSet": true, "deployment": true, "application": true, "revision": true, "securityProfile": true,
+}
+
+// named are the fields below which there are names of fields only: maps whose values are never told,
+// whatever they are called. Labels are told: they are there to be selected by.
+var (
+	valuesNever  = map[string]bool{"annotations": true, "data": true, "binaryData": true, "stringData": true, "env": true, "httpHeaders": true}
+	valuesAlways = map[string]bool{"labels": true, "matchLabels": true, "selector": true}
+	dropped      = map[string]bool{"managedFields": true}
+)
+
+// redacted returns an object as JSON has it, without what may be secret.
+func redacted(object any) (any, error) {
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	var decoded any
+	if err := json.Unmarshal(encoded, &decoded); err != nil {
+		return nil, err
+	}
+	return redact(decoded, "", someText), nil
+}
+
+// disclosure is what is told of the text below a field.
+type disclosure uint8
+
+const (
+	someText disclosure = iota // that of disclosedFields
+	noText                     // not even that
+	everyText
+)
+
+func redact(value any, field string, mode disclosure) any {
+	switch v := value.(type) {
+	case map[string]any:
+		cleared := make(map[string]any, len(v))
+		for name, below := range v {
+			switch {
+			case dropped[name]:
+			case mode == noText || valuesNever[name]:
+				cleared[name] = redact(below, name, noText)
+			case valuesAlways[name]:
+				cleared[name] = redact(below, name, everyText)
+			default:
+				cleared[name] = redact(below, name, mode)
+			}
+		}
+		return cleared
+	case []any:
+		cleared := make([]any, 0, len(v))
+		for _, below := range v {
+			cleared = append(cleared, redact(below, field, mode))
+		}
+		return cleared
+	case string:
+		if mode == everyText || mode == someText && isDisclosed(field) || v == "" {
+			return v
+		}
+		return redactedValue
+	default:
+		if mode == noText && v != nil {
+			return redactedValue
+		}
+		return v
+	}
+}
+
+// isDisclosed forgives the first letter: types without JSON names have Go's.
+func isDisclosed(field string) bool {
+	return field != "" && disclosedFields[strings.ToLower(field[:1])+field[1:]]
+}
