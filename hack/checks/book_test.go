@@ -63,6 +63,9 @@ func TestChaptersAreComplete(t *testing.T) {
 				t.Errorf("%s has no %q", chapter, part)
 			}
 		}
+		if !strings.Contains(content, "(../../pipeline.md#") || !strings.Contains(content, "(../../glossary.md)") {
+			t.Errorf("%s does not link to a stage of the live view and to the glossary", chapter)
+		}
 		if questions := strings.Count(content, "<details>"); questions != 3 {
 			t.Errorf("%s has %d questions instead of three", chapter, questions)
 		}
