@@ -106,7 +106,7 @@ test-unit: ## Run the tests that need no cluster, without the race detector: qui
 DURATION ?= 10m
 
 .PHONY: fuzz
-fuzz: ## Draw objects from the schema for DURATION=10m, and try what the controller makes of them
+fuzz: cluster ## Draw objects from the schema for DURATION=10m, and try what the controller and an API server make of them
 	@hack/fuzz.sh "$(DURATION)" $(ARGS)
 
 .PHONY: e2e

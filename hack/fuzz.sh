@@ -3,7 +3,8 @@
 # Copyright The Fairlead Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Draws objects from the schema for a while, each round from another seed, and tries what the controller makes of them.
+# Draws objects from the schema for a while, each round from another seed, and tries what the controller and a real API
+# server make of them.
 # `make test` does the same with few objects, from a fixed seed.
 #
 #   hack/fuzz.sh 10m [flags of the tests, e.g. -rapid.checks=2000]
@@ -24,7 +25,7 @@ esac
 
 binaries="$(mktemp -d)"
 trap 'rm -rf "$binaries"' EXIT
-packages=(pkg/testing/schemagen)
+packages=(pkg/testing/schemagen pkg/testing/schemagen/integration)
 for package in "${packages[@]}"; do
   go -C "$root" test -buildvcs=false -c -o "$binaries/${package//\//-}" "./$package"
 done
