@@ -24,7 +24,7 @@ func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered [
 	for _, resource := range snapshot.Application.Status.Resources {
 		ref, known := refOf(snapshot.Application, resource)
 		_, seen := snapshot.Children[ref]
-		_, unserved := snapshot.Unserved[ref.Kind]
+		_, unserved := snapshot.Unavailable[ref.Kind]
 		if seen || unserved || !known {
 			continue
 		}
@@ -57,7 +57,7 @@ func (w *Writer) Uncached(ctx context.Context, snapshot child.Snapshot) (uncache
 		}
 		object, err := w.client.Get(ctx, ref)
 		switch {
-		case apierrors.IsNotFound(err) && (!snapshot.Unserved[ref.Kind].MayExist || !typeNotFound(err)):
+		case apierrors.IsNotFound(err) && (!snapshot.Unavailable[ref.Kind].MayExist || !typeNotFound(err)):
 		case err != nil:
 			failed[ref] = fmt.Errorf("get %s: %w", ref, err)
 		case child.OwnedBy(object, snapshot.Application):

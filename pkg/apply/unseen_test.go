@@ -56,18 +56,18 @@ func TestUncached(t *testing.T) {
 	unknown := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{
 		Causes: []metav1.StatusCause{{Type: metav1.CauseTypeUnexpectedServerResponse, Message: "404 page not found"}},
 	}}}
-	served := child.Unserved{Why: "it is not listed", Unlisted: true, MayExist: true}
+	served := child.Unavailable{Message: "it is not listed", ListFailed: true, MayExist: true}
 	for _, test := range []struct {
 		name     string
 		answer   error
-		unserved child.Unserved
+		unserved child.Unavailable
 		want     string
 	}{
 		{"it is read", nil, served, "read"},
 		{"it is gone", apierrors.NewNotFound(schema.GroupResource{Resource: "ingresses"}, "web"), served, ""},
-		{"it went with its API", unknown, child.Unserved{Why: "not served"}, ""},
+		{"it went with its API", unknown, child.Unavailable{Message: "not served"}, ""},
 		{"one API server of several does not know its API", unknown, served, "failed"},
-		{"it may not be read", apierrors.NewForbidden(schema.GroupResource{Resource: "ingresses"}, "web", errBroken), child.Unserved{Why: "no permission", MayExist: true}, "failed"},
+		{"it may not be read", apierrors.NewForbidden(schema.GroupResource{Resource: "ingresses"}, "web", errBroken), child.Unavailable{Message: "no permission", MayExist: true}, "failed"},
 		{"its conversion webhook is down", apierrors.NewInternalError(errBroken), served, "failed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestUncached(t *testing.T) {
 			}
 			f.on("get", func() error { return test.answer })
 			uncached, failed := f.writer.Uncached(t.Context(), child.Snapshot{
-				Application: f.application, Unserved: map[child.Kind]child.Unserved{child.Ingress: test.unserved},
+				Application: f.application, Unavailable: map[child.Kind]child.Unavailable{child.Ingress: test.unserved},
 			})
 			if (uncached[ref(child.Ingress)] != nil) != (test.want == "read") || (failed[ref(child.Ingress)] != nil) != (test.want == "failed") || len(uncached)+len(failed) > 1 {
 				t.Errorf("uncached are %v, failed are %v; want it %s", uncached, failed, test.want)

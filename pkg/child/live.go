@@ -25,9 +25,9 @@ type Snapshot struct {
 	Class *v1.AppliedClass
 	// Children are the live objects that carry the Application's label or controller ownerReference.
 	Children map[Ref]Object
-	// Unserved are the optional kinds that could not be looked at. Nothing is known of their objects, and
+	// Unavailable are the optional kinds that could not be looked at. Nothing is known of their objects, and
 	// none can be written.
-	Unserved map[Kind]Unserved
+	Unavailable map[Kind]Unavailable
 	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are
 	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. They belong to the cache: never change
 	// them.
@@ -35,13 +35,13 @@ type Snapshot struct {
 	Pods        []*Pod
 }
 
-// Unserved is why an optional kind cannot be looked at.
-type Unserved struct {
+// Unavailable is why an optional kind cannot be looked at.
+type Unavailable struct {
 	// Why is the reason as a person reads it.
-	Why string
-	// Unlisted tells that the cluster serves the kind, and only does not list its objects at the moment. So
+	Message string
+	// ListFailed tells that the cluster serves the kind, and only does not list its objects at the moment. So
 	// another kind must not take its place.
-	Unlisted bool
+	ListFailed bool
 	// MayExist tells that the cluster serves the kind, so that there may be objects of it which cannot be
 	// seen. Without it they went with their API.
 	MayExist bool

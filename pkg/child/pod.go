@@ -23,8 +23,8 @@ type Pod struct {
 	Application string
 	// ReplicaSet is the UID of the pod's controller.
 	ReplicaSet types.UID
-	// Trouble is nil for a pod that serves, is being deleted, or has nothing to tell yet.
-	Trouble *Trouble
+	// Problems is nil for a pod that serves, is being deleted, or has nothing to tell yet.
+	Problems *PodProblems
 }
 
 // ReplicaSet is what a sync knows of a ReplicaSet: of which revision its pods are, and why it cannot make
@@ -54,7 +54,7 @@ func NewPod(pod *corev1.Pod) *Pod {
 		ObjectMeta:  identity(pod),
 		Application: pod.Labels[v1.LabelApplication],
 		ReplicaSet:  controllerUID(pod),
-		Trouble:     troubleOf(pod),
+		Problems:    findProblems(pod),
 	}
 }
 
@@ -94,12 +94,12 @@ func controllerUID(object metav1.Object) types.UID {
 // a pod that is not there, and the same as one without trouble.
 func SamePod(a, b *Pod) bool {
 	if a == nil || b == nil {
-		return (a == nil || a.Trouble == nil) && (b == nil || b.Trouble == nil)
+		return (a == nil || a.Problems == nil) && (b == nil || b.Problems == nil)
 	}
-	if a.Trouble == nil && b.Trouble == nil {
+	if a.Problems == nil && b.Problems == nil {
 		return true
 	}
-	return a.Application == b.Application && a.ReplicaSet == b.ReplicaSet && equality.Semantic.DeepEqual(a.Trouble, b.Trouble)
+	return a.Application == b.Application && a.ReplicaSet == b.ReplicaSet && equality.Semantic.DeepEqual(a.Problems, b.Problems)
 }
 
 // SameReplicaSet tells whether a sync sees no difference between the two.

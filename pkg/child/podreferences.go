@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -30,7 +31,7 @@ func ReferencesOf(pod *corev1.PodSpec) PodReferences {
 	}
 	slices.Sort(configMaps)
 	names := append([]string{cmp.Or(pod.ServiceAccountName, "default")}, slices.Compact(configMaps)...)
-	return PodReferences(intern(strings.Join(names, "\n")))
+	return PodReferences(unique.Make(strings.Join(names, "\n")).Value())
 }
 
 // Has reports whether the child is among them.

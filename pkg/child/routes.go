@@ -17,8 +17,8 @@ import (
 // is drift, and only their own Application would gain by its being known.
 const maxLiveRoutes = 1024
 
-// routeKeys are the host names and paths that a live Ingress or HTTPRoute serves, each once; nil for other kinds.
-func routeKeys(object Object) []v1.RouteKey {
+// RouteKeys returns the host names and paths that a live Ingress or HTTPRoute serves, each once; nil for other kinds.
+func RouteKeys(object Object) []v1.RouteKey {
 	var keys []v1.RouteKey
 	seen := map[v1.RouteKey]struct{}{}
 	eachLiveRoute(object, func(hostname string, path v1.RoutePath) {

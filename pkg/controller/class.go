@@ -108,7 +108,7 @@ func (h *classHandlers) changed(name string, isDefault bool) {
 // queueRefusedRoutes queues the Applications, of whatever class, that wait for a host name: the class of the one
 // that has it may share it now.
 func (h *classHandlers) queueRefusedRoutes() {
-	h.informers.EachApplication(func(application *v1.Application) {
+	h.informers.VisitApplications(func(application *v1.Application) {
 		if isRefusedRoute(application) {
 			h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: v1.ApplicationClassKind, Event: Spread, Elsewhere: true})
 		}

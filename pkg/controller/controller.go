@@ -125,7 +125,7 @@ func New(config Config) (*Controller, error) {
 		return nil, err
 	}
 	c.synced = slices.Concat(synced, pods, classes)
-	if err := config.Metrics.registry.CustomRegister(newApplications(config.Informers.EachApplication)); err != nil {
+	if err := config.Metrics.registry.CustomRegister(newApplications(config.Informers.VisitApplications)); err != nil {
 		return nil, fmt.Errorf("register metrics of Applications: %w", err)
 	}
 	return c, nil

@@ -139,7 +139,7 @@ func (g *grants) hostClaims(host string) ([]v1.RouteClaim, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = informer.EachOfHost(g.routes, host, func(object informer.Routed, host string) { claims = appendGrant(claims, object, host) })
+	err = informer.VisitHost(g.routes, host, func(object informer.Routed, host string) { claims = appendGrant(claims, object, host) })
 	return claims, err
 }
 
@@ -148,7 +148,7 @@ func (g *grants) routeClaims(namespace string, key v1.RouteKey) ([]v1.RouteClaim
 	if err != nil {
 		return nil, err
 	}
-	err = informer.EachOfRoute(g.routes, namespace, key, func(object informer.Routed) { claims = appendGrant(claims, object, key.Host) })
+	err = informer.VisitRoute(g.routes, namespace, key, func(object informer.Routed) { claims = appendGrant(claims, object, key.Host) })
 	return claims, err
 }
 

@@ -54,13 +54,13 @@ func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
 }
 
 // ChildAdded queues the Applications that the child concerns.
-func (h *handlers) ChildAdded(kind child.Kind, object *child.Packed, initialList bool) {
+func (h *handlers) ChildAdded(kind child.Kind, object *informer.Encoded, initialList bool) {
 	h.owners(object, Trigger{Kind: kind.Kind, Event: addedOrListed(initialList)})
 }
 
 // ChildUpdated queues the Applications that the child concerned before and concerns now: an
 // ownerReference may have moved.
-func (h *handlers) ChildUpdated(kind child.Kind, before, after *child.Packed) {
+func (h *handlers) ChildUpdated(kind child.Kind, before, after *informer.Encoded) {
 	if before.GetResourceVersion() == after.GetResourceVersion() {
 		return
 	}
@@ -72,7 +72,7 @@ func (h *handlers) ChildUpdated(kind child.Kind, before, after *child.Packed) {
 }
 
 // ChildDeleted queues the Applications that the child concerned.
-func (h *handlers) ChildDeleted(kind child.Kind, object *child.Packed) {
+func (h *handlers) ChildDeleted(kind child.Kind, object *informer.Encoded) {
 	h.owners(object, Trigger{Kind: kind.Kind, Event: Deleted})
 	h.contenders.wake(object.RouteKeys(), Trigger{Kind: kind.Kind, Event: Deleted, Elsewhere: true})
 }
@@ -127,7 +127,7 @@ func happened(isNew, isGone, initialList bool) Event {
 	}
 }
 
-func (h *handlers) owners(object *child.Packed, trigger Trigger) {
+func (h *handlers) owners(object *informer.Encoded, trigger Trigger) {
 	for _, application := range informer.ApplicationsOf(object) {
 		h.enqueue(application, trigger)
 	}

@@ -18,7 +18,7 @@ func TestKeysOfPods(t *testing.T) {
 	pod := func(application, why string) *child.Pod {
 		p := &child.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-1-x"}, Application: application}
 		if why != "" {
-			p.Trouble = &child.Trouble{Failed: &child.Words{Reason: why}}
+			p.Problems = &child.PodProblems{Failed: &child.ReasonMessage{Reason: why}}
 		}
 		return p
 	}

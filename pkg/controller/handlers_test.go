@@ -13,20 +13,21 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/informer"
 )
 
 // service is a child in a version, with an owner and a label, "" for none.
-func service(version, owner, label string) *child.Packed {
-	return &child.Packed{
+func service(version, owner, label string) *informer.Encoded {
+	return &informer.Encoded{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "front", ResourceVersion: version},
 		Owner:      owner, Label: label,
 	}
 }
 
 // servingRoute is the live Ingress of web.
-func servingRoute(t *testing.T, version, host string) *child.Packed {
+func servingRoute(t *testing.T, version, host string) *informer.Encoded {
 	t.Helper()
-	packed, err := child.Pack(&networkingv1.Ingress{
+	packed, err := informer.Encode(&networkingv1.Ingress{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: "web", ResourceVersion: version, Labels: map[string]string{v1.LabelApplication: "web"},
 		},

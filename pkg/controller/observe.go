@@ -23,7 +23,7 @@ func (c *Controller) observe(key cache.ObjectName) (snapshot child.Snapshot, fou
 	if !found {
 		return child.Snapshot{}, false, nil
 	}
-	unserved := c.Informers.Unserved()
+	unserved := c.Informers.Unavailable()
 	children, err := c.Informers.Children(key)
 	if err != nil {
 		return child.Snapshot{}, false, fmt.Errorf("observe children: %w", err)
@@ -34,7 +34,7 @@ func (c *Controller) observe(key cache.ObjectName) (snapshot child.Snapshot, fou
 	if err != nil {
 		return child.Snapshot{}, false, fmt.Errorf("observe pods: %w", err)
 	}
-	return child.Snapshot{Application: application, Children: children, Unserved: unserved, ReplicaSets: replicaSets, Pods: pods}, true, nil
+	return child.Snapshot{Application: application, Children: children, Unavailable: unserved, ReplicaSets: replicaSets, Pods: pods}, true, nil
 }
 
 // observeUnseen adds children that are not rendered any more and that the caches do not show,

@@ -54,7 +54,7 @@ type kindUsed struct {
 //
 // application is the snapshot's, with the pods that are to run: a former revision may use others.
 func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snapshot, application *v1.Application) (used, error) {
-	c.Informers.FollowReferences(cache.MetaObjectToName(application), followed(snapshot.Application, application))
+	c.Informers.SetReferences(cache.MetaObjectToName(application), followed(snapshot.Application, application))
 	var u used
 	for _, k := range kindsUsed(snapshot, application, &u.hashes) {
 		// Whatever keeps a new hash from being computed, the pods stay as they are.
@@ -64,13 +64,13 @@ func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snaps
 		}
 		var err error
 		switch watching, why := c.Informers.WatchReferences(k.kind, application.Namespace); watching {
-		case informer.NotYet:
+		case informer.WatchPending:
 			u.pending = true
 			continue
-		case informer.NotPermitted:
+		case informer.WatchForbidden:
 			u.unfollow(k, why)
 			continue
-		case informer.NotListed:
+		case informer.WatchListFailed:
 			u.unfollow(k, why)
 			err = c.hashUnlisted(ctx, application, k, &u)
 		default:

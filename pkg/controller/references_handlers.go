@@ -39,8 +39,8 @@ func (h *referenceHandlers) ReferenceChanged(kind reference.Kind, object cache.O
 	}
 }
 
-// ReferencesDecided queues the Applications that waited for the cache, or would not have needed it.
-func (h *referenceHandlers) ReferencesDecided(kind reference.Kind, applications []cache.ObjectName) {
+// ReferencesSynced queues the Applications that waited for the cache, or would not have needed it.
+func (h *referenceHandlers) ReferencesSynced(kind reference.Kind, applications []cache.ObjectName) {
 	for _, application := range applications {
 		h.queue.enqueue(application, Trigger{Kind: string(kind), Event: Listed, Elsewhere: true})
 	}

@@ -98,7 +98,7 @@ func (r *rested) glance(informers *informer.Informers, key cache.ObjectName) (gl
 	add := func(v version) {
 		sum += r.hash(v) // The caches have no order, so neither has a sum.
 	}
-	err := informers.EachSeen(key, func(kind string, object metav1.Object) {
+	err := informers.VisitSyncInputs(key, func(kind string, object metav1.Object) {
 		add(versionOf(kind, object))
 	})
 	if err != nil || sum == 0 {

@@ -94,8 +94,8 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	}
 	facts := c.Facts
 	facts.References, facts.Revision = uses.hashes, rendered(record)
-	httpRoutes, unserved := snapshot.Unserved[child.HTTPRoute]
-	facts.WithoutHTTPRoutes = unserved && !httpRoutes.Unlisted
+	httpRoutes, unserved := snapshot.Unavailable[child.HTTPRoute]
+	facts.WithoutHTTPRoutes = unserved && !httpRoutes.ListFailed
 	desired, err := render.Children(choice.Application, facts)
 	if err != nil {
 		return failed(fmt.Errorf("render: %w", err))
@@ -180,7 +180,7 @@ func planned(steps []plan.Step) []plan.Result {
 // UID runs out by itself.
 func (c *Controller) forget(key cache.ObjectName) {
 	c.ConsistencyStore.Clear(key)
-	c.Informers.FollowReferences(key, nil)
+	c.Informers.SetReferences(key, nil)
 	c.rested.forget(key)
 	c.deferred.forget(key)
 	c.grants.forget(key)

@@ -47,7 +47,7 @@ const (
 )
 
 // diagnose says what is wrong with a pod.
-func diagnose(t *child.Trouble) []finding {
+func diagnose(t *child.PodProblems) []finding {
 	if t.Failed != nil {
 		return []finding{lost(t.Failed)}
 	}
@@ -59,7 +59,7 @@ func diagnose(t *child.Trouble) []finding {
 		switch {
 		case c.Waiting != nil:
 			found = append(found, finding{reason: reasonForWaiting(c.Waiting.Reason), container: c.Name, message: messageOrReason(*c.Waiting)})
-		case c.Ended != nil:
+		case c.Termination != nil:
 			found = append(found, ended(c))
 		case c.Unready != nil:
 			found = append(found, finding{
@@ -74,26 +74,26 @@ func diagnose(t *child.Trouble) []finding {
 			since: t.Gate.Since.Time, due: t.Gate.Due.Time,
 		})
 	}
-	if t.Abandoned != nil {
+	if t.NodeUnreachable != nil {
 		found = append(found, finding{
 			reason: v1.ReasonNodeLost, message: "The node of the pod does not answer since " + sinceWhen + ".",
-			since: t.Abandoned.Time,
+			since: t.NodeUnreachable.Time,
 		})
 	}
 	// What one of the containers says is more than that the pod does not start.
-	if t.NotStartable != nil && len(found) == 0 {
+	if t.NotReadyToStart != nil && len(found) == 0 {
 		found = append(found, finding{
 			reason: v1.ReasonVolumeNotMounting,
 			message: "It has a node, but since " + sinceWhen + " its volumes are not mounted or its network is not set up; " +
 				"the Events of the pod tell which. A ConfigMap, Secret or claim that it mounts may be missing.",
-			since: t.NotStartable.Time, due: t.NotStartable.Add(mountGrace),
+			since: t.NotReadyToStart.Time, due: t.NotReadyToStart.Add(mountGrace),
 		})
 	}
 	return found
 }
 
 // lost is a pod that ended for good.
-func lost(why *child.Words) finding {
+func lost(why *child.ReasonMessage) finding {
 	switch why.Reason {
 	case evicted, preempting, nodeShutdown, terminated:
 		return finding{reason: v1.ReasonEvicted, message: messageOrReason(*why)}
@@ -115,20 +115,20 @@ func reasonForWaiting(reason string) string {
 
 // ended is a container that ends again and again.
 func ended(c child.Container) finding {
-	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Ended)}
+	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Termination)}
 	switch {
-	case c.Ended.Reason == startError || c.Ended.Reason == containerCannotRun:
-		f.reason, f.message = v1.ReasonStartFailed, messageOrReason(child.Words{Reason: c.Ended.Reason, Message: c.Ended.Message})
+	case c.Termination.Reason == startError || c.Termination.Reason == containerCannotRun:
+		f.reason, f.message = v1.ReasonStartFailed, messageOrReason(child.ReasonMessage{Reason: c.Termination.Reason, Message: c.Termination.Message})
 	case c.Init:
 		f.reason = v1.ReasonInitFailed
 	}
-	if c.Ended.Restarts > 0 {
-		f.message += fmt.Sprintf(" Restarted at least %d times.", c.Ended.Restarts)
+	if c.Termination.Restarts > 0 {
+		f.message += fmt.Sprintf(" Restarted at least %d times.", c.Termination.Restarts)
 	}
 	return f
 }
 
-func ending(end *child.Ended) string {
+func ending(end *child.Termination) string {
 	switch {
 	case end.Reason == "":
 		return "It ends again and again."
@@ -142,7 +142,7 @@ func ending(end *child.Ended) string {
 }
 
 // messageOrReason is the message of another component, or its reason where it gave no message.
-func messageOrReason(w child.Words) string {
+func messageOrReason(w child.ReasonMessage) string {
 	if w.Message == "" {
 		return w.Reason
 	}

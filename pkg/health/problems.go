@@ -61,10 +61,10 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 	current := currentReplicaSet(snapshot, r.Deployment)
 	var found []finding
 	for _, pod := range snapshot.Pods {
-		if current == nil || pod.Trouble == nil || pod.ReplicaSet != current.UID {
+		if current == nil || pod.Problems == nil || pod.ReplicaSet != current.UID {
 			continue
 		}
-		findings := diagnose(pod.Trouble)
+		findings := diagnose(pod.Problems)
 		found = append(found, due(findings, now)...)
 		requeueAfter = minNonZero(requeueAfter, nextDue(findings, now))
 	}

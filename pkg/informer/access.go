@@ -13,11 +13,11 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
 
-// Access tells whether the controller may get, list and watch a resource in a namespace, or in all
-// if it is empty. An error means that nobody knows.
+// Access reports whether the controller may get, list and watch a resource in a namespace, or in all
+// if it is empty. An error means that it is unknown.
 type Access func(ctx context.Context, resource schema.GroupResource, namespace string) (permitted bool, err error)
 
-// OwnAccess asks the API server, by SelfSubjectAccessReview. Everybody may ask that.
+// OwnAccess asks the API server with a SelfSubjectAccessReview, which every user may create.
 func OwnAccess(client authorizationclient.SelfSubjectAccessReviewsGetter) Access {
 	return func(ctx context.Context, resource schema.GroupResource, namespace string) (bool, error) {
 		for _, verb := range []string{"get", "list", "watch"} {

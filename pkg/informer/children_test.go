@@ -120,10 +120,10 @@ func TestDeletionFoundByAList(t *testing.T) {
 // A tombstone without any state is of an object that no handler ever saw.
 func TestTombstoneWithoutState(t *testing.T) {
 	var handler cache.ResourceEventHandler
-	configMaps := packed[corev1.ConfigMap](child.ConfigMap, informers.NewSharedInformerFactory(kubefake.NewClientset(), 0).Core().V1().ConfigMaps().Informer())
-	configMaps.informer = handlerSpy{TypedSharedIndexInformer: configMaps.informer, got: func(h cache.TypedResourceEventHandler[*child.Packed]) {
+	configMaps := newChildCache[corev1.ConfigMap](child.ConfigMap, informers.NewSharedInformerFactory(kubefake.NewClientset(), 0).Core().V1().ConfigMaps().Informer())
+	configMaps.informer = handlerSpy{TypedSharedIndexInformer: configMaps.informer, got: func(h cache.TypedResourceEventHandler[*Encoded]) {
 		handler = cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
-			h.OnDelete(cache.DeletedObject[*child.Packed]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "shop/web"}})
+			h.OnDelete(cache.DeletedObject[*Encoded]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "shop/web"}})
 		}}
 	}}
 	r := &recorder{}
@@ -138,11 +138,11 @@ func TestTombstoneWithoutState(t *testing.T) {
 
 // handlerSpy hands the handler that is registered to the test.
 type handlerSpy struct {
-	cache.TypedSharedIndexInformer[*child.Packed]
-	got func(cache.TypedResourceEventHandler[*child.Packed])
+	cache.TypedSharedIndexInformer[*Encoded]
+	got func(cache.TypedResourceEventHandler[*Encoded])
 }
 
-func (s handlerSpy) AddTypedEventHandler(handler cache.TypedResourceEventHandler[*child.Packed], _ ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (s handlerSpy) AddTypedEventHandler(handler cache.TypedResourceEventHandler[*Encoded], _ ...cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	s.got(handler)
 	return nil, nil
 }

@@ -33,39 +33,39 @@ const (
 )
 
 // classes is the cache of ApplicationClasses. They are in no namespace, so there is one of it,
-// whatever namespaces are watched; or nil, if the controller is told that there are none for it.
+// whatever namespaces are watched. It is nil if an option says that the controller has none.
 type classes struct {
 	factory  externalversions.SharedInformerFactory
 	informer cache.TypedSharedIndexInformer[*v1.ApplicationClass]
 	lister   appslisters.ApplicationClassLister
-	// recording is a nil one if nobody wants to know.
-	recording *recording
+	// instrumentation is nil if nothing is recorded.
+	instrumentation *instrumentation
 }
 
 func newClasses(fairlead versioned.Interface, recorder *debug.Recorder) (*classes, error) {
-	recording := newRecording(recorder, metav1.NamespaceAll)
-	if err := recording.begin(); err != nil {
+	instrumentation := newInstrumentation(recorder, metav1.NamespaceAll)
+	if err := instrumentation.begin(); err != nil {
 		return nil, err
 	}
-	// There is no resync: that of the Applications looks at their classes too.
+	// Classes need no resync: the resync of the Applications covers them.
 	factory := externalversions.NewSharedInformerFactoryWithOptions(fairlead, 0, externalversions.WithTransform(trimClass))
-	recordClasses(recording, factory)
+	recordClasses(instrumentation, factory)
 	resource := factory.Apps().V1().ApplicationClasses()
 	informer := resource.TypedInformer()
 	if err := informer.SetWatchErrorHandlerWithContext(reportClassWatchError); err != nil {
 		return nil, fmt.Errorf("set watch error handler for ApplicationClasses: %w", err)
 	}
-	return &classes{factory: factory, informer: informer, lister: resource.Lister(), recording: recording}, nil
+	return &classes{factory: factory, informer: informer, lister: resource.Lister(), instrumentation: instrumentation}, nil
 }
 
-// reportClassWatchError says what waits: what may not be read is never taken for absent.
+// reportClassWatchError says what waits: a class that cannot be read is never treated as absent.
 func reportClassWatchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	if !apierrors.IsForbidden(err) {
 		reportWatchError(v1.ApplicationClassResource)(ctx, reflector, err)
 		return
 	}
-	klog.FromContext(ctx).Error(err, "No permission to read ApplicationClasses; a controller that has just started syncs no Application until it has: "+
-		"grant get, list and watch on them, or start it with --classes=false if there are none for it")
+	klog.FromContext(ctx).Error(err, "No permission to read ApplicationClasses; until it is granted, a restarted controller syncs no Application: "+
+		"grant get, list and watch, or start the controller with --classes=false")
 }
 
 func (c *classes) start(ctx context.Context) {
@@ -77,11 +77,11 @@ func (c *classes) start(ctx context.Context) {
 func (c *classes) shutdown() {
 	if c != nil {
 		c.factory.Shutdown()
-		c.recording.end()
+		c.instrumentation.end()
 	}
 }
 
-// trimClass drops what nobody reads from a class before it enters the cache.
+// trimClass drops what no sync reads from a class before it enters the cache.
 func trimClass(object any) (any, error) {
 	if class, ok := object.(*v1.ApplicationClass); ok {
 		class.ManagedFields = nil
@@ -95,7 +95,7 @@ func (i *Informers) HandleClasses(handler ClassHandler) ([]cache.DoneChecker, er
 	if i.classes == nil {
 		return nil, nil
 	}
-	registration, err := i.classes.informer.AddTypedEventHandler(recordedHandler(i.classes.recording.resource(classesGVR, roleClasses), handler))
+	registration, err := i.classes.informer.AddTypedEventHandler(instrumentedHandler(i.classes.instrumentation.resource(classesGVR, roleClasses), handler))
 	if err != nil {
 		return nil, fmt.Errorf("handle ApplicationClasses: %w", err)
 	}
@@ -114,7 +114,7 @@ func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
 	return i.classes.lister.List(labels.Everything())
 }
 
-// SeesAllNamespaces tells whether OfClass knows the Applications of the whole cluster.
+// SeesAllNamespaces reports whether OfClass knows the Applications of the whole cluster.
 func (i *Informers) SeesAllNamespaces() bool {
 	_, all := i.scopes[metav1.NamespaceAll]
 	return all

@@ -48,15 +48,15 @@ func (r *recorder) OnDelete(a cache.DeletedObject[*v1.Application]) {
 	r.note("deleted Application %s", a.GetObjectName())
 }
 
-func (r *recorder) ChildAdded(kind child.Kind, o *child.Packed, initialList bool) {
+func (r *recorder) ChildAdded(kind child.Kind, o *Encoded, initialList bool) {
 	r.note("added %s %s/%s %s, listed %t", kind, o.GetNamespace(), o.GetName(), o.GetUID(), initialList)
 }
 
-func (r *recorder) ChildUpdated(kind child.Kind, before, after *child.Packed) {
+func (r *recorder) ChildUpdated(kind child.Kind, before, after *Encoded) {
 	r.note("updated %s %s/%s %s from %s to %s", kind, after.GetNamespace(), after.GetName(), after.GetUID(), before.GetResourceVersion(), after.GetResourceVersion())
 }
 
-func (r *recorder) ChildDeleted(kind child.Kind, o *child.Packed) {
+func (r *recorder) ChildDeleted(kind child.Kind, o *Encoded) {
 	r.note("deleted %s %s/%s %s", kind, o.GetNamespace(), o.GetName(), o.GetUID())
 }
 

@@ -27,7 +27,7 @@ const (
 	byHost = "host"
 )
 
-// RouteIndexers index objects that are Routed, for EachOfRoute and EachOfHost.
+// RouteIndexers index objects that are Routed, for VisitRoute and VisitHost.
 func RouteIndexers() cache.Indexers {
 	return cache.Indexers{byRoute: indexRouted(routeValues), byHost: indexRouted(hostValues)}
 }
@@ -53,8 +53,8 @@ func routeValues(object Routed) []string {
 
 func routeValue(namespace string, key v1.RouteKey) string { return namespace + "/" + key.String() }
 
-// maxDomains is how many domains of a host name are in the index. A name may have 127 labels, and
-// memory is to be in proportion to what a user stores; below that, EachOfHost filters.
+// maxDomains is how many domains of a host name are in the index. A name may have 127 labels, and the
+// index must stay in proportion to what a user stores; below that, VisitHost filters.
 const maxDomains = v1.MaxHostLabels - 1
 
 // hostValues are the host names, and the domains that they are in: a wildcard is looked up by its own.
@@ -69,7 +69,7 @@ func hostValues(object Routed) []string {
 	}
 	for _, key := range object.RouteKeys() {
 		if strings.HasPrefix(key.Host, ".") {
-			continue // No host name, so it is refused; in the index it would be taken for a domain.
+			continue // Not a host name, so validation refuses it; in the index it would look like a domain.
 		}
 		add(key.Host)
 		of := domains(key.Host)
@@ -92,11 +92,11 @@ func domains(host string) []string {
 	return all
 }
 
-// EachOfRoute calls f for what has the host name and path in the namespace.
-func EachOfRoute(indexer cache.Indexer, namespace string, key v1.RouteKey, f func(Routed)) error {
+// VisitRoute calls f for what has the host name and path in the namespace.
+func VisitRoute(indexer cache.Indexer, namespace string, key v1.RouteKey, f func(Routed)) error {
 	objects, err := indexer.ByIndex(byRoute, routeValue(namespace, key))
 	if err != nil {
-		return fmt.Errorf("find who has route %s: %w", key, err)
+		return fmt.Errorf("find objects with route %s: %w", key, err)
 	}
 	for _, object := range objects {
 		if routed, ok := object.(Routed); ok {
@@ -106,13 +106,13 @@ func EachOfRoute(indexer cache.Indexer, namespace string, key v1.RouteKey, f fun
 	return nil
 }
 
-// EachOfHost calls f for each host name of an object that overlaps with the given one: the same, a
+// VisitHost calls f for each host name of an object that overlaps with the given one: the same, a
 // wildcard that covers it, or one that it covers as a wildcard.
-func EachOfHost(indexer cache.Indexer, host string, f func(object Routed, host string)) error {
+func VisitHost(indexer cache.Indexer, host string, f func(object Routed, host string)) error {
 	find := func(value string, f func(Routed)) error {
 		objects, err := indexer.ByIndex(byHost, value)
 		if err != nil {
-			return fmt.Errorf("find who has host name %s: %w", host, err)
+			return fmt.Errorf("find objects with host name %s: %w", host, err)
 		}
 		for _, object := range objects {
 			if routed, ok := object.(Routed); ok {

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 )
 
 func TestApplicationsOf(t *testing.T) {
@@ -50,14 +49,14 @@ func TestApplicationsOf(t *testing.T) {
 				want = append(want, cache.ObjectName{Namespace: "shop", Name: name})
 				keys = append(keys, "shop/"+name)
 			}
-			packed, err := child.Pack(object)
+			encoded, err := Encode(object)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, ApplicationsOf(packed)); diff != "" {
+			if diff := cmp.Diff(want, ApplicationsOf(encoded)); diff != "" {
 				t.Errorf("Applications (-want +got):\n%s", diff)
 			}
-			got, err := applicationIndex(packed)
+			got, err := applicationIndex(encoded)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,28 +31,28 @@ import (
 // applicationsGVR is how the consistency store names the cache of Applications.
 var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
 
-// ApplicationHandler is called for each event of an Application. It must be quick.
+// ApplicationHandler handles the events of Applications. It must return quickly.
 type ApplicationHandler = cache.TypedResourceEventHandler[*v1.Application]
 
 // Options choose what is watched.
 type Options struct {
 	// Namespaces to watch. Empty: all, with one watch per kind.
 	Namespaces []string
-	// Resync is how often every Application is looked at again although nothing changed. 0: never;
-	// nothing depends on it.
+	// Resync is how often every Application is synced although nothing changed; 0 disables it. Correctness does
+	// not depend on it.
 	Resync time.Duration
 	// Metadata is the client that watches what Applications refer to. It reads no content.
 	Metadata metadata.Interface
-	// Access tells which of that may be watched.
+	// Access reports which of those resources the controller may watch.
 	Access Access
-	// WithoutClasses is for a controller that is told that there are no ApplicationClasses for it.
+	// WithoutClasses disables ApplicationClasses.
 	WithoutClasses bool
-	// WithoutNamespaces is for a controller that may not read namespaces: it does not know which of them a class
+	// WithoutNamespaces is for a controller that may not read namespaces. It cannot tell which namespaces a class
 	// selects.
 	WithoutNamespaces bool
-	// Debug records what the informers do. Nil: nobody wants to know.
+	// Debug records what the informers do; nil disables recording.
 	Debug *debug.Recorder
-	// Optional has the clients of kinds whose APIs come and go. The zero value: none is ever served.
+	// Optional has the clients of kinds whose APIs come and go. The zero value disables them.
 	Optional OptionalAPIs
 }
 
@@ -69,26 +69,26 @@ type Informers struct {
 	namespaces *namespaces
 	// optional are the caches of kinds whose APIs come and go.
 	optional []*optional
-	// waiting are the goroutines of references, which wait until they are wanted, and of optional.
+	// waiting are the goroutines of references, which wait until they are activated, and of optional.
 	waiting sync.WaitGroup
 }
 
 // scope is one set of informers: those of one namespace, or of all.
 type scope struct {
-	namespace    string
-	fairlead     externalversions.SharedInformerFactory
-	kube         informers.SharedInformerFactory
-	applications cache.TypedSharedIndexInformer[*v1.Application]
-	children     []*children
-	pods         *pods
-	references   map[reference.Kind]*references
-	referrers    *referrers
-	recording    *recording
-	// measured is what the metrics of the informers are called.
-	measured *cache.InformerName
+	namespace       string
+	fairlead        externalversions.SharedInformerFactory
+	kube            informers.SharedInformerFactory
+	applications    cache.TypedSharedIndexInformer[*v1.Application]
+	children        []*children
+	pods            *pods
+	references      map[reference.Kind]*references
+	referrers       *referrers
+	instrumentation *instrumentation
+	// name is the name of the informers in their metrics.
+	name *cache.InformerName
 }
 
-// New makes the informers. Nothing runs before Start.
+// New returns the informers. Nothing runs before Start.
 func New(kube kubernetes.Interface, fairlead versioned.Interface, options Options) (*Informers, error) {
 	namespaces := options.Namespaces
 	if len(namespaces) == 0 {
@@ -122,28 +122,28 @@ func New(kube kubernetes.Interface, fairlead versioned.Interface, options Option
 }
 
 func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace string, options Options) (*scope, error) {
-	recording := newRecording(options.Debug, namespace)
-	if err := recording.begin(); err != nil {
+	instrumentation := newInstrumentation(options.Debug, namespace)
+	if err := instrumentation.begin(); err != nil {
 		return nil, err
 	}
-	name := measured(namespace)
+	name := informerName(namespace)
 	s := &scope{
-		recording: recording,
-		measured:  name,
-		namespace: namespace,
+		instrumentation: instrumentation,
+		name:            name,
+		namespace:       namespace,
 		fairlead: externalversions.NewSharedInformerFactoryWithOptions(fairlead, options.Resync,
 			externalversions.WithNamespace(namespace),
 			externalversions.WithInformerName(name),
 			externalversions.WithTransform(trimApplication)),
-		// Children have no resync of their own: that of their Application looks at them too.
+		// Children need no resync: the resync of their Application covers them.
 		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0,
 			informers.WithNamespace(namespace),
 			informers.WithInformerName(name),
-			informers.WithTransform(packChild),
+			informers.WithTransform(encodeChild),
 			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managedSelector })),
 	}
-	recordApplications(recording, s.fairlead)
-	recordChildren(recording, s.kube, managedSelector)
+	recordApplications(instrumentation, s.fairlead)
+	recordChildren(instrumentation, s.kube, managedSelector)
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
 	for _, indexers := range []cache.Indexers{RouteIndexers(), classIndexers(), optionalKindIndexers()} {
 		if err := s.applications.AddIndexers(indexers); err != nil {
@@ -155,7 +155,7 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 		return nil, err
 	}
 	s.children = children
-	if s.pods, err = newPods(kube, namespace, name, recording); err != nil {
+	if s.pods, err = newPods(kube, namespace, name, instrumentation); err != nil {
 		return nil, err
 	}
 	if err := s.addReferences(namespace, options); err != nil {
@@ -164,19 +164,18 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 	return s, s.reportWatchErrors()
 }
 
-// Handle registers the handlers and returns what to wait for before the caches may be used: the
-// registrations, not the informers, because an informer that has synced may still have
-// handlers that lag behind. Call it before Start.
+// Handle registers the handlers and returns what to wait for before using the caches: the registrations, not the
+// informers, because the handlers of a synced informer may still lag behind. Call it before Start.
 func (i *Informers) Handle(applications ApplicationHandler, childHandler ChildHandler) ([]cache.DoneChecker, error) {
 	var synced []cache.DoneChecker
 	for _, s := range i.scopes {
-		registration, err := s.applications.AddTypedEventHandler(recordedHandler(s.recording.resource(applicationsGVR, roleApplications), applications))
+		registration, err := s.applications.AddTypedEventHandler(instrumentedHandler(s.instrumentation.resource(applicationsGVR, roleApplications), applications))
 		if err != nil {
 			return nil, fmt.Errorf("handle Applications: %w", err)
 		}
 		synced = append(synced, registration.HasSyncedChecker())
 		for _, c := range s.children {
-			registration, err := c.handle(recordedChildHandler(s.recording, childHandler))
+			registration, err := c.handle(instrumentedChildHandler(s.instrumentation, childHandler))
 			if err != nil {
 				return nil, fmt.Errorf("handle %s: %w", c.kind, err)
 			}
@@ -218,12 +217,12 @@ func (i *Informers) Shutdown() {
 	}
 	i.waiting.Wait()
 	for _, s := range i.scopes {
-		s.recording.end()
-		s.measured.Release()
+		s.instrumentation.end()
+		s.name.Release()
 	}
 }
 
-// Application returns the cached Application, which belongs to the cache: never change it.
+// Application returns the cached Application. The cache owns it: never change it.
 func (i *Informers) Application(name cache.ObjectName) (*v1.Application, bool, error) {
 	s, found := i.scope(name.Namespace)
 	if !found {
@@ -240,8 +239,8 @@ func (i *Informers) Application(name cache.ObjectName) (*v1.Application, bool, e
 	return application, true, nil
 }
 
-// Children returns the cached children that carry the Application's label or ownerReference. They are
-// unpacked anew by each call.
+// Children returns the cached children that carry the Application's label or ownerReference. Each call decodes
+// them, so the caller owns them.
 func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.Object, error) {
 	s, found := i.scope(application.Namespace)
 	if !found {
@@ -262,7 +261,7 @@ func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.
 
 // LastResourceVersion and HasLive implement consistency.Caches.
 
-// LastResourceVersion is the newest resourceVersion that the cache of the resource has seen.
+// LastResourceVersion returns the newest resourceVersion that the cache of the resource has observed.
 func (i *Informers) LastResourceVersion(resource schema.GroupVersionResource, namespace string) string {
 	informer, found := i.informer(resource, namespace)
 	if !found {
@@ -274,7 +273,7 @@ func (i *Informers) LastResourceVersion(resource schema.GroupVersionResource, na
 // HasLive reports whether the cache has an object of this name with this UID that is not being deleted.
 func (i *Informers) HasLive(resource schema.GroupVersionResource, object cache.ObjectName, uid types.UID) bool {
 	informer, found := i.informer(resource, object.Namespace)
-	return found && shows(informer, object, uid)
+	return found && hasLive(informer, object, uid)
 }
 
 func (i *Informers) informer(resource schema.GroupVersionResource, namespace string) (cache.SharedIndexInformer, bool) {
@@ -293,7 +292,7 @@ func (i *Informers) informer(resource schema.GroupVersionResource, namespace str
 	return nil, false
 }
 
-// childrenIn are the caches of a scope that there are now.
+// childrenIn returns the caches of children that a scope has now.
 func (i *Informers) childrenIn(s *scope) []*children {
 	all := slices.Clip(s.children)
 	for _, o := range i.optional {
@@ -312,7 +311,7 @@ func (i *Informers) scope(namespace string) (*scope, bool) {
 	return s, found
 }
 
-// reportWatchErrors makes every informer of the scope say what is wrong when it cannot list or watch.
+// reportWatchErrors lets every informer of the scope log why it cannot list or watch.
 func (s *scope) reportWatchErrors() error {
 	if err := s.applications.SetWatchErrorHandlerWithContext(reportWatchError(v1.ApplicationResource)); err != nil {
 		return fmt.Errorf("set watch error handler for Applications: %w", err)
@@ -325,8 +324,7 @@ func (s *scope) reportWatchErrors() error {
 	return nil
 }
 
-// reportWatchError says what to do about an error where that is known. The reflector itself
-// retries with back-off.
+// reportWatchError logs an error, with what to do about it if that is known. The reflector retries with backoff.
 func reportWatchError(resource string) cache.WatchErrorHandlerWithContext {
 	return func(ctx context.Context, reflector *cache.Reflector, err error) {
 		logger := klog.FromContext(ctx).WithValues("resource", resource)
@@ -334,7 +332,7 @@ func reportWatchError(resource string) cache.WatchErrorHandlerWithContext {
 		case apierrors.IsForbidden(err):
 			logger.Error(err, "No permission to watch; grant list and watch on the resource")
 		case apierrors.IsNotFound(err):
-			logger.Error(err, "The API is not served; for Applications install the CRDs with 'make install'")
+			logger.Error(err, "API not found; install the CRDs of Fairlead with 'make install'")
 		default:
 			cache.DefaultWatchErrorHandler(ctx, reflector, err)
 		}

@@ -16,10 +16,11 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// NamespaceHandler is called for each event of a namespace. It must be quick.
+// NamespaceHandler handles the events of namespaces. It must return quickly.
 type NamespaceHandler = cache.TypedResourceEventHandler[*corev1.Namespace]
 
-// namespaces is the cache of the labels by which classes select namespaces; nil, if they may not be read.
+// namespaces is the cache of the labels by which classes select namespaces; nil if the controller may not read
+// namespaces.
 type namespaces struct {
 	factory  informers.SharedInformerFactory
 	informer cache.TypedSharedIndexInformer[*corev1.Namespace]

@@ -17,44 +17,44 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// ServedHandler is told that a kind of child can be looked at from now on, or not any more, and which
-// Applications that concerns.
+// ServedHandler is called when a kind of child becomes available or unavailable, with the Applications that
+// this concerns.
 type ServedHandler func(kind child.Kind, applications []cache.ObjectName)
 
-// optional are the caches of a kind of child whose API comes and goes. While it is served there is an
-// informer for each scope. When it goes they stop, all their goroutines included: a reflector would
-// ask for ever. An informer runs only once, so each time has its own.
+// optional are the caches of a kind of child whose API comes and goes. While the API is served, each scope has
+// an informer. When the API goes, they stop with all their goroutines: a reflector would retry for ever. An
+// informer runs only once, so each life of the API has its own.
 type optional struct {
 	kind   child.Kind
 	scopes []string // the namespaces
 	// open makes the cache of a scope, once for each life of the API.
 	open      func(namespace string) (*children, error)
 	permitted Access
-	// recordings are by namespace, and last for all lives. There are none if nobody wants to know.
-	recordings map[string]*recording
+	// instrumentations are by namespace, and last for all lives. There are none if nothing is recorded.
+	instrumentations map[string]*instrumentation
 	// concerned finds the Applications that have, or may want, a child of the kind.
 	concerned func(kind child.Kind) []cache.ObjectName
 
 	children ChildHandler
 	served   ServedHandler
 
-	api *api
-	// decided is closed when it is known for the first time whether there are caches.
+	api *apiWatcher
+	// decided is closed once the first availability is known.
 	decided chan struct{}
 	decide  func()
 
 	mu sync.RWMutex
-	// live has the caches by namespace, filled, or unserved says why there are none.
+	// live has the synced caches by namespace; without them, unserved has the reason.
 	live     map[string]*children
-	unserved child.Unserved
+	unserved child.Unavailable
 }
 
-// listPatience is how long the controller waits for the first list of a kind that it can do without for a while. One that the
-// API server does not list, as when a conversion webhook is down or one Secret cannot be decrypted, must not keep it from
-// all other work.
-const listPatience = 30 * time.Second
+// listTimeout is how long the controller waits for the first list of a kind that it can do without for a while. A kind that
+// the API server does not list, for example because a conversion webhook is down or one Secret cannot be decrypted, must
+// not stop all other work.
+const listTimeout = 30 * time.Second
 
-func newOptional(kind child.Kind, scopes []string, api *api, permitted Access) *optional {
+func newOptional(kind child.Kind, scopes []string, api *apiWatcher, permitted Access) *optional {
 	decided := make(chan struct{})
 	return &optional{
 		kind: kind, scopes: scopes, permitted: permitted, api: api,
@@ -65,16 +65,16 @@ func newOptional(kind child.Kind, scopes []string, api *api, permitted Access) *
 	}
 }
 
-func notServed(kind child.Kind) child.Unserved {
-	return child.Unserved{Why: fmt.Sprintf("the cluster does not serve %s of %s", kind, kind.GroupVersionKind().GroupVersion())}
+func notServed(kind child.Kind) child.Unavailable {
+	return child.Unavailable{Message: fmt.Sprintf("the cluster does not serve %s of %s", kind, kind.GroupVersionKind().GroupVersion())}
 }
 
-func notPermitted(kind child.Kind) child.Unserved {
-	return child.Unserved{Why: fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group), MayExist: true}
+func notPermitted(kind child.Kind) child.Unavailable {
+	return child.Unavailable{Message: fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group), MayExist: true}
 }
 
-func notListed(kind child.Kind) child.Unserved {
-	return child.Unserved{Why: fmt.Sprintf("the cluster serves %s.%s, but does not list them; the controller's log has the error", kind.Resource, kind.Group), Unlisted: true, MayExist: true}
+func notListed(kind child.Kind) child.Unavailable {
+	return child.Unavailable{Message: fmt.Sprintf("the API server cannot list %s.%s; see the log of the controller", kind.Resource, kind.Group), ListFailed: true, MayExist: true}
 }
 
 // Name and Done make it a cache.DoneChecker: what to wait for before the caches may be used.
@@ -99,7 +99,7 @@ func (o *optional) run(ctx context.Context) {
 		if instance == present && instance != "" {
 			continue
 		}
-		// First nobody looks at the caches any more, then they stop.
+		// Unpublish the caches before they stop.
 		o.publish(ctx, nil, notServed(o.kind), instance == "")
 		stop()
 		present, stop = instance, func() {}
@@ -109,7 +109,7 @@ func (o *optional) run(ctx context.Context) {
 	}
 }
 
-// start fills new caches. The returned function ends them, filled or not.
+// start fills new caches. The returned function stops them, synced or not.
 func (o *optional) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -122,24 +122,24 @@ func (o *optional) start(ctx context.Context) (stop func()) {
 
 func (o *optional) fill(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("resource", o.kind.Resource)
-	if permitted := o.mayWatch(ctx); ctx.Err() != nil {
+	if permitted := o.canWatch(ctx); ctx.Err() != nil {
 		return
 	} else if !permitted {
-		logger.Info("The API is served, but there is no permission to get, list and watch it; grant that and restart")
+		logger.Info("No permission to get, list and watch an optional API; grant it and restart")
 		o.publish(ctx, nil, notPermitted(o.kind), true)
 		return
 	}
 	live := make(map[string]*children, len(o.scopes))
 	var synced []cache.DoneChecker
 	defer func() {
-		for _, recording := range o.recordings {
-			recording.end()
+		for _, instrumentation := range o.instrumentations {
+			instrumentation.end()
 		}
 	}()
 	for _, namespace := range o.scopes {
 		c, registered, err := o.prepare(namespace)
 		if err != nil {
-			logger.Error(err, "Cannot watch") // A defect: nothing of it depends on the cluster.
+			logger.Error(err, "Cannot watch an optional API") // A bug: this does not depend on the cluster.
 			return
 		}
 		live[namespace], synced = c, append(synced, registered)
@@ -149,18 +149,18 @@ func (o *optional) fill(ctx context.Context) {
 	for _, c := range live {
 		running.Go(func() { c.informer.RunWithContext(ctx) })
 	}
-	if !listedSoon(ctx, synced...) && ctx.Err() == nil {
-		logger.Info("The API is served, but not listed; going on without it until it is", "waited", listPatience)
+	if !waitForList(ctx, synced...) && ctx.Err() == nil {
+		logger.Info("List timed out; continuing without the optional API and retrying", "waited", listTimeout)
 		o.publish(ctx, nil, notListed(o.kind), true)
 	}
 	if cache.WaitFor(ctx, "", synced...) {
-		o.publish(ctx, live, child.Unserved{}, true)
+		o.publish(ctx, live, child.Unavailable{}, true)
 	}
 }
 
-// listedSoon waits for caches to be filled, but not for ever.
-func listedSoon(ctx context.Context, synced ...cache.DoneChecker) bool {
-	ctx, cancel := context.WithTimeout(ctx, listPatience)
+// waitForList waits until the caches have synced, for at most listTimeout.
+func waitForList(ctx context.Context, synced ...cache.DoneChecker) bool {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	return cache.WaitFor(ctx, "", synced...)
 }
@@ -171,43 +171,43 @@ func (o *optional) prepare(namespace string) (*children, cache.DoneChecker, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	registration, err := c.handle(recordedChildHandler(o.recordings[namespace], o.children))
+	registration, err := c.handle(instrumentedChildHandler(o.instrumentations[namespace], o.children))
 	if err != nil {
 		return nil, nil, fmt.Errorf("handle %s: %w", o.kind, err)
 	}
 	return c, registration.HasSyncedChecker(), c.informer.SetWatchErrorHandlerWithContext(o.watchError)
 }
 
-// mayWatch asks for every scope; one that may not be watched would keep all from being filled.
-func (o *optional) mayWatch(ctx context.Context) bool {
+// canWatch reports whether the controller may watch every scope; one forbidden scope would keep all from syncing.
+func (o *optional) canWatch(ctx context.Context) bool {
 	for _, namespace := range o.scopes {
-		if !untilKnown(ctx, o.permitted, o.kind.GroupVersionResource().GroupResource(), namespace) {
+		if !waitForAccess(ctx, o.permitted, o.kind.GroupVersionResource().GroupResource(), namespace) {
 			return false
 		}
 	}
 	return true
 }
 
-// watchError: a 404 means that the API is gone, or that an API server of several lags. The watch of
-// the definition knows, and ends this.
+// watchError handles a failed list or watch. A 404 means that the API is gone, or that one of several API servers
+// lags; the watch of the definition decides.
 func (o *optional) watchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	if apierrors.IsNotFound(err) {
-		klog.FromContext(ctx).V(2).Info("The API is not served at the moment", "resource", o.kind.Resource)
-		o.api.doubt()
+		klog.FromContext(ctx).V(2).Info("Optional API not found; checking whether it is still served", "resource", o.kind.Resource)
+		o.api.recheck()
 		return
 	}
 	reportWatchError(o.kind.Resource)(ctx, reflector, err)
 }
 
-// publish makes the caches, or the reason why there are none, what syncs see. final is what nothing is
-// about to follow: then it is decided, and who is concerned hears of it.
-func (o *optional) publish(ctx context.Context, live map[string]*children, unserved child.Unserved, final bool) {
+// publish shows the caches, or the reason why there are none, to syncs. final means that the next state is not
+// already on its way.
+func (o *optional) publish(ctx context.Context, live map[string]*children, unserved child.Unavailable, final bool) {
 	o.mu.Lock()
 	changed := (o.live == nil) != (live == nil) || o.unserved != unserved
 	o.live, o.unserved = live, unserved
 	o.mu.Unlock()
 	if changed {
-		klog.FromContext(ctx).Info("An optional API came or went", "resource", o.kind.Resource, "group", o.kind.Group, "watched", live != nil, "reason", unserved.Why)
+		klog.FromContext(ctx).Info("Optional API availability changed", "resource", o.kind.Resource, "group", o.kind.Group, "available", live != nil, "reason", unserved.Message)
 	}
 	if final {
 		o.decide()
@@ -217,22 +217,22 @@ func (o *optional) publish(ctx context.Context, live map[string]*children, unser
 	}
 }
 
-// in returns the cache of a scope, or why there is none.
-func (o *optional) in(namespace string) (*children, child.Unserved) {
+// in returns the cache of a scope, or the reason why there is none.
+func (o *optional) in(namespace string) (*children, child.Unavailable) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.live[namespace], o.unserved
 }
 
-// Unserved returns the optional kinds of which nothing can be known or written now, each with the
-// reason. Ask it before Children: what is served then was served before.
-func (i *Informers) Unserved() map[child.Kind]child.Unserved {
-	unserved := map[child.Kind]child.Unserved{}
+// Unavailable returns the optional kinds that cannot be read or written now, each with the reason. Call it
+// before Children: what is available then was available before.
+func (i *Informers) Unavailable() map[child.Kind]child.Unavailable {
+	unserved := map[child.Kind]child.Unavailable{}
 	for _, kind := range child.OptionalKinds() {
 		unserved[kind] = notServed(kind)
 	}
 	for _, o := range i.optional {
-		if _, why := o.in(metav1.NamespaceAll); why != (child.Unserved{}) {
+		if _, why := o.in(metav1.NamespaceAll); why != (child.Unavailable{}) {
 			unserved[o.kind] = why
 		} else {
 			delete(unserved, o.kind)
@@ -254,7 +254,7 @@ func (i *Informers) concerned(kind child.Kind) []cache.ObjectName {
 	for _, s := range i.scopes {
 		found, err := s.applications.GetTypedIndexer().ByTypedIndex(byOptionalKind, kind.Kind)
 		if err != nil {
-			return nil // There is no such index; newScope has made it.
+			return nil // Cannot happen: newScope adds the index.
 		}
 		for _, application := range found {
 			names = append(names, cache.MetaObjectToName(application))

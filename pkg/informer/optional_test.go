@@ -93,7 +93,7 @@ func withOptional(t *testing.T, record *debug.Recorder, optional func(*gatewayfa
 func (f *fixture) wantServed(open *openWatches, served bool, routes int) {
 	f.Helper()
 	synctest.Wait()
-	why, absent := f.informers.Unserved()[child.HTTPRoute]
+	why, absent := f.informers.Unavailable()[child.HTTPRoute]
 	if absent == served {
 		f.Errorf("served is %t (%v), want %t", !absent, why, served)
 	}
@@ -185,12 +185,12 @@ func TestOptionalAPIThatCannotBeListed(t *testing.T) {
 		if n := done(f.synced); n == len(f.synced) {
 			f.Error("nobody waits for the first list")
 		}
-		<-time.After(listPatience)
+		<-time.After(listTimeout)
 		f.wantServed(open, false, 0)
 		if n := done(f.synced); n != len(f.synced) {
 			f.Errorf("%d of %d are decided", n, len(f.synced))
 		}
-		if why := f.informers.Unserved()[child.HTTPRoute]; why != notListed(child.HTTPRoute) {
+		if why := f.informers.Unavailable()[child.HTTPRoute]; why != notListed(child.HTTPRoute) {
 			f.Errorf("it is unserved because %v", why)
 		}
 		f.expect("HTTPRoute came or went")
@@ -222,7 +222,7 @@ func TestOptionalAPIByDiscovery(t *testing.T) {
 			for _, served := range []bool{true, false, true} {
 				asked.served.Store(served)
 				f.wantServed(open, !served, 0)
-				<-time.After(askAgain)
+				<-time.After(discoveryInterval)
 				f.wantServed(open, served, 0)
 				f.expect("HTTPRoute came or went")
 			}

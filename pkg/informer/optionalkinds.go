@@ -24,12 +24,12 @@ import (
 
 // OptionalAPIs are the clients of the kinds whose APIs are no part of Kubernetes.
 type OptionalAPIs struct {
-	// Gateway has HTTPRoutes. Nil: they are not served.
+	// Gateway has HTTPRoutes; nil disables them.
 	Gateway gateway.Interface
-	// Dynamic has ServiceMonitors. Nil: they are not served.
+	// Dynamic has ServiceMonitors; nil disables them.
 	Dynamic dynamic.Interface
-	// CRDs watches the definitions of the optional kinds. Nil: the controller may not; then Discovery
-	// is asked at the start, and every ten minutes.
+	// CRDs watches the definitions of the optional kinds. If it is nil, the controller reads Discovery at
+	// the start and every ten minutes.
 	CRDs      apiextensions.Interface
 	Discovery Discovery
 }
@@ -46,7 +46,7 @@ func optionalKindIndexers() cache.Indexers {
 		}
 		var kinds []string
 		for _, kind := range child.OptionalKinds() {
-			if wants(application, kind) {
+			if mayUse(application, kind) {
 				kinds = append(kinds, kind.Kind)
 			}
 		}
@@ -54,10 +54,10 @@ func optionalKindIndexers() cache.Indexers {
 	}}
 }
 
-// wants tells whether the Application is concerned when the API of the kind comes or goes: its status
-// lists a child of the kind, there or not, or its spec asks for one, or would if it could be. What it
-// asks for by its class is in status too.
-func wants(application *v1.Application, kind child.Kind) bool {
+// mayUse reports whether the Application is concerned when the API of the kind comes or goes: its status
+// lists a child of the kind, or its spec asks for one or would ask for one. Defaults from its class are in
+// status too.
+func mayUse(application *v1.Application, kind child.Kind) bool {
 	for _, resource := range application.Status.Resources {
 		if resource.Group == kind.Group && resource.Kind == kind.Kind {
 			return true
@@ -78,11 +78,11 @@ func wants(application *v1.Application, kind child.Kind) bool {
 	return false
 }
 
-// newOptionals makes the caches of optional kinds that there are clients for.
+// newOptionals creates the caches of the optional kinds that have clients.
 func (i *Informers) newOptionals(namespaces []string, options Options) error {
 	apis := options.Optional
 	if apis.Gateway != nil {
-		if err := i.addOptional(child.HTTPRoute, namespaces, options, &gatewayv1.HTTPRoute{}, packed[gatewayv1.HTTPRoute], func(namespace string) cache.ListerWatcher {
+		if err := i.addOptional(child.HTTPRoute, namespaces, options, &gatewayv1.HTTPRoute{}, newChildCache[gatewayv1.HTTPRoute], func(namespace string) cache.ListerWatcher {
 			return listerWatcher(apis.Gateway, apis.Gateway.GatewayV1().HTTPRoutes(namespace), managedSelector)
 		}); err != nil {
 			return err
@@ -90,34 +90,34 @@ func (i *Informers) newOptionals(namespaces []string, options Options) error {
 	}
 	if apis.Dynamic != nil {
 		monitors := apis.Dynamic.Resource(child.ServiceMonitor.GroupVersionResource())
-		return i.addOptional(child.ServiceMonitor, namespaces, options, &unstructured.Unstructured{}, packed[unstructured.Unstructured], func(namespace string) cache.ListerWatcher {
+		return i.addOptional(child.ServiceMonitor, namespaces, options, &unstructured.Unstructured{}, newChildCache[unstructured.Unstructured], func(namespace string) cache.ListerWatcher {
 			return listerWatcher(apis.Dynamic, monitors.Namespace(namespace), managedSelector)
 		})
 	}
 	return nil
 }
 
-// addOptional makes the caches of one kind. There is no factory, which would make each informer only once.
+// addOptional creates the caches of one kind. It uses no factory, which would create each informer only once.
 func (i *Informers) addOptional(
 	kind child.Kind, namespaces []string, options Options,
 	example runtime.Object, cacheOf func(child.Kind, cache.SharedIndexInformer) *children, list func(namespace string) cache.ListerWatcher,
 ) error {
-	api, err := newAPI(kind, options.Optional.CRDs, options.Optional.Discovery)
+	api, err := newAPIWatcher(kind, options.Optional.CRDs, options.Optional.Discovery)
 	if err != nil {
 		return err
 	}
 	o := newOptional(kind, namespaces, api, options.Access)
 	o.concerned = i.concerned
-	o.recordings = recordOptional(options.Debug, kind, namespaces, example)
+	o.instrumentations = recordOptional(options.Debug, kind, namespaces, example)
 	o.open = func(namespace string) (*children, error) {
-		recording := o.recordings[namespace]
-		if err := recording.begin(); err != nil {
+		instrumentation := o.instrumentations[namespace]
+		if err := instrumentation.begin(); err != nil {
 			return nil, err
 		}
-		c := cacheOf(kind, recording.informer(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example), list(namespace), example,
+		c := cacheOf(kind, instrumentation.informer(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example), list(namespace), example,
 			cache.SharedIndexInformerOptions{Indexers: cache.Indexers{}, ObjectDescription: kind.String()}))
-		if err := c.informer.SetTransform(packChild); err != nil {
-			return nil, fmt.Errorf("pack %s: %w", kind, err)
+		if err := c.informer.SetTransform(encodeChild); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", kind, err)
 		}
 		return c, c.addIndexers()
 	}
@@ -125,8 +125,9 @@ func (i *Informers) addOptional(
 	return nil
 }
 
-// untilKnown asks whether a resource may be read, until there is an answer; nil permits everything.
-func untilKnown(ctx context.Context, access Access, resource schema.GroupResource, namespace string) bool {
+// waitForAccess reports whether the controller may read a resource; it retries until there is an answer. A nil
+// Access permits everything.
+func waitForAccess(ctx context.Context, access Access, resource schema.GroupResource, namespace string) bool {
 	if access == nil {
 		return true
 	}
@@ -134,7 +135,7 @@ func untilKnown(ctx context.Context, access Access, resource schema.GroupResourc
 	_ = wait.PollUntilContextCancel(ctx, accessRetry, true, func(ctx context.Context) (bool, error) {
 		var err error
 		if permitted, err = access(ctx, resource, namespace); err != nil {
-			klog.FromContext(ctx).Error(err, "Cannot find out whether the resource may be watched; asking again", "resource", resource.Resource, "namespace", namespace)
+			klog.FromContext(ctx).Error(err, "Cannot review own access; retrying", "resource", resource.Resource, "namespace", namespace)
 			return false, nil
 		}
 		return true, nil

@@ -18,8 +18,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// PodHandler is called for each event of a pod and of a ReplicaSet. before is nil for a new one, after for
-// one that is gone. It must be quick: pods change often, and most changes mean nothing.
+// PodHandler handles the events of pods and ReplicaSets. before is nil for a new object, after for a deleted
+// one. It must return quickly: pods change often, and most changes mean nothing.
 type PodHandler interface {
 	PodChanged(before, after *child.Pod, initialList bool)
 	ReplicaSetChanged(before, after *child.ReplicaSet, initialList bool)
@@ -27,30 +27,29 @@ type PodHandler interface {
 
 // pods are the caches of the pods and ReplicaSets in one scope. Nothing is ever written to them.
 //
-// They are selected by the label that the Deployment itself selects by: a pod without it is not the
-// Deployment's any more. (The managed-by label of the children may be taken off a pod, and it would go on to
-// serve.) Of each object a few hundred bytes stay; see child.Pod.
+// The selector is the label that the Deployment itself selects by: a pod without it is no longer the
+// Deployment's. (A user may remove the managed-by label of the children from a pod that goes on serving.) The cache
+// keeps a few hundred bytes of each object; see child.Pod.
 //
-// ReplicaSets come whole over the wire, although metadata would tell whose pods are current: their
-// condition ReplicaFailure says why this very revision gets no pods, where the Deployment may repeat that of an
-// older one.
+// ReplicaSets are watched whole, although metadata would show whose pods are current: their condition
+// ReplicaFailure says why this revision gets no pods, while the Deployment may repeat the failure of an older one.
 type pods struct {
 	factory     informers.SharedInformerFactory
 	pods        cache.TypedSharedIndexInformer[*child.Pod]
 	replicaSets cache.TypedSharedIndexInformer[*child.ReplicaSet]
 }
 
-func newPods(kube kubernetes.Interface, namespace string, name *cache.InformerName, recording *recording) (*pods, error) {
+func newPods(kube kubernetes.Interface, namespace string, name *cache.InformerName, instrumentation *instrumentation) (*pods, error) {
 	const never time.Duration = 0
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, never,
 		informers.WithNamespace(namespace),
 		informers.WithInformerName(name),
 		informers.WithTransform(trimPod),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = v1.LabelApplication }))
-	recordPods(recording, factory)
+	recordPods(instrumentation, factory)
 	p := &pods{
 		factory: factory,
-		// What is cached is what trimPod makes, so the informers are typed by that.
+		// The caches hold what trimPod returns, so the informers have its types.
 		pods:        cache.NewTypedSharedIndexInformer[*child.Pod](factory.Core().V1().Pods().Informer()),
 		replicaSets: cache.NewTypedSharedIndexInformer[*child.ReplicaSet](factory.Apps().V1().ReplicaSets().Informer()),
 	}
@@ -73,8 +72,8 @@ func newPods(kube kubernetes.Interface, namespace string, name *cache.InformerNa
 	return p, nil
 }
 
-// trimPod makes of pods and ReplicaSets what is kept of them. It may be called more than once on one
-// object, as the reflector demands.
+// trimPod returns the cached form of pods and ReplicaSets. The reflector may call it more than once for one
+// object.
 func trimPod(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
@@ -90,11 +89,11 @@ func trimPod(object any) (any, error) {
 func (i *Informers) HandlePods(handler PodHandler) ([]cache.DoneChecker, error) {
 	var synced []cache.DoneChecker
 	for _, s := range i.scopes {
-		replicaSets, err := s.pods.replicaSets.AddTypedEventHandler(recordedChanges(s.recording.resource(replicaSetsGVR, rolePods), changes[*child.ReplicaSet](handler.ReplicaSetChanged)))
+		replicaSets, err := s.pods.replicaSets.AddTypedEventHandler(instrumentedChanges(s.instrumentation.resource(replicaSetsGVR, rolePods), changes[*child.ReplicaSet](handler.ReplicaSetChanged)))
 		if err != nil {
 			return nil, fmt.Errorf("handle ReplicaSets: %w", err)
 		}
-		pods, err := s.pods.pods.AddTypedEventHandler(recordedChanges(s.recording.resource(podsGVR, rolePods), changes[*child.Pod](handler.PodChanged)))
+		pods, err := s.pods.pods.AddTypedEventHandler(instrumentedChanges(s.instrumentation.resource(podsGVR, rolePods), changes[*child.Pod](handler.PodChanged)))
 		if err != nil {
 			return nil, fmt.Errorf("handle pods: %w", err)
 		}
@@ -103,7 +102,7 @@ func (i *Informers) HandlePods(handler PodHandler) ([]cache.DoneChecker, error) 
 	return synced, nil
 }
 
-// changes makes one function the handler of all events.
+// changes is a handler with one function for all events.
 type changes[T cache.Object] func(before, after T, initialList bool)
 
 func (f changes[T]) OnAdd(object T, initialList bool) {

@@ -24,7 +24,7 @@ func (r *recorder) PodChanged(before, after *child.Pod, initialList bool) {
 	case after == nil:
 		r.note("deleted pod %s", before.Name)
 	default:
-		r.note("updated pod %s, in trouble before %t, after %t", after.Name, before.Trouble != nil, after.Trouble != nil)
+		r.note("updated pod %s, in trouble before %t, after %t", after.Name, before.Problems != nil, after.Problems != nil)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// addReferences makes the caches of references, and what leads from them to Applications.
+// addReferences creates the caches of references, and the index from them to Applications.
 func (s *scope) addReferences(namespace string, options Options) error {
 	s.referrers = newReferrers()
 	if options.Metadata == nil {
@@ -17,7 +17,7 @@ func (s *scope) addReferences(namespace string, options Options) error {
 	}
 	s.references = map[reference.Kind]*references{}
 	for _, kind := range reference.Kinds() {
-		r, err := newReferences(options.Metadata, kind, namespace, options.Access, s.recording)
+		r, err := newReferences(options.Metadata, kind, namespace, options.Access, s.instrumentation)
 		if err != nil {
 			return err
 		}
@@ -39,29 +39,27 @@ func (i *Informers) HandleReferences(handler ReferenceHandler) error {
 	return nil
 }
 
-// FollowReferences replaces what an Application refers to: from now on the handler is told of changes of these objects, and
-// that the Application is concerned. Call it before WatchReferences and ReferenceVersion: what changes after their answers
-// then concerns the Application. Without references nothing does.
-func (i *Informers) FollowReferences(application cache.ObjectName, references []reference.Reference) {
+// SetReferences replaces what an Application refers to. From now on, a change of these objects calls the handler with the
+// Application. Call it before WatchReferences and ReferenceVersion, so that no later change is missed.
+func (i *Informers) SetReferences(application cache.ObjectName, references []reference.Reference) {
 	if s, found := i.scope(application.Namespace); found {
 		s.referrers.set(application, references)
 	}
 }
 
-// WatchReferences makes the cache of a kind of reference be filled for the namespace, if it is not,
-// and returns how far it is, with the reason if it is neither filled nor about to be. It does not wait: ReferencesDecided
-// tells when NotYet or NotListed has ended.
-func (i *Informers) WatchReferences(kind reference.Kind, namespace string) (watching Watching, why string) {
+// WatchReferences starts the cache of a kind of reference for the namespace, if it is not running, and returns its state,
+// with a message if it cannot sync. It does not wait: ReferencesSynced is called when WatchPending or WatchListFailed ends.
+func (i *Informers) WatchReferences(kind reference.Kind, namespace string) (watching WatchState, message string) {
 	s, found := i.scope(namespace)
 	if !found || s.references[kind] == nil {
-		return NotPermitted, "the controller does not watch them"
+		return WatchForbidden, "the controller does not watch them"
 	}
-	s.references[kind].want()
+	s.references[kind].activate()
 	return s.references[kind].state()
 }
 
 // ReferenceVersion is the cached version of an object, the zero Version if there is no such object.
-// It knows only while WatchReferences says Watched.
+// It is reliable only while WatchReferences returns WatchSynced.
 func (i *Informers) ReferenceVersion(kind reference.Kind, object cache.ObjectName) reference.Version {
 	s, found := i.scope(object.Namespace)
 	if !found || s.references[kind] == nil {

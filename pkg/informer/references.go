@@ -23,38 +23,38 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// ReferenceHandler is told about ConfigMaps and Secrets that Applications refer to, and which
-// Applications those are. It must be quick.
+// ReferenceHandler handles changes of ConfigMaps and Secrets that Applications refer to, with these
+// Applications. It must return quickly.
 type ReferenceHandler interface {
-	// ReferenceAdded is called for an object that was not there before.
+	// ReferenceAdded is called for a new object.
 	ReferenceAdded(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName)
-	// ReferenceChanged is called for an object that was changed, replaced or deleted.
+	// ReferenceChanged is called for an object that was updated, replaced or deleted.
 	ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName)
-	// ReferencesDecided is called for each kind and scope when the cache is filled, or may not be, or is not filled in time;
-	// then once more when it is. The Applications are all that refer to the kind.
-	ReferencesDecided(kind reference.Kind, applications []cache.ObjectName)
+	// ReferencesSynced is called for each kind and scope when its cache has synced, is forbidden, or did not sync in time; then
+	// once more when it has synced. The Applications are all that refer to the kind.
+	ReferencesSynced(kind reference.Kind, applications []cache.ObjectName)
 }
 
-// Watching is how far a cache of references has come.
-type Watching int
+// WatchState is the state of a cache of references.
+type WatchState int
 
 const (
-	// NotYet: nobody knows yet which objects there are. ReferencesDecided tells when that is over.
-	NotYet Watching = iota
-	// Watched: the cache is filled, and kept up to date.
-	Watched
-	// NotPermitted: the controller may not read the kind. It is not asked for again.
-	NotPermitted
-	// NotListed: the API server does not list the kind. The informer retries, and ReferencesDecided tells when it succeeds.
-	NotListed
+	// WatchPending: the cache has not synced yet. ReferencesSynced is called when it has.
+	WatchPending WatchState = iota
+	// WatchSynced: the cache has synced, and is kept up to date.
+	WatchSynced
+	// WatchForbidden: the controller may not read the kind. It does not ask again.
+	WatchForbidden
+	// WatchListFailed: the API server does not list the kind. The informer retries, and ReferencesSynced is called when it succeeds.
+	WatchListFailed
 )
 
-// accessRetry is how long after a failure it is asked again whether a kind may be read.
+// accessRetry is the delay after a failed access review.
 const accessRetry = 5 * time.Second
 
 // references is the cache of one kind of reference in one scope: of all its objects, since nothing
-// in a ConfigMap or Secret tells who uses it. So it keeps next to nothing of them (see trace), and
-// is filled only once an Application needs it.
+// in a ConfigMap or Secret says who uses it. So it keeps almost nothing of each (see refMeta), and starts
+// only once an Application needs it.
 type references struct {
 	kind      reference.Kind
 	resource  schema.GroupVersionResource
@@ -68,31 +68,31 @@ type references struct {
 	handler ReferenceHandler
 	synced  cache.DoneChecker
 
-	want   func()
-	wanted chan struct{}
+	activate  func()
+	activated chan struct{}
 
 	mu       sync.Mutex
-	watching Watching
-	// why is why the kind is not watched, for people; listError is the reason of the last failure to list it.
-	why       string
+	watching WatchState
+	// message says why the kind is not watched; listError is the reason of the last failed list.
+	message   string
 	listError metav1.StatusReason
 }
 
-func newReferences(client metadata.Interface, kind reference.Kind, namespace string, permitted Access, recording *recording) (*references, error) {
+func newReferences(client metadata.Interface, kind reference.Kind, namespace string, permitted Access, instrumentation *instrumentation) (*references, error) {
 	resource := corev1.SchemeGroupVersion.WithResource(referenceResource(kind))
-	wanted := make(chan struct{})
+	activated := make(chan struct{})
 	r := &references{
 		kind: kind, resource: resource, namespace: namespace, permitted: permitted,
-		wanted: wanted,
-		want:   sync.OnceFunc(func() { close(wanted) }),
+		activated: activated,
+		activate:  sync.OnceFunc(func() { close(activated) }),
 	}
-	if recording != nil {
-		r.informer = recordReferences(recording, client, kind)
-		r.recorder = recording.resource(resource, roleReferences)
+	if instrumentation != nil {
+		r.informer = recordReferences(instrumentation, client, kind)
+		r.recorder = instrumentation.resource(resource, roleReferences)
 	} else {
 		r.informer = metadatainformer.NewFilteredMetadataInformer(client, resource, namespace, 0, cache.Indexers{}, nil).Informer()
 	}
-	if err := r.informer.SetTransform(newTrace); err != nil {
+	if err := r.informer.SetTransform(newRefMeta); err != nil {
 		return nil, fmt.Errorf("trim %s: %w", kind, err)
 	}
 	if err := r.informer.SetWatchErrorHandlerWithContext(r.watchError); err != nil {
@@ -113,24 +113,24 @@ func (r *references) handle(handler ReferenceHandler) error {
 	r.handler = handler
 	registration, err := r.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, initialList bool) {
-			// Of the first list nobody is told one by one: all Applications wait for its end.
-			if t, ok := object.(*trace); ok && !initialList {
-				r.tell(nil, t, handler.ReferenceAdded)
+			// The first list notifies once, at its end: all Applications wait for it.
+			if t, ok := object.(*refMeta); ok && !initialList {
+				r.notify(nil, t, handler.ReferenceAdded)
 			}
 		},
 		UpdateFunc: func(before, after any) {
-			b, _ := before.(*trace)
-			a, ok := after.(*trace)
+			b, _ := before.(*refMeta)
+			a, ok := after.(*refMeta)
 			if ok && b != nil && b.version() != a.version() {
-				r.tell(b, a, handler.ReferenceChanged)
+				r.notify(b, a, handler.ReferenceChanged)
 			}
 		},
 		DeleteFunc: func(object any) {
 			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = tombstone.Obj
 			}
-			if t, ok := object.(*trace); ok {
-				r.tell(t, nil, handler.ReferenceChanged)
+			if t, ok := object.(*refMeta); ok {
+				r.notify(t, nil, handler.ReferenceChanged)
 			}
 		},
 	})
@@ -141,9 +141,9 @@ func (r *references) handle(handler ReferenceHandler) error {
 	return nil
 }
 
-// tell finds out whom an event concerns. Most objects are nobody's. before is nil for a new one, after
-// for one that is gone.
-func (r *references) tell(before, after *trace, call func(reference.Kind, cache.ObjectName, []cache.ObjectName)) {
+// notify calls the handler with the Applications that an event concerns; most events concern none. before is nil
+// for a new object, after for a deleted one.
+func (r *references) notify(before, after *refMeta, call func(reference.Kind, cache.ObjectName, []cache.ObjectName)) {
 	object := cmp.Or(after, before).objectName()
 	applications := r.concerned(r.kind, &object)
 	if len(applications) == 0 {
@@ -157,33 +157,33 @@ func (r *references) tell(before, after *trace, call func(reference.Kind, cache.
 	call(r.kind, object, applications)
 }
 
-// run waits until the cache is wanted, and fills it if that is permitted. It returns when ctx ends.
+// run waits for activate, and runs the informer if the controller may. It returns when ctx ends.
 func (r *references) run(ctx context.Context) {
 	select {
-	case <-r.wanted:
+	case <-r.activated:
 	case <-ctx.Done():
 		return
 	}
-	if permitted := r.mayWatch(ctx); ctx.Err() != nil {
+	if permitted := r.canWatch(ctx); ctx.Err() != nil {
 		return
 	} else if !permitted {
-		r.decide(NotPermitted, "the controller has no permission to get, list and watch them")
+		r.decide(WatchForbidden, "the controller has no permission to get, list and watch them")
 		return
 	}
 	klog.FromContext(ctx).V(2).Info("Watching what Applications refer to", "resource", r.resource.Resource, "namespace", r.namespace)
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { r.informer.RunWithContext(ctx) })
-	if !listedSoon(ctx, r.synced) && ctx.Err() == nil {
-		klog.FromContext(ctx).Info("List timed out; continuing without the resource and retrying", "resource", r.resource.Resource, "namespace", r.namespace, "waited", listPatience)
-		r.decide(NotListed, r.notListed())
+	if !waitForList(ctx, r.synced) && ctx.Err() == nil {
+		klog.FromContext(ctx).Info("List timed out; continuing without the resource and retrying", "resource", r.resource.Resource, "namespace", r.namespace, "waited", listTimeout)
+		r.decide(WatchListFailed, r.notListed())
 	}
 	if cache.WaitFor(ctx, "", r.synced) {
-		r.decide(Watched, "")
+		r.decide(WatchSynced, "")
 	}
 }
 
-// watchError remembers why the kind cannot be listed, and reports it.
+// watchError records why the kind cannot be listed, and reports it.
 func (r *references) watchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	r.mu.Lock()
 	r.listError = apierrors.ReasonForError(err)
@@ -191,43 +191,42 @@ func (r *references) watchError(ctx context.Context, reflector *cache.Reflector,
 	reportWatchError(r.resource.Resource)(ctx, reflector, err)
 }
 
-// notListed says only by a word why: the message of the API server may name a Secret of another namespace.
+// notListed gives only a reason: the message of the API server may name a Secret of another namespace.
 func (r *references) notListed() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return fmt.Sprintf("%ss cannot be listed (%s); the controller retries, and its log has the error", r.kind, cmp.Or(string(r.listError), "NoAnswer"))
 }
 
-// mayWatch asks the API server whether the controller has the permissions, until there is an
-// answer. Without asking, a watch would be refused again and again.
-func (r *references) mayWatch(ctx context.Context) bool {
+// canWatch reports whether the controller has the permissions. Without the review, every watch would be refused.
+func (r *references) canWatch(ctx context.Context) bool {
 	logger := klog.FromContext(ctx).WithValues("resource", r.resource.Resource, "namespace", r.namespace)
-	permitted := untilKnown(ctx, r.permitted, r.resource.GroupResource(), r.namespace)
+	permitted := waitForAccess(ctx, r.permitted, r.resource.GroupResource(), r.namespace)
 	if !permitted && ctx.Err() == nil {
-		logger.Info("No permission to get, list and watch the resource: its changes do not roll pods; grant them and restart")
+		logger.Info("No permission to get, list and watch the resource; its changes do not roll pods until you grant it and restart")
 	}
 	return permitted
 }
 
-func (r *references) decide(watching Watching, why string) {
+func (r *references) decide(watching WatchState, message string) {
 	r.mu.Lock()
-	r.watching, r.why = watching, why
+	r.watching, r.message = watching, message
 	r.mu.Unlock()
 	if applications := r.concerned(r.kind, nil); len(applications) > 0 {
-		r.handler.ReferencesDecided(r.kind, applications)
+		r.handler.ReferencesSynced(r.kind, applications)
 	}
 }
 
-func (r *references) state() (watching Watching, why string) {
+func (r *references) state() (watching WatchState, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.watching, r.why
+	return r.watching, r.message
 }
 
-// version is that of the cached object, or the zero Version.
+// version returns the version of the cached object, or the zero Version.
 func (r *references) version(object cache.ObjectName) reference.Version {
 	found, exists, err := r.informer.GetStore().GetByKey(object.String())
-	if t, ok := found.(*trace); ok && exists && err == nil {
+	if t, ok := found.(*refMeta); ok && exists && err == nil {
 		return t.version()
 	}
 	return reference.Version{}

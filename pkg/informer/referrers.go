@@ -14,8 +14,9 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// referrers knows which Applications refer to which ConfigMap or Secret, as their last syncs said. An index over specs would
-// not do: after a rollback the pods use what the spec does not mention, and only a sync knows which revision runs.
+// referrers knows which Applications refer to which ConfigMap or Secret, according to their last syncs. An index over
+// specs is not enough: after a rollback the pods use objects that the spec does not mention, and only a sync knows which
+// revision runs.
 type referrers struct {
 	mu sync.RWMutex
 	// refersTo has what each Application refers to, and of has the reverse.
@@ -35,13 +36,13 @@ func newReferrers() *referrers {
 
 // set replaces what an Application refers to.
 func (r *referrers) set(application cache.ObjectName, references []reference.Reference) {
-	wanted := make([]referent, 0, len(references)+len(reference.Kinds()))
+	next := make([]referent, 0, len(references)+len(reference.Kinds()))
 	for _, to := range references {
-		wanted = append(wanted, referent{kind: to.Kind}, referent{to.Kind, cache.ObjectName{Namespace: application.Namespace, Name: to.Name}})
+		next = append(next, referent{kind: to.Kind}, referent{to.Kind, cache.ObjectName{Namespace: application.Namespace, Name: to.Name}})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if slices.Equal(r.refersTo[application], wanted) {
+	if slices.Equal(r.refersTo[application], next) {
 		return
 	}
 	for _, to := range r.refersTo[application] {
@@ -51,11 +52,11 @@ func (r *referrers) set(application cache.ObjectName, references []reference.Ref
 		}
 	}
 	delete(r.refersTo, application)
-	if len(wanted) == 0 {
+	if len(next) == 0 {
 		return
 	}
-	r.refersTo[application] = wanted
-	for _, to := range wanted {
+	r.refersTo[application] = next
+	for _, to := range next {
 		if r.of[to] == nil {
 			r.of[to] = sets.New[cache.ObjectName]()
 		}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 )
 
 // HostClaims returns the claims, of all watched namespaces and in no order, to host names that overlap
@@ -21,8 +20,8 @@ import (
 func (i *Informers) HostClaims(host string) ([]v1.RouteClaim, error) {
 	var claims []v1.RouteClaim
 	for _, s := range i.scopes {
-		err := i.eachRouted(s, func(indexer cache.Indexer) error {
-			return EachOfHost(indexer, host, func(object Routed, host string) { claims = i.appendClaim(claims, object, host) })
+		err := i.visitRouted(s, func(indexer cache.Indexer) error {
+			return VisitHost(indexer, host, func(object Routed, host string) { claims = i.appendClaim(claims, object, host) })
 		})
 		if err != nil {
 			return nil, err
@@ -38,14 +37,14 @@ func (i *Informers) RouteClaims(namespace string, key v1.RouteKey) ([]v1.RouteCl
 		return nil, nil
 	}
 	var claims []v1.RouteClaim
-	err := i.eachRouted(s, func(indexer cache.Indexer) error {
-		return EachOfRoute(indexer, namespace, key, func(object Routed) { claims = i.appendClaim(claims, object, key.Host) })
+	err := i.visitRouted(s, func(indexer cache.Indexer) error {
+		return VisitRoute(indexer, namespace, key, func(object Routed) { claims = i.appendClaim(claims, object, key.Host) })
 	})
 	return claims, err
 }
 
-// eachRouted calls f for each cache of a scope whose objects have host names.
-func (i *Informers) eachRouted(s *scope, f func(cache.Indexer) error) error {
+// visitRouted calls f for each cache of a scope whose objects have host names.
+func (i *Informers) visitRouted(s *scope, f func(cache.Indexer) error) error {
 	if err := f(s.applications.GetIndexer()); err != nil {
 		return err
 	}
@@ -63,10 +62,10 @@ func (i *Informers) appendClaim(claims []v1.RouteClaim, object Routed, host stri
 	switch object := object.(type) {
 	case *v1.Application:
 		if object.DeletionTimestamp != nil {
-			return claims // It gets no new routes, and no webhook looks at what it asks for.
+			return claims // It gets no new routes, and webhooks ignore its spec.
 		}
 		return append(claims, v1.RouteClaim{Application: object, Host: host})
-	case *child.Packed:
+	case *Encoded:
 		if owner := i.servedBy(object, host); owner != nil {
 			return append(claims, v1.RouteClaim{Application: owner, Host: host, Serves: true})
 		}
@@ -80,11 +79,11 @@ func (i *Informers) appendClaim(claims []v1.RouteClaim, object Routed, host stri
 //
 // The route of an Application that is gone goes on serving, until the garbage collector comes or, as an orphan, for
 // good. It keeps others from the same host name, but not from all that a wildcard covers: a user may have made it up.
-func (i *Informers) servedBy(object *child.Packed, host string) *v1.Application {
+func (i *Informers) servedBy(object *Encoded, host string) *v1.Application {
 	name := cache.ObjectName{Namespace: object.Namespace, Name: cmp.Or(object.Owner, object.Label)}
 	application, found, err := i.Application(name)
 	switch {
-	case err == nil && found && (object.OwnerUID == application.UID || lists(application, object)):
+	case err == nil && found && (object.OwnerUID == application.UID || listsResource(application, object)):
 		return application
 	case object.OwnerUID != "" && !strings.HasPrefix(host, "*"):
 		return &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
@@ -93,6 +92,6 @@ func (i *Informers) servedBy(object *child.Packed, host string) *v1.Application 
 	}
 }
 
-func lists(application *v1.Application, object *child.Packed) bool {
+func listsResource(application *v1.Application, object *Encoded) bool {
 	return slices.ContainsFunc(application.Status.Resources, func(resource v1.ResourceStatus) bool { return resource.UID == object.UID })
 }

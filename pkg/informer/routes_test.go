@@ -110,7 +110,7 @@ func TestEachOfHost(t *testing.T) {
 				want = append(want, other)
 			}
 		}
-		if err := EachOfHost(indexer, host, func(_ Routed, host string) { got = append(got, host) }); err != nil {
+		if err := VisitHost(indexer, host, func(_ Routed, host string) { got = append(got, host) }); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(want)

@@ -11,9 +11,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// trimApplication drops what a sync never reads from an Application before it enters the cache. Of one
-// that is too large it keeps only what the sync needs to say so: what a user may store must not decide
-// how much memory the controller takes. It may be called more than once on one object, as the reflector demands.
+// trimApplication drops what a sync never reads from an Application before it enters the cache. Of an
+// Application that is too large it keeps only what the sync needs to report that: users must not decide how
+// much memory the controller takes. The reflector may call it more than once for one object.
 func trimApplication(object any) (any, error) {
 	application, ok := object.(*v1.Application)
 	if !ok {
@@ -27,18 +27,18 @@ func trimApplication(object any) (any, error) {
 	return application, nil
 }
 
-// packChild makes of a child what is kept of it. Of managedFields, often half of an object, only the fact
-// remains that the object was created by a POST. A child that is packed is left as it is.
-func packChild(object any) (any, error) {
+// encodeChild returns the cached form of a child. Of managedFields, often half of an object, it keeps only that
+// a POST created the object. An encoded child stays as it is.
+func encodeChild(object any) (any, error) {
 	live, ok := object.(child.Object)
 	if !ok {
-		// Packed already, or a tombstone (DeletedFinalStateUnknown), whose object was packed when it entered.
+		// Already encoded, or a tombstone (DeletedFinalStateUnknown), whose object was encoded when it entered.
 		return object, nil
 	}
 	live.SetManagedFields(apply.PostEntry(live.GetManagedFields()))
 	if annotations := live.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
 		delete(annotations, corev1.LastAppliedConfigAnnotation)
-		live.SetAnnotations(annotations) // Of unstructured data they are a copy.
+		live.SetAnnotations(annotations) // Unstructured objects return a copy.
 	}
-	return child.Pack(live)
+	return Encode(live)
 }

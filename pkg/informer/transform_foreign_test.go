@@ -25,7 +25,7 @@ func TestPackChildThatWasNotPosted(t *testing.T) {
 		object := &corev1.ConfigMap{ObjectMeta: fat()}
 		object.ManagedFields = []metav1.ManagedFieldsEntry{entry}
 		before := apply.CreatedByPost(object)
-		after := unpacked(t, child.ConfigMap, object)
+		after := decoded(t, child.ConfigMap, object)
 		if before || apply.CreatedByPost(after) || after.ManagedFields != nil {
 			t.Errorf("%s: created by POST %t before, and after that the managed fields are %v", name, before, after.ManagedFields)
 		}
@@ -33,7 +33,7 @@ func TestPackChildThatWasNotPosted(t *testing.T) {
 }
 
 func TestForeignTypesAreLeftAlone(t *testing.T) {
-	got, err := packChild("no object")
+	got, err := encodeChild("no object")
 	if err != nil || got != "no object" {
 		t.Errorf("the string became %v, %v", got, err)
 	}

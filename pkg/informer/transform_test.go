@@ -50,18 +50,18 @@ func trimTwice(t *testing.T, trim cache.TransformFunc, object any) any {
 	return object
 }
 
-// unpacked packs an object twice, and unpacks it.
-func unpacked[T any, P interface {
+// decoded encodes an object twice, and decodes it.
+func decoded[T any, P interface {
 	*T
 	child.Object
 }](t *testing.T, kind child.Kind, object P) P {
 	t.Helper()
-	p, ok := trimTwice(t, packChild, object).(*child.Packed)
+	p, ok := trimTwice(t, encodeChild, object).(*Encoded)
 	if !ok {
-		t.Fatal("it was not packed")
+		t.Fatal("it was not encoded")
 	}
 	again := P(new(T))
-	if err := p.UnpackInto(again, kind); err != nil {
+	if err := p.decodeInto(again, kind); err != nil {
 		t.Fatal(err)
 	}
 	return again
@@ -70,13 +70,13 @@ func unpacked[T any, P interface {
 func TestPackChild(t *testing.T) {
 	object := &corev1.ConfigMap{ObjectMeta: fat(), Data: map[string]string{"a": "1"}}
 	if !apply.CreatedByPost(object) {
-		t.Fatal("the object is not created by a POST even before it is packed")
+		t.Fatal("the object is not created by a POST even before it is encoded")
 	}
 	want := object.DeepCopy()
 	want.ObjectMeta = trimmed()
 	// Decoding strips apiVersion and kind; structured merge finds the schema by them.
 	want.SetGroupVersionKind(child.ConfigMap.GroupVersionKind())
-	got := unpacked(t, child.ConfigMap, object)
+	got := decoded(t, child.ConfigMap, object)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("object (-want +got):\n%s", diff)
 	}
@@ -89,7 +89,7 @@ func TestPackChildWithoutExtras(t *testing.T) {
 	bare := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Data: map[string]string{"a": "1"}}
 	want := bare.DeepCopy()
 	want.SetGroupVersionKind(child.ConfigMap.GroupVersionKind())
-	if diff := cmp.Diff(want, unpacked(t, child.ConfigMap, bare)); diff != "" {
+	if diff := cmp.Diff(want, decoded(t, child.ConfigMap, bare)); diff != "" {
 		t.Errorf("object (-want +got):\n%s", diff)
 	}
 }
@@ -109,7 +109,7 @@ func TestTrimApplication(t *testing.T) {
 
 // A tombstone is not the object; what it holds was trimmed when it entered the cache.
 func TestTombstonesAreLeftAlone(t *testing.T) {
-	for name, trim := range map[string]cache.TransformFunc{"child": packChild, "Application": trimApplication} {
+	for name, trim := range map[string]cache.TransformFunc{"child": encodeChild, "Application": trimApplication} {
 		object := &corev1.ConfigMap{ObjectMeta: fat()}
 		tombstone := cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: object}
 		got, err := trim(tombstone)

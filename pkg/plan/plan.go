@@ -113,8 +113,8 @@ func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 // decide makes the step for one rendered child.
 func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step := Step{Ref: desired.Ref, Desired: &desired}
-	if unserved, is := in.Snapshot.Unserved[desired.Kind]; is {
-		step.Action, step.Reason = Absent, unserved.Why
+	if unserved, is := in.Snapshot.Unavailable[desired.Kind]; is {
+		step.Action, step.Reason = Absent, unserved.Message
 		return step, nil
 	}
 	live, found := in.Snapshot.Children[desired.Ref]

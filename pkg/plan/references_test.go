@@ -150,7 +150,7 @@ func TestUnowned(t *testing.T) {
 
 // An ordinary Application needs nothing but what its own steps bring.
 func TestNeedsAreBroughtBefore(t *testing.T) {
-	steps := compute(t, child.Snapshot{Application: application(t, everyReference), Unserved: map[child.Kind]child.Unserved{}})
+	steps := compute(t, child.Snapshot{Application: application(t, everyReference), Unavailable: map[child.Kind]child.Unavailable{}})
 	brought := map[child.Ref]bool{}
 	for _, s := range steps {
 		for _, need := range s.Needs {

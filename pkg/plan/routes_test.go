@@ -62,9 +62,9 @@ func settledOptional(t *testing.T, spec string) child.Snapshot {
 
 // unserved takes the API of a kind away: nothing of it can be seen.
 func unserved(snapshot *child.Snapshot, kinds ...child.Kind) {
-	snapshot.Unserved = map[child.Kind]child.Unserved{}
+	snapshot.Unavailable = map[child.Kind]child.Unavailable{}
 	for _, kind := range kinds {
-		snapshot.Unserved[kind] = child.Unserved{Why: "the cluster does not serve it"}
+		snapshot.Unavailable[kind] = child.Unavailable{Message: "the cluster does not serve it"}
 		for ref := range snapshot.Children {
 			if ref.Kind == kind {
 				delete(snapshot.Children, ref)

@@ -75,10 +75,10 @@ func inflate(t *rapid.T, in *Input) {
 		}
 	}
 	for _, pod := range in.Snapshot.Pods {
-		if pod.Trouble != nil {
+		if pod.Problems != nil {
 			for i := range 30 {
-				waiting := &child.Words{Reason: "ErrImagePull", Message: anyLong(t, 5000)}
-				pod.Trouble.Containers = append(pod.Trouble.Containers, child.Container{Name: fmt.Sprintf("%063d", i), Waiting: waiting})
+				waiting := &child.ReasonMessage{Reason: "ErrImagePull", Message: anyLong(t, 5000)}
+				pod.Problems.Containers = append(pod.Problems.Containers, child.Container{Name: fmt.Sprintf("%063d", i), Waiting: waiting})
 			}
 		}
 	}

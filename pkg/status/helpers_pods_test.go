@@ -23,7 +23,7 @@ func at(seconds int) metav1.Time {
 
 // withPods gives the Deployment its current ReplicaSet with so many pods, which all have the trouble but
 // for the last one: that serves. A single pod has it.
-func withPods(number int, trouble func() *child.Trouble) func(*Input, *appsv1.Deployment) {
+func withPods(number int, trouble func() *child.PodProblems) func(*Input, *appsv1.Deployment) {
 	return func(in *Input, d *appsv1.Deployment) {
 		d.Annotations = map[string]string{child.RevisionAnnotation: "2"}
 		in.Snapshot.ReplicaSets = []*child.ReplicaSet{
@@ -35,28 +35,28 @@ func withPods(number int, trouble func() *child.Trouble) func(*Input, *appsv1.De
 		for i := range number {
 			pod := &child.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-2-%d", i)}, ReplicaSet: currentUID}
 			if i < number-1 || number == 1 {
-				pod.Trouble = trouble()
+				pod.Problems = trouble()
 			}
 			in.Snapshot.Pods = append(in.Snapshot.Pods, pod)
 		}
 	}
 }
 
-func pulling() *child.Trouble {
-	return &child.Trouble{Containers: []child.Container{{
-		Name: "web", Waiting: &child.Words{Reason: "ErrImagePull", Message: `failed to pull and unpack image "web:2": not found`},
+func pulling() *child.PodProblems {
+	return &child.PodProblems{Containers: []child.Container{{
+		Name: "web", Waiting: &child.ReasonMessage{Reason: "ErrImagePull", Message: `failed to pull and unpack image "web:2": not found`},
 	}}}
 }
 
-func crashing() *child.Trouble {
-	return &child.Trouble{Containers: []child.Container{{Name: "web", Ended: &child.Ended{ExitCode: 3, Reason: "Error"}}}}
+func crashing() *child.PodProblems {
+	return &child.PodProblems{Containers: []child.Container{{Name: "web", Termination: &child.Termination{ExitCode: 3, Reason: "Error"}}}}
 }
 
-func evictedPod() *child.Trouble {
-	return &child.Trouble{Failed: &child.Words{Reason: "Evicted", Message: "The node was low on resource: memory."}}
+func evictedPod() *child.PodProblems {
+	return &child.PodProblems{Failed: &child.ReasonMessage{Reason: "Evicted", Message: "The node was low on resource: memory."}}
 }
 
 // starting has until noon, and 20 more seconds, to become ready.
-func starting() *child.Trouble {
-	return &child.Trouble{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(-10), Due: at(20)}}}}
+func starting() *child.PodProblems {
+	return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(-10), Due: at(20)}}}}
 }

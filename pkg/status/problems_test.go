@@ -223,15 +223,15 @@ func TestProblemsAreGroupedAndSorted(t *testing.T) {
 
 // Of pods that say different things the most frequent is told, and since when the first is so.
 func TestOneMessageOfMany(t *testing.T) {
-	unready := func(since int) *child.Trouble {
-		return &child.Trouble{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(since), Due: at(since)}}}}
+	unready := func(since int) *child.PodProblems {
+		return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(since), Due: at(since)}}}}
 	}
 	pods := []*child.Pod{}
-	for _, trouble := range []*child.Trouble{unready(-5), unready(-60), crashing(), unready(-30), crashing()} {
-		pods = append(pods, &child.Pod{ReplicaSet: currentUID, Trouble: trouble})
+	for _, trouble := range []*child.PodProblems{unready(-5), unready(-60), crashing(), unready(-30), crashing()} {
+		pods = append(pods, &child.Pod{ReplicaSet: currentUID, Problems: trouble})
 	}
-	pods[2].Trouble.Containers[0].Ended.ExitCode = 4
-	pods = append(pods, &child.Pod{ReplicaSet: currentUID, Trouble: crashing()})
+	pods[2].Problems.Containers[0].Termination.ExitCode = 4
+	pods = append(pods, &child.Pod{ReplicaSet: currentUID, Problems: crashing()})
 	want := []v1.Problem{
 		{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 3, Message: "It ended with exit code 3 (Error)."},
 		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "It runs, but is not ready, since 2026-11-21T11:59:00Z."},
@@ -242,8 +242,8 @@ func TestOneMessageOfMany(t *testing.T) {
 }
 
 func TestRequeueAfter(t *testing.T) {
-	overdue := &child.Trouble{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(-60), Due: at(-30)}}}}
-	mounting := &child.Trouble{NotStartable: new(at(-50))}
+	overdue := &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(-60), Due: at(-30)}}}}
+	mounting := &child.PodProblems{NotReadyToStart: new(at(-50))}
 	for _, test := range []struct {
 		name string
 		in   Input
@@ -251,9 +251,9 @@ func TestRequeueAfter(t *testing.T) {
 	}{
 		{"at rest", with(withPods(3, starting)), 0},
 		{"a pod starts", with(withPods(3, starting), func(_ *Input, d *appsv1.Deployment) { rollingOut(d) }), 20 * time.Second},
-		{"the first of two", rolling(&child.Pod{ReplicaSet: currentUID, Trouble: starting()}, &child.Pod{ReplicaSet: currentUID, Trouble: mounting}), 10 * time.Second},
-		{"it is overdue already", rolling(&child.Pod{ReplicaSet: currentUID, Trouble: overdue}), 0},
-		{"a pod of an older revision", rolling(&child.Pod{ReplicaSet: "old", Trouble: starting()}), 0},
+		{"the first of two", rolling(&child.Pod{ReplicaSet: currentUID, Problems: starting()}, &child.Pod{ReplicaSet: currentUID, Problems: mounting}), 10 * time.Second},
+		{"it is overdue already", rolling(&child.Pod{ReplicaSet: currentUID, Problems: overdue}), 0},
+		{"a pod of an older revision", rolling(&child.Pod{ReplicaSet: "old", Problems: starting()}), 0},
 	} {
 		if got := health.Assess(test.in.Snapshot, noon).RequeueAfter; got != test.want {
 			t.Errorf("%s: after %s, want %s", test.name, got, test.want)

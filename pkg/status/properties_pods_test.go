@@ -29,8 +29,8 @@ func anyPods(t *rapid.T) []*child.Pod {
 	reasons := rapid.SampledFrom([]string{
 		"", "ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "CreateContainerError", "StartError", "Error", "OOMKilled", "Completed", "Evicted", "OutOfcpu", "Unschedulable",
 	})
-	words := func() *child.Words {
-		return &child.Words{Reason: reasons.Draw(t, "reason"), Message: text.Draw(t, "message")}
+	words := func() *child.ReasonMessage {
+		return &child.ReasonMessage{Reason: reasons.Draw(t, "reason"), Message: text.Draw(t, "message")}
 	}
 	unready := func() *child.Unready {
 		since := at(-rapid.IntRange(0, 3600).Draw(t, "since"))
@@ -42,7 +42,7 @@ func anyPods(t *rapid.T) []*child.Pod {
 		case 0:
 			c.Waiting = words()
 		case 1:
-			c.Ended = &child.Ended{
+			c.Termination = &child.Termination{
 				ExitCode: rapid.Int32Range(0, 255).Draw(t, "exit code"), Reason: reasons.Draw(t, "end"),
 				Message: text.Draw(t, "message"), Restarts: rapid.SampledFrom([]int32{0, 5, 100}).Draw(t, "restarts"),
 			}
@@ -56,15 +56,15 @@ func anyPods(t *rapid.T) []*child.Pod {
 		switch rapid.IntRange(0, 6).Draw(t, "trouble") {
 		case 0:
 		case 1:
-			p.Trouble = &child.Trouble{Failed: words()}
+			p.Problems = &child.PodProblems{Failed: words()}
 		case 2:
-			p.Trouble = &child.Trouble{Unscheduled: words()}
+			p.Problems = &child.PodProblems{Unscheduled: words()}
 		case 3:
-			p.Trouble = &child.Trouble{Gate: unready()}
+			p.Problems = &child.PodProblems{Gate: unready()}
 		case 4:
-			p.Trouble = &child.Trouble{NotStartable: new(at(-600)), Abandoned: new(at(-60))}
+			p.Problems = &child.PodProblems{NotReadyToStart: new(at(-600)), NodeUnreachable: new(at(-60))}
 		default:
-			p.Trouble = &child.Trouble{Containers: rapid.SliceOfN(container, 1, 4).Draw(t, "containers")}
+			p.Problems = &child.PodProblems{Containers: rapid.SliceOfN(container, 1, 4).Draw(t, "containers")}
 		}
 		return p
 	})
@@ -116,7 +116,7 @@ func TestProblemProperties(t *testing.T) {
 		checkProblems(t, in, status)
 		blamed := 0
 		for _, pod := range in.Snapshot.Pods {
-			if pod.Trouble != nil && pod.ReplicaSet == currentUID {
+			if pod.Problems != nil && pod.ReplicaSet == currentUID {
 				blamed++
 			}
 		}

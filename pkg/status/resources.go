@@ -66,7 +66,7 @@ func uid(in Input, result plan.Result) types.UID {
 	switch {
 	case result.Action == plan.Refuse:
 		return ""
-	case result.Action == plan.Absent && !in.Snapshot.Unserved[result.Ref.Kind].MayExist: // It went with its API.
+	case result.Action == plan.Absent && !in.Snapshot.Unavailable[result.Ref.Kind].MayExist: // It went with its API.
 		return ""
 	case result.UID != "":
 		return result.UID

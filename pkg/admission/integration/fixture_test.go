@@ -107,12 +107,12 @@ func (f *fixture) informers() *informer.Informers {
 // nobody handles no events: only the index is wanted.
 type nobody struct{}
 
-func (nobody) OnAdd(*v1.Application, bool)                           {}
-func (nobody) OnUpdate(_, _ *v1.Application)                         {}
-func (nobody) OnDelete(cache.DeletedObject[*v1.Application])         {}
-func (nobody) ChildAdded(child.Kind, *child.Packed, bool)            {}
-func (nobody) ChildUpdated(child.Kind, *child.Packed, *child.Packed) {}
-func (nobody) ChildDeleted(child.Kind, *child.Packed)                {}
+func (nobody) OnAdd(*v1.Application, bool)                                   {}
+func (nobody) OnUpdate(_, _ *v1.Application)                                 {}
+func (nobody) OnDelete(cache.DeletedObject[*v1.Application])                 {}
+func (nobody) ChildAdded(child.Kind, *informer.Encoded, bool)                {}
+func (nobody) ChildUpdated(child.Kind, *informer.Encoded, *informer.Encoded) {}
+func (nobody) ChildDeleted(child.Kind, *informer.Encoded)                    {}
 
 // register registers the webhooks, and waits until the API server asks both.
 func (f *fixture) register() {

@@ -11,19 +11,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Trouble is what a pod that does not serve says of itself, without what changes although
+// PodProblems is what a pod that does not serve says of itself, without what changes although
 // nothing is new: back-off times, single restarts, times of starts in a crash loop. What it means is
 // decided by pkg/status.
-type Trouble struct {
+type PodProblems struct {
 	// Failed is why the pod ended for good.
-	Failed *Words
+	Failed *ReasonMessage
 	// Unscheduled is why no node takes it.
-	Unscheduled *Words
-	// NotStartable is since when its node has taken it, but has no volumes or network for it.
-	NotStartable *metav1.Time
-	// Abandoned is since when the control plane has called it not ready, although the last that its
+	Unscheduled *ReasonMessage
+	// NotReadyToStart is since when its node has taken it, but has no volumes or network for it.
+	NotReadyToStart *metav1.Time
+	// NodeUnreachable is since when the control plane has called it not ready, although the last that its
 	// kubelet said was that it is.
-	Abandoned *metav1.Time
+	NodeUnreachable *metav1.Time
 	// Gate is a readiness gate that is not open.
 	Gate *Unready
 	// Containers are those in trouble, init containers first.
@@ -31,7 +31,7 @@ type Trouble struct {
 }
 
 // Words are a reason and a message of others.
-type Words struct {
+type ReasonMessage struct {
 	Reason, Message string
 }
 
@@ -41,15 +41,15 @@ type Container struct {
 	// Init tells that the pod begins when the container has ended well.
 	Init bool
 	// Waiting is why it cannot be started.
-	Waiting *Words
+	Waiting *ReasonMessage
 	// Ended is how it ended last, if it did so repeatedly and was not ready since.
-	Ended *Ended
+	Termination *Termination
 	// Unready is since when it runs without being ready.
 	Unready *Unready
 }
 
 // Ended is the end of a container.
-type Ended struct {
+type Termination struct {
 	ExitCode int32
 	Reason   string
 	// Message is the container runtime's, where it could not even start the container. What the
@@ -82,21 +82,21 @@ const (
 const readinessGatesNotReady = "ReadinessGatesNotReady"
 
 const (
-	// leastPatience is for how long a container may always run without being ready.
-	leastPatience = 10 * time.Second
-	// gatePatience is the same for readiness gates, whose controllers are others'.
-	gatePatience = 30 * time.Second
+	// readinessGrace is for how long a container may always run without being ready.
+	readinessGrace = 10 * time.Second
+	// gateGrace is the same for readiness gates, whose controllers are others'.
+	gateGrace = 30 * time.Second
 )
 
-// troubleOf finds out what a pod has to say. One that is being deleted says nothing that matters: its
+// findProblems finds out what a pod has to say. One that is being deleted says nothing that matters: its
 // successor does.
-func troubleOf(pod *corev1.Pod) *Trouble {
+func findProblems(pod *corev1.Pod) *PodProblems {
 	if pod.DeletionTimestamp != nil {
 		return nil
 	}
-	t := Trouble{}
+	t := PodProblems{}
 	if pod.Status.Phase == corev1.PodFailed {
-		t.Failed = &Words{Reason: pod.Status.Reason, Message: pod.Status.Message}
+		t.Failed = &ReasonMessage{Reason: pod.Status.Reason, Message: pod.Status.Message}
 		return &t
 	}
 	ready := condition(pod, corev1.PodReady)
@@ -104,21 +104,21 @@ func troubleOf(pod *corev1.Pod) *Trouble {
 		return nil
 	}
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
-		t.Unscheduled = &Words{Reason: scheduled.Reason, Message: scheduled.Message}
+		t.Unscheduled = &ReasonMessage{Reason: scheduled.Reason, Message: scheduled.Message}
 	}
 	if startable := condition(pod, corev1.PodReadyToStartContainers); startable != nil && startable.Status == corev1.ConditionFalse {
-		t.NotStartable = startable.LastTransitionTime.DeepCopy()
+		t.NotReadyToStart = startable.LastTransitionTime.DeepCopy()
 	}
 	if containers := condition(pod, corev1.ContainersReady); ready != nil && containers != nil && containers.Status == corev1.ConditionTrue {
 		if ready.Reason == readinessGatesNotReady {
-			t.Gate = &Unready{Since: ready.LastTransitionTime, Due: after(ready.LastTransitionTime, gatePatience), Message: ready.Message}
+			t.Gate = &Unready{Since: ready.LastTransitionTime, Due: after(ready.LastTransitionTime, gateGrace), Message: ready.Message}
 		} else {
-			t.Abandoned = ready.LastTransitionTime.DeepCopy()
+			t.NodeUnreachable = ready.LastTransitionTime.DeepCopy()
 		}
 	}
 	t.Containers = append(containersOf(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true, ready),
 		containersOf(pod.Spec.Containers, pod.Status.ContainerStatuses, false, ready)...)
-	if t.Unscheduled == nil && t.NotStartable == nil && t.Gate == nil && t.Abandoned == nil && len(t.Containers) == 0 {
+	if t.Unscheduled == nil && t.NotReadyToStart == nil && t.Gate == nil && t.NodeUnreachable == nil && len(t.Containers) == 0 {
 		return nil
 	}
 	return &t
@@ -145,24 +145,24 @@ func containersOf(specs []corev1.Container, statuses []corev1.ContainerStatus, i
 		// A restartable init container is a sidecar: it runs beside the others.
 		c := Container{Name: status.Name, Init: init && spec.RestartPolicy == nil}
 		switch waiting, running := status.State.Waiting, status.State.Running; {
-		case keepsEnding(status, ready):
-			c.Ended = endOf(status)
+		case isCrashLooping(status, ready):
+			c.Termination = terminationOf(status)
 		case waiting != nil && !slices.Contains([]string{"", containerCreating, podInitializing, crashLoopBackOff}, waiting.Reason):
-			c.Waiting = &Words{Reason: waiting.Reason, Message: waiting.Message}
+			c.Waiting = &ReasonMessage{Reason: waiting.Reason, Message: waiting.Message}
 		case running != nil && !c.Init:
 			c.Unready = unready(spec, status, ready)
 		}
-		if c.Waiting != nil || c.Ended != nil || c.Unready != nil {
+		if c.Waiting != nil || c.Termination != nil || c.Unready != nil {
 			found = append(found, c)
 		}
 	}
 	return found
 }
 
-// keepsEnding recognises a crash loop in each of its states, so that it looks the same in all of them: a
+// isCrashLooping recognises a crash loop in each of its states, so that it looks the same in all of them: a
 // container that waits for its next start, that was started again, or has just ended again. One end is
 // not a loop yet.
-func keepsEnding(status *corev1.ContainerStatus, ready *corev1.PodCondition) bool {
+func isCrashLooping(status *corev1.ContainerStatus, ready *corev1.PodCondition) bool {
 	switch {
 	case status.State.Waiting != nil:
 		return status.State.Waiting.Reason == crashLoopBackOff
@@ -181,12 +181,12 @@ func lostReadiness(status *corev1.ContainerStatus, ready *corev1.PodCondition) b
 	return ready != nil && ready.LastTransitionTime.After(status.State.Running.StartedAt.Time)
 }
 
-func endOf(status *corev1.ContainerStatus) *Ended {
+func terminationOf(status *corev1.ContainerStatus) *Termination {
 	last := status.State.Terminated
 	if last == nil {
 		last = status.LastTerminationState.Terminated
 	}
-	end := &Ended{Restarts: coarse(status.RestartCount)}
+	end := &Termination{Restarts: roundRestarts(status.RestartCount)}
 	if last != nil {
 		end.ExitCode, end.Reason = last.ExitCode, last.Reason
 		if last.Reason == startError || last.Reason == containerCannotRun {
@@ -196,8 +196,8 @@ func endOf(status *corev1.ContainerStatus) *Ended {
 	return end
 }
 
-// coarse rounds a number of restarts down, so that a crash loop of weeks changes it a few times.
-func coarse(restarts int32) int32 {
+// roundRestarts rounds a number of restarts down, so that a crash loop of weeks changes it a few times.
+func roundRestarts(restarts int32) int32 {
 	for _, step := range []int32{10000, 1000, 500, 100, 50, 10, 5} {
 		if restarts >= step {
 			return step
@@ -216,13 +216,13 @@ func unready(spec *corev1.Container, status *corev1.ContainerStatus, ready *core
 		return &Unready{Since: ready.LastTransitionTime, Due: ready.LastTransitionTime}
 	}
 	started := status.State.Running.StartedAt
-	patience := leastPatience
+	grace := readinessGrace
 	if probe := spec.ReadinessProbe; probe != nil {
 		terms := time.Duration(probe.InitialDelaySeconds)*time.Second +
 			time.Duration(probe.PeriodSeconds)*time.Duration(probe.FailureThreshold)*time.Second
-		patience = max(patience, terms)
+		grace = max(grace, terms)
 	}
-	return &Unready{Since: started, Due: after(started, patience)}
+	return &Unready{Since: started, Due: after(started, grace)}
 }
 
 func after(t metav1.Time, d time.Duration) metav1.Time { return metav1.NewTime(t.Add(d)) }

@@ -5,9 +5,8 @@ package informer
 
 import v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 
-// EachApplication calls f for every cached Application, in no order. They belong to the cache: never
-// change them.
-func (i *Informers) EachApplication(f func(*v1.Application)) {
+// VisitApplications calls f for every cached Application, in no order. The cache owns them: never change them.
+func (i *Informers) VisitApplications(f func(*v1.Application)) {
 	for _, s := range i.scopes {
 		for _, object := range s.applications.GetStore().List() {
 			if application, ok := object.(*v1.Application); ok {

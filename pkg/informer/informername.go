@@ -11,19 +11,19 @@ import (
 // metricsName is the label "name" of the metrics of informers.
 const metricsName = "fairlead"
 
-// measured names the informers of a factory, so that client-go counts what is queued in them: of one without
-// a name it counts nothing. It is the name of one scope, since a name has each resource once.
+// informerName names the informers of a scope. client-go has metrics only of informers with a name, and a name
+// can have each resource once.
 //
-// Names are unique in a process. Of two controllers in one, as tests have them, the first is
-// measured; nil measures nothing.
-func measured(namespace string) *cache.InformerName {
+// Names are unique in a process. If two controllers run in one process, as in tests, only the first has
+// metrics; nil disables them.
+func informerName(namespace string) *cache.InformerName {
 	name := metricsName
 	if namespace != metav1.NamespaceAll {
 		name += "/" + namespace
 	}
 	unique, err := cache.NewInformerName(name)
 	if err != nil {
-		return nil // It is taken.
+		return nil // Another controller in this process has it.
 	}
 	return unique
 }

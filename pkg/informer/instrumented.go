@@ -18,16 +18,16 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// The generated informers make their ListerWatchers themselves, and nothing can be put around them. But
-// a factory makes each informer only once: where a recorder wants to see what goes through, it is made
-// here, in the same way, before the generated code asks for it.
+// The generated informers create their ListerWatchers themselves, so nothing can wrap them. But a factory
+// creates each informer only once: if a recorder observes an informer, this file creates it in the same way,
+// before the generated code asks for it.
 
-// recording is what the informers of one scope are recorded with. A nil one records nothing.
-type recording struct {
+// instrumentation records the informers of one scope; nil disables recording.
+type instrumentation struct {
 	recorder  *debug.Recorder
 	namespace string
-	// name lets the FIFOs tell how deep they are: client-go asks for metrics of informers with a name
-	// alone, and names are unique in a process.
+	// name gives the FIFOs metrics: client-go has them only of informers with a name, and names are unique in a
+	// process.
 	name *cache.InformerName
 	// of has the recorder of each resource and role.
 	of map[recorded]*debug.ResourceRecorder
@@ -38,7 +38,7 @@ type recorded struct {
 	role     string
 }
 
-// The roles of informers, as the recorder tells them.
+// The roles of informers in the recorder.
 const (
 	roleApplications = "applications"
 	roleClasses      = "classes"
@@ -47,15 +47,15 @@ const (
 	roleReferences   = "references"
 )
 
-func newRecording(recorder *debug.Recorder, namespace string) *recording {
+func newInstrumentation(recorder *debug.Recorder, namespace string) *instrumentation {
 	if recorder == nil {
 		return nil
 	}
-	return &recording{recorder: recorder, namespace: namespace, of: map[recorded]*debug.ResourceRecorder{}}
+	return &instrumentation{recorder: recorder, namespace: namespace, of: map[recorded]*debug.ResourceRecorder{}}
 }
 
-// begin is to be called before informers are made. It gives them a name.
-func (r *recording) begin() (err error) {
+// begin names the informers. Call it before creating them.
+func (r *instrumentation) begin() (err error) {
 	if r == nil {
 		return nil
 	}
@@ -65,8 +65,8 @@ func (r *recording) begin() (err error) {
 	return nil
 }
 
-// end is to be called once the informers have stopped. Others may begin after them.
-func (r *recording) end() {
+// end releases the name. Call it once the informers have stopped; others may begin after them.
+func (r *instrumentation) end() {
 	if r == nil {
 		return
 	}
@@ -76,16 +76,16 @@ func (r *recording) end() {
 	r.name.Release()
 }
 
-// resource returns the recorder of a resource, made by describe before; nil if nothing is recorded.
-func (r *recording) resource(resource schema.GroupVersionResource, role string) *debug.ResourceRecorder {
+// resource returns the recorder of a resource that describe created; nil if nothing is recorded.
+func (r *instrumentation) resource(resource schema.GroupVersionResource, role string) *debug.ResourceRecorder {
 	if r == nil {
 		return nil
 	}
 	return r.of[recorded{resource, role}]
 }
 
-// describe makes the recorder of a resource, or returns the one that there is: informers may follow one another.
-func (r *recording) describe(resource schema.GroupVersionResource, role string, options debug.ResourceOptions) *debug.ResourceRecorder {
+// describe creates the recorder of a resource, or returns the existing one: informers may follow one another.
+func (r *instrumentation) describe(resource schema.GroupVersionResource, role string, options debug.ResourceOptions) *debug.ResourceRecorder {
 	if made := r.resource(resource, role); made != nil {
 		return made
 	}
@@ -95,9 +95,9 @@ func (r *recording) describe(resource schema.GroupVersionResource, role string, 
 	return made
 }
 
-// informer makes an informer as the generated code would, with a recorder around its ListerWatcher if it is
-// to be recorded.
-func (r *recording) informer(
+// informer creates an informer as the generated code would, with a recorder around its ListerWatcher unless r is
+// nil.
+func (r *instrumentation) informer(
 	resource schema.GroupVersionResource, role string, options debug.ResourceOptions,
 	listerWatcher cache.ListerWatcher, example runtime.Object, informerOptions cache.SharedIndexInformerOptions,
 ) cache.SharedIndexInformer {
@@ -117,7 +117,7 @@ func generated(resync time.Duration) cache.SharedIndexInformerOptions {
 	return cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
 }
 
-// recordedAs tells informers of one resource apart, of which client-go wants one per name.
+// recordedAs distinguishes informers of one resource: client-go allows one per name.
 func recordedAs(resource schema.GroupVersionResource, role string) schema.GroupVersionResource {
 	if role == roleReferences {
 		resource.Resource += "/" + role
@@ -131,7 +131,7 @@ type lister[L runtime.Object] interface {
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }
 
-// listerWatcher makes the ListerWatcher of a resource; client is asked whether it can stream lists.
+// listerWatcher returns the ListerWatcher of a resource; client reports whether it can stream lists.
 func listerWatcher[L runtime.Object](client any, resource lister[L], selector string) cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

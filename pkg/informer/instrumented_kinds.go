@@ -35,37 +35,37 @@ var (
 	replicaSetsGVR = appsv1.SchemeGroupVersion.WithResource("replicasets")
 )
 
-// recordApplications makes the informer of Applications, if it is to be recorded.
-func recordApplications(r *recording, factory externalversions.SharedInformerFactory) {
+// recordApplications creates the informer of Applications if it is recorded.
+func recordApplications(r *instrumentation, factory externalversions.SharedInformerFactory) {
 	if r == nil {
 		return
 	}
 	factory.InformerFor(&v1.Application{}, func(client versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return r.informer(applicationsGVR, roleApplications, debug.ResourceOptions{Key: cacheName},
+		return r.informer(applicationsGVR, roleApplications, debug.ResourceOptions{Key: ownName},
 			listerWatcher(client, client.AppsV1().Applications(r.namespace), ""), &v1.Application{}, generated(resync))
 	})
 }
 
-// recordClasses makes the informer of classes, if it is to be recorded.
-func recordClasses(r *recording, factory externalversions.SharedInformerFactory) {
+// recordClasses creates the informer of classes if it is recorded.
+func recordClasses(r *instrumentation, factory externalversions.SharedInformerFactory) {
 	if r == nil {
 		return
 	}
 	factory.InformerFor(&v1.ApplicationClass{}, func(client versioned.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return r.informer(classesGVR, roleClasses, debug.ResourceOptions{Key: nobodys},
+		return r.informer(classesGVR, roleClasses, debug.ResourceOptions{Key: noApplication},
 			listerWatcher(client, client.AppsV1().ApplicationClasses(), ""), &v1.ApplicationClass{}, generated(resync))
 	})
 }
 
-// recordChildren makes the informers of children, if they are to be recorded.
-func recordChildren(r *recording, factory informers.SharedInformerFactory, selector string) {
+// recordChildren creates the informers of children if they are recorded.
+func recordChildren(r *instrumentation, factory informers.SharedInformerFactory, selector string) {
 	if r == nil {
 		return
 	}
 	for _, kind := range child.Kinds() {
 		list, example := childLister(kind)
 		if list == nil {
-			continue // The generated code makes it.
+			continue // The generated code creates it.
 		}
 		factory.InformerFor(example, func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 			return r.informer(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example), list(client, r.namespace, selector), example, generated(resync))
@@ -73,28 +73,28 @@ func recordChildren(r *recording, factory informers.SharedInformerFactory, selec
 	}
 }
 
-// recordOptional makes the recordings of an optional kind, by namespace. They are there before the API is,
+// recordOptional creates the instrumentations of an optional kind, by namespace. They exist before the API
 // and after it.
-func recordOptional(recorder *debug.Recorder, kind child.Kind, namespaces []string, example runtime.Object) map[string]*recording {
+func recordOptional(recorder *debug.Recorder, kind child.Kind, namespaces []string, example runtime.Object) map[string]*instrumentation {
 	if recorder == nil {
 		return nil
 	}
-	recordings := make(map[string]*recording, len(namespaces))
+	instrumentations := make(map[string]*instrumentation, len(namespaces))
 	for _, namespace := range namespaces {
-		r := newRecording(recorder, namespace)
+		r := newInstrumentation(recorder, namespace)
 		r.describe(kind.GroupVersionResource(), roleChildren, recordedChild(kind, example))
-		recordings[namespace] = r
+		instrumentations[namespace] = r
 	}
-	return recordings
+	return instrumentations
 }
 
 // recordedChild are the options of all recorders of children.
 func recordedChild(kind child.Kind, example runtime.Object) debug.ResourceOptions {
-	return debug.ResourceOptions{Key: firstApplication, CachedKey: packedApplication, Unpack: unpacker(kind, example)}
+	return debug.ResourceOptions{Key: firstApplication, CachedKey: encodedApplication, Unpack: decoder(kind, example)}
 }
 
-// childLister returns how the objects of a kind are listed and watched, and an empty one of them. Optional
-// kinds have clients of their own, and nil here.
+// childLister returns the ListerWatcher of a kind, and an empty object of it. It is nil for optional kinds, which have
+// clients of their own.
 func childLister(kind child.Kind) (list func(client kubernetes.Interface, namespace, selector string) cache.ListerWatcher, example runtime.Object) {
 	switch kind {
 	case child.ServiceAccount:
@@ -138,8 +138,8 @@ func childLister(kind child.Kind) (list func(client kubernetes.Interface, namesp
 	}
 }
 
-// recordPods makes the informers of pods and ReplicaSets, if they are to be recorded.
-func recordPods(r *recording, factory informers.SharedInformerFactory) {
+// recordPods creates the informers of pods and ReplicaSets if they are recorded.
+func recordPods(r *instrumentation, factory informers.SharedInformerFactory) {
 	if r == nil {
 		return
 	}
@@ -154,21 +154,21 @@ func recordPods(r *recording, factory informers.SharedInformerFactory) {
 	})
 }
 
-// recordReferences makes the informer of a kind of reference. Most of what it sees is nobody's here.
-func recordReferences(r *recording, client metadata.Interface, kind reference.Kind) cache.SharedIndexInformer {
+// recordReferences creates the informer of a kind of reference. Most of its objects belong to no Application.
+func recordReferences(r *instrumentation, client metadata.Interface, kind reference.Kind) cache.SharedIndexInformer {
 	resource := corev1.SchemeGroupVersion.WithResource(referenceResource(kind))
 	options := debug.ResourceOptions{
-		Key: nobodys, CachedKey: func(any) cache.ObjectName { return cache.ObjectName{} }, Foreign: true, Hidden: kind == reference.Secret,
+		Key: noApplication, CachedKey: func(any) cache.ObjectName { return cache.ObjectName{} }, Foreign: true, Hidden: kind == reference.Secret,
 	}
 	return r.informer(resource, roleReferences, options,
 		listerWatcher(client, client.Resource(resource).Namespace(r.namespace), ""), &metav1.PartialObjectMetadata{}, cache.SharedIndexInformerOptions{})
 }
 
-// The Applications that objects belong to, as far as their labels tell.
+// The functions below return the Application of an object, as far as its labels say.
 
-func cacheName(object metav1.Object) cache.ObjectName { return cache.MetaObjectToName(object) }
+func ownName(object metav1.Object) cache.ObjectName { return cache.MetaObjectToName(object) }
 
-func nobodys(metav1.Object) cache.ObjectName { return cache.ObjectName{} }
+func noApplication(metav1.Object) cache.ObjectName { return cache.ObjectName{} }
 
 func firstApplication(object metav1.Object) cache.ObjectName {
 	label := object.GetLabels()[v1.LabelApplication]
@@ -178,27 +178,27 @@ func firstApplication(object metav1.Object) cache.ObjectName {
 	return inNamespaceOf(object, label)
 }
 
-func packedApplication(object any) cache.ObjectName {
-	packed, ok := object.(*child.Packed)
+func encodedApplication(object any) cache.ObjectName {
+	encoded, ok := object.(*Encoded)
 	if !ok {
 		return cache.ObjectName{}
 	}
-	return inNamespaceOf(packed, cmp.Or(packed.Owner, packed.Label))
+	return inNamespaceOf(encoded, cmp.Or(encoded.Owner, encoded.Label))
 }
 
-// unpacker makes of a cached child the object that it is.
-func unpacker(kind child.Kind, example runtime.Object) func(any) (any, error) {
+// decoder returns a function that decodes a cached child.
+func decoder(kind child.Kind, example runtime.Object) func(any) (any, error) {
 	return func(cached any) (any, error) {
-		packed, isPacked := cached.(*child.Packed)
+		encoded, isEncoded := cached.(*Encoded)
 		object, isObject := example.DeepCopyObject().(child.Object)
-		if !isPacked || !isObject {
+		if !isEncoded || !isObject {
 			return nil, fmt.Errorf("the cache of %s has a %T", kind, cached)
 		}
-		if err := packed.UnpackInto(object, kind); err != nil {
+		if err := encoded.decodeInto(object, kind); err != nil {
 			return nil, err
 		}
 		if o, ok := object.(*unstructured.Unstructured); ok {
-			return o.Object, nil // It has no fields of its own to be told apart by.
+			return o.Object, nil // Its Go fields say nothing about what changed.
 		}
 		return object, nil
 	}

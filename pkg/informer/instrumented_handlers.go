@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// recordedHandler records the calls of a handler. Without a recorder it is the handler itself.
-func recordedHandler[T handled](recorder *debug.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
+// instrumentedHandler records the calls of a handler. Without a recorder it is the handler itself.
+func instrumentedHandler[T handled](recorder *debug.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
 	if recorder == nil {
 		return handler
 	}
@@ -35,56 +35,56 @@ func recordedHandler[T handled](recorder *debug.ResourceRecorder, handler cache.
 	}
 }
 
-// recordedChildHandler records the calls of a handler. Without a recorder it is the handler itself.
-func recordedChildHandler(r *recording, handler ChildHandler) ChildHandler {
+// instrumentedChildHandler records the calls of a handler. Without a recorder it is the handler itself.
+func instrumentedChildHandler(r *instrumentation, handler ChildHandler) ChildHandler {
 	if r == nil {
 		return handler
 	}
-	return childRecorder{recording: r, handler: handler}
+	return childRecorder{instrumentation: r, handler: handler}
 }
 
-// handled is what handlers get of an object, for type parameters: a typed informer wants to compare with nil.
+// handled constrains type parameters to what handlers get: a typed informer compares with nil.
 type handled interface {
 	cache.Object
 	metav1.Object
 }
 
 type childRecorder struct {
-	recording *recording
-	handler   ChildHandler
+	instrumentation *instrumentation
+	handler         ChildHandler
 }
 
-func (c childRecorder) ChildAdded(kind child.Kind, object *child.Packed, initialList bool) {
+func (c childRecorder) ChildAdded(kind child.Kind, object *Encoded, initialList bool) {
 	c.handled(kind, nil, object, initialList)
 	c.handler.ChildAdded(kind, object, initialList)
 }
 
-func (c childRecorder) ChildUpdated(kind child.Kind, before, after *child.Packed) {
+func (c childRecorder) ChildUpdated(kind child.Kind, before, after *Encoded) {
 	c.handled(kind, before, after, false)
 	c.handler.ChildUpdated(kind, before, after)
 }
 
-func (c childRecorder) ChildDeleted(kind child.Kind, object *child.Packed) {
+func (c childRecorder) ChildDeleted(kind child.Kind, object *Encoded) {
 	c.handled(kind, object, nil, false)
 	c.handler.ChildDeleted(kind, object)
 }
 
-func (c childRecorder) handled(kind child.Kind, before, after *child.Packed, initialList bool) {
-	recorder := c.recording.resource(kind.GroupVersionResource(), roleChildren)
+func (c childRecorder) handled(kind child.Kind, before, after *Encoded, initialList bool) {
+	recorder := c.instrumentation.resource(kind.GroupVersionResource(), roleChildren)
 	switch {
 	case recorder == nil:
 	case before == nil:
-		recorder.Handled(packedApplication(after), nil, after, initialList)
+		recorder.Handled(encodedApplication(after), nil, after, initialList)
 	case after == nil:
-		recorder.Handled(packedApplication(before), before, nil, false)
+		recorder.Handled(encodedApplication(before), before, nil, false)
 	default:
-		recorder.Handled(packedApplication(after), before, after, false)
+		recorder.Handled(encodedApplication(after), before, after, false)
 	}
 }
 
-// recordedChanges records the calls of a handler of pods or ReplicaSets. Those that mean nothing to any
-// sync are calls too.
-func recordedChanges[T handled](recorder *debug.ResourceRecorder, handler changes[T]) changes[T] {
+// instrumentedChanges records the calls of a handler of pods or ReplicaSets. It also
+// records calls that change nothing for a sync.
+func instrumentedChanges[T handled](recorder *debug.ResourceRecorder, handler changes[T]) changes[T] {
 	if recorder == nil {
 		return handler
 	}

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package child
+package informer
 
 import (
 	"encoding/json"
@@ -12,12 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Packed is a child as the cache keeps it: who it is, whose it may be, and all the rest as the bytes that it
-// came in. A sync unpacks the few that it looks at. As a Go value a Deployment takes 9 KiB, most of it
-// pointers that are nil; packed it takes 2.
-type Packed struct {
+// Encoded is a child as the cache keeps it: who it is, whose it may be, and all the rest as the bytes that it
+// came in. A sync decodes the few that it looks at. As a Go value a Deployment takes 9 KiB, most of it
+// pointers that are nil; encoded it takes 2.
+type Encoded struct {
 	// ObjectMeta has namespace, name, UID, resourceVersion and deletionTimestamp, as caches and handlers
 	// need them. The rest of the metadata is among the bytes.
 	metav1.ObjectMeta
@@ -37,14 +38,14 @@ type message interface {
 	Unmarshal(data []byte) error
 }
 
-// Pack makes the Packed of a live object, which it keeps nothing of. Types without protobuf are packed as
-// JSON. The error is that of encoding; for what was decoded there is none.
-func Pack(object Object) (*Packed, error) {
-	data, err := encode(object)
+// Encode encodes a live object, and keeps no reference to it. Types without protobuf are encoded as
+// JSON. Encoding an object that was decoded cannot fail.
+func Encode(object child.Object) (*Encoded, error) {
+	data, err := marshal(object)
 	if err != nil {
-		return nil, fmt.Errorf("pack %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
+		return nil, fmt.Errorf("encode %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
 	}
-	p := &Packed{
+	e := &Encoded{
 		ObjectMeta: metav1.ObjectMeta{
 			// A name is shared with the children of the same name, a namespace with all in it.
 			Namespace: intern(object.GetNamespace()), Name: intern(object.GetName()),
@@ -52,58 +53,58 @@ func Pack(object Object) (*Packed, error) {
 			DeletionTimestamp: object.GetDeletionTimestamp(),
 		},
 		Label:  intern(object.GetLabels()[v1.LabelApplication]),
-		routes: routeKeys(object),
+		routes: child.RouteKeys(object),
 		data:   data,
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
 	if controller != nil && controller.Kind == v1.ApplicationKind && controller.APIVersion == v1.SchemeGroupVersion.String() {
-		p.Owner = intern(controller.Name)
+		e.Owner = intern(controller.Name)
 	}
 	switch {
-	case p.routes == nil:
-	case p.Owner != "":
-		p.OwnerUID = controller.UID
+	case e.routes == nil:
+	case e.Owner != "":
+		e.OwnerUID = controller.UID
 	case controller == nil:
-		p.OwnerUID = types.UID(object.GetAnnotations()[v1.AnnotationOwnerUID])
+		e.OwnerUID = types.UID(object.GetAnnotations()[v1.AnnotationOwnerUID])
 	}
-	return p, nil
+	return e, nil
 }
 
 // RouteKeys are the host names and paths that the child serves; nil if it is no route.
-func (p *Packed) RouteKeys() []v1.RouteKey { return p.routes }
+func (e *Encoded) RouteKeys() []v1.RouteKey { return e.routes }
 
 // EachHost calls f for the host name of each route key, until f returns false.
-func (p *Packed) EachHost(f func(host string) bool) {
-	for _, key := range p.routes {
+func (e *Encoded) EachHost(f func(host string) bool) {
+	for _, key := range e.routes {
 		if !f(key.Host) {
 			return
 		}
 	}
 }
 
-// UnpackInto fills an empty object of the type that was packed, and gives it its kind: structured merge finds
+// decodeInto fills an empty object of the type that was packed, and gives it its kind: structured merge finds
 // the schema by that.
-func (p *Packed) UnpackInto(object Object, kind Kind) error {
-	if err := decode(p.data, object); err != nil {
-		return fmt.Errorf("unpack %s %s/%s: %w", kind, p.Namespace, p.Name, err)
+func (e *Encoded) decodeInto(object child.Object, kind child.Kind) error {
+	if err := unmarshal(e.data, object); err != nil {
+		return fmt.Errorf("decode %s %s/%s: %w", kind, e.Namespace, e.Name, err)
 	}
 	object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
 	return nil
 }
 
-func encode(object Object) ([]byte, error) {
+func marshal(object child.Object) ([]byte, error) {
 	if m, ok := object.(message); ok {
 		return m.Marshal()
 	}
 	return json.Marshal(object)
 }
 
-func decode(data []byte, object Object) error {
+func unmarshal(data []byte, object child.Object) error {
 	if m, ok := object.(message); ok {
 		return m.Unmarshal(data)
 	}
 	return json.Unmarshal(data, object)
 }
 
-// intern returns the one copy of a string that everybody shares who keeps it.
+// intern returns the one copy of a string that all caches share.
 func intern(s string) string { return unique.Make(s).Value() }

@@ -12,10 +12,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// EachSeen calls visit with every cached object that a sync of the Application begins with, in no order: the
-// Application, its children as they are packed, its ReplicaSets and its pods. They belong to the cache: never
-// change them. Without the Application there is nothing to see.
-func (i *Informers) EachSeen(application cache.ObjectName, visit func(kind string, object metav1.Object)) error {
+// VisitSyncInputs calls visit with every cached object that a sync of the Application reads first, in no order: the
+// Application, its encoded children, its ReplicaSets and its pods. The cache owns them: never change them. Without
+// the Application there are none.
+func (i *Informers) VisitSyncInputs(application cache.ObjectName, visit func(kind string, object metav1.Object)) error {
 	object, found, err := i.Application(application)
 	if err != nil || !found {
 		return err
@@ -23,17 +23,17 @@ func (i *Informers) EachSeen(application cache.ObjectName, visit func(kind strin
 	visit(v1.ApplicationKind, object)
 	s, _ := i.scope(application.Namespace)
 	for _, c := range i.childrenIn(s) {
-		if err := eachOf(c.informer, application, c.kind.Kind, visit); err != nil {
+		if err := visitIndexed(c.informer, application, c.kind.Kind, visit); err != nil {
 			return err
 		}
 	}
-	if err := eachOf(s.pods.replicaSets, application, "ReplicaSet", visit); err != nil {
+	if err := visitIndexed(s.pods.replicaSets, application, "ReplicaSet", visit); err != nil {
 		return err
 	}
-	return eachOf(s.pods.pods, application, "Pod", visit)
+	return visitIndexed(s.pods.pods, application, "Pod", visit)
 }
 
-func eachOf[T interface {
+func visitIndexed[T interface {
 	cache.Object
 	metav1.Object
 }](informer cache.TypedSharedIndexInformer[T], application cache.ObjectName, kind string, visit func(string, metav1.Object)) error {

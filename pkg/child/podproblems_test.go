@@ -81,11 +81,11 @@ func web(state, last corev1.ContainerState, restarts int32) func(*corev1.Pod) {
 	}
 }
 
-func TestTrouble(t *testing.T) {
+func TestPodProblems(t *testing.T) {
 	none := corev1.ContainerState{}
-	of := func(c Container) *Trouble { c.Name = "web"; return &Trouble{Containers: []Container{c}} }
-	crash := func(restarts int32) *Trouble {
-		return of(Container{Ended: &Ended{ExitCode: 1, Reason: "Error", Restarts: restarts}})
+	of := func(c Container) *PodProblems { c.Name = "web"; return &PodProblems{Containers: []Container{c}} }
+	crash := func(restarts int32) *PodProblems {
+		return of(Container{Termination: &Termination{ExitCode: 1, Reason: "Error", Restarts: restarts}})
 	}
 	probe := func(change func(*corev1.Container)) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { change(&pod.Spec.Containers[0]) }
@@ -97,7 +97,7 @@ func TestTrouble(t *testing.T) {
 	tests := []struct {
 		name string
 		pod  *corev1.Pod
-		want *Trouble
+		want *PodProblems
 	}{
 		{"serves", newPod(func(p *corev1.Pod) { says(p, corev1.PodReady, corev1.ConditionTrue, "", 3) }), nil},
 		{"new", newPod(pending), nil},
@@ -113,7 +113,7 @@ func TestTrouble(t *testing.T) {
 		}), nil},
 		{"was ready", newPod(func(p *corev1.Pod) { says(p, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", 60) }),
 			of(Container{Unready: &Unready{Since: at(60), Due: at(60)}})},
-		{"waits for an image", newPod(web(waiting("ErrImagePull", "not found"), none, 0)), of(Container{Waiting: &Words{"ErrImagePull", "not found"}})},
+		{"waits for an image", newPod(web(waiting("ErrImagePull", "not found"), none, 0)), of(Container{Waiting: &ReasonMessage{"ErrImagePull", "not found"}})},
 
 		{"ended for the first time", newPod(web(terminated(1, "Error", ""), none, 0)), nil},
 		{"runs after one end", newPod(web(running(3), terminated(1, "Error", ""), 1)), of(Container{Unready: &Unready{Since: at(3), Due: at(13)}})},
@@ -126,13 +126,13 @@ func TestTrouble(t *testing.T) {
 			says(p, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", 60)
 		}), of(Container{Unready: &Unready{Since: at(60), Due: at(60)}})},
 		{"cannot be run", newPod(web(waiting("CrashLoopBackOff", ""), terminated(128, "StartError", "exec: no such file"), 1)),
-			of(Container{Ended: &Ended{ExitCode: 128, Reason: "StartError", Message: "exec: no such file"}})},
+			of(Container{Termination: &Termination{ExitCode: 128, Reason: "StartError", Message: "exec: no such file"}})},
 
 		{"init container ends", newPod(func(p *corev1.Pod) {
 			says(p, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", -2)
 			p.Status.InitContainerStatuses[0] = corev1.ContainerStatus{Name: "migrate", RestartCount: 1, State: waiting("CrashLoopBackOff", ""), LastTerminationState: terminated(2, "Error", "")}
 			web(waiting("PodInitializing", ""), none, 0)(p)
-		}), &Trouble{Containers: []Container{{Name: "migrate", Init: true, Ended: &Ended{ExitCode: 2, Reason: "Error"}}}}},
+		}), &PodProblems{Containers: []Container{{Name: "migrate", Init: true, Termination: &Termination{ExitCode: 2, Reason: "Error"}}}}},
 		{"init container runs", newPod(func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses[0] = corev1.ContainerStatus{Name: "migrate", State: running(0)}
 			web(waiting("PodInitializing", ""), none, 0)(p)
@@ -140,34 +140,34 @@ func TestTrouble(t *testing.T) {
 		{"sidecar ends", newPod(func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses[1] = corev1.ContainerStatus{Name: "proxy", RestartCount: 1, State: waiting("CrashLoopBackOff", ""), LastTerminationState: terminated(2, "Error", "")}
 			p.Status.ContainerStatuses[0].Ready = true
-		}), &Trouble{Containers: []Container{{Name: "proxy", Ended: &Ended{ExitCode: 2, Reason: "Error"}}}}},
+		}), &PodProblems{Containers: []Container{{Name: "proxy", Termination: &Termination{ExitCode: 2, Reason: "Error"}}}}},
 		{"debugged", newPod(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].Name = "not-in-the-spec"
 		}), nil},
 
 		{"unschedulable", newPod(pending, func(p *corev1.Pod) { says(p, corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", 0) }),
-			&Trouble{Unscheduled: &Words{"Unschedulable", "about Unschedulable"}}},
+			&PodProblems{Unscheduled: &ReasonMessage{"Unschedulable", "about Unschedulable"}}},
 		{"without a sandbox", newPod(pending, func(p *corev1.Pod) {
 			says(p, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", 0)
-		}), &Trouble{NotStartable: new(at(0))}},
+		}), &PodProblems{NotReadyToStart: new(at(0))}},
 		{"evicted", newPod(func(p *corev1.Pod) {
 			p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted", "low on memory"
-		}), &Trouble{Failed: &Words{"Evicted", "low on memory"}}},
+		}), &PodProblems{Failed: &ReasonMessage{"Evicted", "low on memory"}}},
 		{"on a node that is lost", newPod(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].Ready = true
 			says(p, corev1.ContainersReady, corev1.ConditionTrue, "", 3)
 			says(p, corev1.PodReady, corev1.ConditionFalse, "", 90)
-		}), &Trouble{Abandoned: new(at(90))}},
+		}), &PodProblems{NodeUnreachable: new(at(90))}},
 		{"behind a readiness gate", newPod(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].Ready = true
 			says(p, corev1.ContainersReady, corev1.ConditionTrue, "", 3)
 			says(p, corev1.PodReady, corev1.ConditionFalse, "ReadinessGatesNotReady", 1)
-		}), &Trouble{Gate: &Unready{Since: at(1), Due: at(31), Message: "about ReadinessGatesNotReady"}}},
+		}), &PodProblems{Gate: &Unready{Since: at(1), Due: at(31), Message: "about ReadinessGatesNotReady"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := NewPod(test.pod)
-			if diff := cmp.Diff(test.want, got.Trouble); diff != "" {
+			if diff := cmp.Diff(test.want, got.Problems); diff != "" {
 				t.Errorf("trouble (-want +got):\n%s", diff)
 			}
 			if got.Namespace != "shop" || got.Name != "web-2-x" || got.UID != "pod-uid" || got.ResourceVersion != "7" ||
@@ -187,11 +187,11 @@ func TestCrashLoopIsSteady(t *testing.T) {
 			terminated(1, "Error", "last words"), waiting("CrashLoopBackOff", "back-off 20s"),
 		} {
 			if got := NewPod(newPod(web(state, last, restarts))); !SamePod(before, got) {
-				t.Errorf("after %d restarts: %+v", restarts, got.Trouble)
+				t.Errorf("after %d restarts: %+v", restarts, got.Problems)
 			}
 		}
 		if got := NewPod(newPod(web(running(100), last, restarts+1))); restarts+1 < 5 && !SamePod(before, got) {
-			t.Errorf("running after %d restarts: %+v", restarts+1, got.Trouble)
+			t.Errorf("running after %d restarts: %+v", restarts+1, got.Problems)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package child_test
+package informer
 
 import (
 	"encoding/json"
@@ -19,11 +19,11 @@ import (
 )
 
 // What goes in comes out again, of each kind.
-func TestPack(t *testing.T) {
+func TestEncode(t *testing.T) {
 	deletion := metav1.Unix(1_800_000_000, 0)
 	for _, kind := range child.Kinds() {
 		t.Run(kind.Kind, func(t *testing.T) {
-			object := empty(t, kind)
+			object := emptyObject(t, kind)
 			object.SetNamespace("shop")
 			object.SetName("web")
 			object.SetUID("uid-1")
@@ -35,16 +35,16 @@ func TestPack(t *testing.T) {
 			object.SetOwnerReferences([]metav1.OwnerReference{
 				*metav1.NewControllerRef(&v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "owner", UID: "uid-0"}}, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind)),
 			})
-			packed, err := child.Pack(object)
+			encoded, err := Encode(object)
 			if err != nil {
 				t.Fatal(err)
 			}
 			identity := metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-1", ResourceVersion: "7", DeletionTimestamp: &deletion}
-			if diff := cmp.Diff(identity, packed.ObjectMeta); diff != "" || packed.Owner != "owner" || packed.Label != "labelled" {
-				t.Errorf("owner %q, label %q, identity (-want +got):\n%s", packed.Owner, packed.Label, diff)
+			if diff := cmp.Diff(identity, encoded.ObjectMeta); diff != "" || encoded.Owner != "owner" || encoded.Label != "labelled" {
+				t.Errorf("owner %q, label %q, identity (-want +got):\n%s", encoded.Owner, encoded.Label, diff)
 			}
-			got := empty(t, kind)
-			if err := packed.UnpackInto(got, kind); err != nil {
+			got := emptyObject(t, kind)
+			if err := encoded.decodeInto(got, kind); err != nil {
 				t.Fatal(err)
 			}
 			object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
@@ -55,7 +55,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-func empty(t *testing.T, kind child.Kind) child.Object {
+func emptyObject(t *testing.T, kind child.Kind) child.Object {
 	t.Helper()
 	created, err := scheme.Scheme.New(kind.GroupVersionKind())
 	if err != nil {
@@ -69,29 +69,29 @@ func empty(t *testing.T, kind child.Kind) child.Object {
 	return object
 }
 
-// Types that have no protobuf, such as those of custom resources, are packed as JSON.
+// Types that have no protobuf, such as those of custom resources, are encoded as JSON.
 func TestPackJSON(t *testing.T) {
 	kind := child.Kind{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"}
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal([]byte(`{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"namespace": "shop", "name": "web"}, "spec": {"a": [1, "b"]}}`), object); err != nil {
 		t.Fatal(err)
 	}
-	packed, err := child.Pack(object)
+	encoded, err := Encode(object)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := &unstructured.Unstructured{}
-	if err := packed.UnpackInto(got, kind); err != nil {
+	if err := encoded.decodeInto(got, kind); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(object, got); diff != "" {
 		t.Errorf("object (-want +got):\n%s", diff)
 	}
 	object.Object["spec"] = math.NaN()
-	if _, err := child.Pack(object); err == nil {
-		t.Error("a value that JSON does not have was packed")
+	if _, err := Encode(object); err == nil {
+		t.Error("a value that JSON does not have was encoded")
 	}
-	if err := packed.UnpackInto(empty(t, child.Deployment), kind); err == nil {
-		t.Error("JSON was unpacked as protobuf")
+	if err := encoded.decodeInto(emptyObject(t, child.Deployment), kind); err == nil {
+		t.Error("JSON was decoded as protobuf")
 	}
 }

@@ -22,36 +22,36 @@ import (
 )
 
 const (
-	// askAgain is how often discovery is asked where CustomResourceDefinitions may not be watched.
-	askAgain = 10 * time.Minute
-	// askSoon is when it is asked again after it did not answer. After doubts it is asked at once: who has them
-	// met a 404, and backs off itself.
-	askSoon = 5 * time.Second
+	// discoveryInterval is how often the controller reads discovery if it may not watch CustomResourceDefinitions.
+	discoveryInterval = 10 * time.Minute
+	// discoveryRetry is the delay after discovery did not answer. A recheck has no delay: its caller met a 404, and
+	// backs off itself.
+	discoveryRetry = 5 * time.Second
 )
 
-// Discovery tells what an API group and version serves.
+// Discovery lists the resources of an API group and version.
 type Discovery interface {
 	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
 }
 
-// api knows whether the API of a kind is served. It watches the CustomResourceDefinition, this one
-// alone; a controller that may not do that asks discovery now and then.
-type api struct {
+// apiWatcher knows whether the cluster serves the API of a kind. It watches only the kind's
+// CustomResourceDefinition. A controller that may not do that polls discovery.
+type apiWatcher struct {
 	kind      child.Kind
-	informer  cache.SharedIndexInformer // nil: discovery is asked
+	informer  cache.SharedIndexInformer // nil: discovery is polled
 	synced    cache.DoneChecker
 	discovery Discovery
-	// changed has an entry when present may say something new.
-	changed chan struct{}
-	doubts  chan struct{}
+	// changed has an entry when present may have changed.
+	changed  chan struct{}
+	rechecks chan struct{}
 
 	mu       sync.Mutex
 	instance string
 }
 
-// newAPI makes the api of a kind. Without either client it is never served.
-func newAPI(kind child.Kind, crds apiextensions.Interface, discovery Discovery) (*api, error) {
-	a := &api{kind: kind, discovery: discovery, changed: make(chan struct{}, 1), doubts: make(chan struct{}, 1)}
+// newAPIWatcher returns the apiWatcher of a kind. Without either client the API is never served.
+func newAPIWatcher(kind child.Kind, crds apiextensions.Interface, discovery Discovery) (*apiWatcher, error) {
+	a := &apiWatcher{kind: kind, discovery: discovery, changed: make(chan struct{}, 1), rechecks: make(chan struct{}, 1)}
 	if crds == nil {
 		return a, nil
 	}
@@ -63,14 +63,14 @@ func newAPI(kind child.Kind, crds apiextensions.Interface, discovery Discovery) 
 	if err := a.informer.SetWatchErrorHandlerWithContext(reportWatchError("customresourcedefinitions")); err != nil {
 		return nil, fmt.Errorf("set watch error handler for CustomResourceDefinitions: %w", err)
 	}
-	see := func(object any) {
+	observe := func(object any) {
 		if definition, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok {
 			a.set(instanceOf(definition, kind.Version))
 		}
 	}
 	registration, err := a.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    see,
-		UpdateFunc: func(_, after any) { see(after) },
+		AddFunc:    observe,
+		UpdateFunc: func(_, after any) { observe(after) },
 		DeleteFunc: func(any) { a.set("") },
 	})
 	if err != nil {
@@ -118,10 +118,10 @@ func trimDefinition(object any) (any, error) {
 	return trimmed, nil
 }
 
-// run watches or asks until ctx ends.
-func (a *api) run(ctx context.Context) {
+// run watches or polls until ctx ends.
+func (a *apiWatcher) run(ctx context.Context) {
 	if a.informer == nil {
-		a.ask(ctx)
+		a.pollDiscovery(ctx)
 		return
 	}
 	var running sync.WaitGroup
@@ -133,53 +133,53 @@ func (a *api) run(ctx context.Context) {
 }
 
 // present is the instance that is served, or "".
-func (a *api) present() string {
+func (a *apiWatcher) present() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.instance
 }
 
-func (a *api) set(instance string) {
+func (a *apiWatcher) set(instance string) {
 	a.mu.Lock()
 	a.instance = instance
 	a.mu.Unlock()
 	a.signal()
 }
 
-func (a *api) signal() {
+func (a *apiWatcher) signal() {
 	select {
 	case a.changed <- struct{}{}:
-	default: // One is waiting; whoever takes it sees this too.
+	default: // One is waiting; its receiver sees this change too.
 	}
 }
 
-// doubt is for who met a 404 of what should be served. Discovery is asked at once then; the watch of the
-// definition needs no hint.
-func (a *api) doubt() {
+// recheck reads discovery at once. A caller that met a 404 of an API that should be served calls it; the watch of
+// the definition needs no hint.
+func (a *apiWatcher) recheck() {
 	select {
-	case a.doubts <- struct{}{}:
+	case a.rechecks <- struct{}{}:
 	default:
 	}
 }
 
-// ask asks discovery until ctx ends.
-func (a *api) ask(ctx context.Context) {
+// pollDiscovery reads discovery until ctx ends.
+func (a *apiWatcher) pollDiscovery(ctx context.Context) {
 	if a.discovery == nil {
 		a.set("")
 		return
 	}
 	for {
-		next := askAgain
+		next := discoveryInterval
 		if instance, err := a.discover(ctx); err == nil {
 			a.set(instance)
 		} else if ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Cannot find out whether an API is served; asking again", "resource", a.kind.Resource)
-			next = askSoon
+			klog.FromContext(ctx).Error(err, "Cannot read discovery; retrying", "resource", a.kind.Resource)
+			next = discoveryRetry
 		}
 		timer := time.NewTimer(next)
 		select {
 		case <-timer.C:
-		case <-a.doubts:
+		case <-a.rechecks:
 		case <-ctx.Done():
 			timer.Stop()
 			return
@@ -188,13 +188,13 @@ func (a *api) ask(ctx context.Context) {
 	}
 }
 
-func (a *api) discover(ctx context.Context) (instance string, err error) {
+func (a *apiWatcher) discover(ctx context.Context) (instance string, err error) {
 	list, err := a.discovery.ServerResourcesForGroupVersionWithContext(ctx, a.kind.GroupVersionKind().GroupVersion().String())
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("ask for the API of %s: %w", a.kind, err)
+		return "", fmt.Errorf("discover the API of %s: %w", a.kind, err)
 	}
 	for _, resource := range list.APIResources {
 		if resource.Name == a.kind.Resource {

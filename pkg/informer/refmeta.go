@@ -14,31 +14,30 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// trace is all that is kept of a ConfigMap or Secret that may be anybody's: what it is called, and
-// which state of it was seen. It never had the content: the API server sends metadata only. A
-// metav1.PartialObjectMetadata with the same fields takes three times the memory, and a cluster may
-// have ten thousands of Secrets.
-type trace struct {
+// refMeta is all that the cache keeps of a ConfigMap or Secret that any workload may use: its name and its
+// version. It never has content: the API server sends metadata only. A metav1.PartialObjectMetadata with the
+// same fields takes three times the memory, and a cluster may have tens of thousands of Secrets.
+type refMeta struct {
 	namespace       unique.Handle[string]
 	name            string
 	uid             types.UID
 	resourceVersion string
 }
 
-var _ metav1.ObjectMetaAccessor = (*trace)(nil)
+var _ metav1.ObjectMetaAccessor = (*refMeta)(nil)
 
-// newTrace is the transform of the informers of references. It may be called more than once on one
+// newRefMeta is the transform of the informers of references. It may be called more than once on one
 // object, as the reflector demands.
-func newTrace(object any) (any, error) {
+func newRefMeta(object any) (any, error) {
 	switch object.(type) {
-	case *trace, cache.DeletedFinalStateUnknown:
+	case *refMeta, cache.DeletedFinalStateUnknown:
 		return object, nil
 	}
 	m, err := meta.Accessor(object)
 	if err != nil {
 		return nil, err
 	}
-	return &trace{
+	return &refMeta{
 		namespace:       unique.Make(m.GetNamespace()),
 		name:            m.GetName(),
 		uid:             m.GetUID(),
@@ -46,23 +45,23 @@ func newTrace(object any) (any, error) {
 	}, nil
 }
 
-// GetObjectMeta is how the informer finds the key. What it returns is a copy.
-func (t *trace) GetObjectMeta() metav1.Object {
+// GetObjectMeta returns a copy; the informer finds the key by it.
+func (t *refMeta) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: t.namespace.Value(), Name: t.name, UID: t.uid, ResourceVersion: t.resourceVersion}
 }
 
-// meta is GetObjectMeta of a trace that may be nil.
-func (t *trace) meta() metav1.Object {
+// meta is GetObjectMeta of a refMeta that may be nil.
+func (t *refMeta) meta() metav1.Object {
 	if t == nil {
 		return nil
 	}
 	return t.GetObjectMeta()
 }
 
-func (t *trace) objectName() cache.ObjectName {
+func (t *refMeta) objectName() cache.ObjectName {
 	return cache.ObjectName{Namespace: t.namespace.Value(), Name: t.name}
 }
 
-func (t *trace) version() reference.Version {
+func (t *refMeta) version() reference.Version {
 	return reference.Version{UID: t.uid, ResourceVersion: t.resourceVersion}
 }
