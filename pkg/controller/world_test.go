@@ -112,7 +112,7 @@ func (w *world) make() {
 	}
 	w.controller, err = New(Config{
 		Informers:        informers,
-		Writer:           apply.NewWriter(apply.Recorded(counts.CountWrites(w.server.Client())), w.store),
+		Writer:           apply.NewWriter(apply.Instrument(w.server.Client(), counts.ObserveWrite, apply.Record), w.store),
 		ConsistencyStore: w.store,
 		Differ:           plan.NewDiffer(scheme.Scheme),
 		Applications:     fairlead.AppsV1(),

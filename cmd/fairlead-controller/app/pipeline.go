@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/debug/live"
 	"fairlead.dev/fairlead/pkg/debug/page"
@@ -23,14 +22,6 @@ func (c *CompletedConfig) recorder() *debug.Recorder {
 		return nil
 	}
 	return debug.New()
-}
-
-// recordedIf records what a client writes, if there is a recorder.
-func recordedIf(recorder *debug.Recorder, client apply.Client) apply.Client {
-	if recorder == nil {
-		return client
-	}
-	return apply.Recorded(client)
 }
 
 // newView makes the live view.

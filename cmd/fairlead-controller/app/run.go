@@ -96,7 +96,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	go differ.Warm()
 	loop, err := controller.New(controller.Config{
 		Informers:        informers,
-		Writer:           apply.NewWriter(recordedIf(recorder, counts.CountWrites(writing.children)), consistencyStore),
+		Writer:           apply.NewWriter(apply.Instrument(writing.children, counts.ObserveWrite, apply.Record), consistencyStore),
 		ConsistencyStore: consistencyStore,
 		Differ:           differ,
 		Applications:     writing.fairlead.AppsV1(),
