@@ -18,32 +18,31 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Client is the API as the Writer needs it: bodies are JSON, answers are metadata. NewClient
-// makes the real one.
+// Client is the API as the Writer needs it: bodies are JSON, responses are metadata. NewClient returns the real
+// one.
 type Client interface {
 	// Create posts a new object for the field manager.
 	Create(ctx context.Context, ref child.Ref, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
-	// Patch sends a patch. An apply patch takes fields over from other managers (force).
+	// Patch sends a patch. An apply patch takes over fields of other managers (force).
 	Patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
 	// Get reads the metadata, managedFields included.
 	Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error)
-	// Delete deletes in the background, if the preconditions hold.
+	// Delete deletes in the background if the preconditions hold.
 	Delete(ctx context.Context, ref child.Ref, preconditions metav1.Preconditions) error
 }
 
-// restClient asks for metadata in every answer: a sync needs the UID and the resourceVersion of
-// what it wrote, and the informers bring the rest anyway. That saves the encoding and decoding
-// of each child twice.
+// restClient requests metadata in every response: a sync needs the UID and the resourceVersion of what it wrote,
+// and the informers deliver the rest. This saves encoding and decoding each child.
 type restClient struct {
 	client rest.Interface
 }
 
-// acceptMetadata prefers the compact form; a server that cannot do it answers in JSON.
+// acceptMetadata prefers protobuf; a server without it responds in JSON.
 const acceptMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// NewClient makes the Client for an API server. The HTTP client is shared with the others of
-// the process, so that they use the same connections.
+// NewClient returns the Client for an API server. All clients of the process share the HTTP client, and so its
+// connections.
 func NewClient(config *rest.Config, httpClient *http.Client) (Client, error) {
 	// The metadata client's configuration decodes PartialObjectMetadata of any group.
 	config = metadata.ConfigFor(config)

@@ -23,8 +23,8 @@ import (
 // This file is about field ownership: which manager owns a field decides whether an apply that
 // leaves the field out removes it.
 
-// CreatedByPost tells whether Fairlead's fields are still owned by the POST that created the
-// object. The informers' transform keeps of managedFields just what this needs to know.
+// CreatedByPost reports whether the POST that created the object still owns Fairlead's fields. The informers'
+// transform keeps just enough of managedFields for this.
 func CreatedByPost(object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), isPost)
 }
@@ -44,18 +44,18 @@ func PostEntry(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry 
 	return nil
 }
 
-// convertManagedFields makes the fields of the creating POST those of the applier. Without it, a
-// field that is not rendered any more would stay for ever, owned by the POST. It costs a read
-// and a write, once in the life of a child, before the first change of which fields it has.
+// convertManagedFields moves the fields of the creating POST to the applier. Otherwise a field that is no longer
+// rendered would stay for ever, owned by the POST. It costs a read and a write, once in the life of a child, before
+// the first change of its field set.
 func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) error {
 	object, err := w.client.Get(ctx, result.Ref)
 	if err != nil {
 		return fmt.Errorf("get %s to convert its field ownership: %w", result.Ref, err)
 	}
 	if object.GetUID() != result.Live.GetUID() {
-		return fmt.Errorf("convert field ownership of %s: %w", result.Ref, outOfDate(result.Ref, errReplaced))
+		return fmt.Errorf("convert field ownership of %s: %w", result.Ref, newConflict(result.Ref, errReplaced))
 	}
-	// The patch carries the resourceVersion, so that it fails if somebody was faster.
+	// The patch carries the resourceVersion, so that it fails if another writer was faster.
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(object, sets.New(FieldManager), FieldManager)
 	if err != nil {
 		return fmt.Errorf("convert field ownership of %s: %w", result.Ref, err)
@@ -69,8 +69,8 @@ func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) e
 	return nil
 }
 
-// keepsShape tells whether the apply has every field that the POST had, so that none is to be taken away.
-func keepsShape(result plan.Result) bool {
+// keepsFieldSet reports whether the apply has every field that the POST had, so that it removes none.
+func keepsFieldSet(result plan.Result) bool {
 	return result.Shape != "" && result.Shape == result.Live.GetAnnotations()[v1.AnnotationCreatedShape]
 }
 
@@ -83,18 +83,17 @@ func annotate(object *unstructured.Unstructured, key, value string) {
 	object.SetAnnotations(annotations)
 }
 
-// startFrom gives the new Deployment a number of replicas to start from. The annotation tells that
-// the number is Fairlead's until the first apply, which hands it over.
-func startFrom(object *unstructured.Unstructured, replicas int32) {
+// setInitialReplicas sets the replicas of a new Deployment. The annotation marks the number as Fairlead's until the
+// first apply, which hands it over.
+func setInitialReplicas(object *unstructured.Unstructured, replicas int32) {
 	annotate(object, v1.AnnotationReplicasManaged, "true")
 	// The only error is that spec is no object, which a rendered Deployment's is.
 	_ = unstructured.SetNestedField(object.Object, int64(replicas), "spec", "replicas")
 }
 
-// handOverReplicas makes another manager an owner of spec.replicas, with the present number, so
-// that the apply which follows can leave the field out without it falling back to 1. Whoever
-// scales next takes it over from there. The resourceVersion makes it fail if the number was
-// changed meanwhile.
+// handOverReplicas makes another manager an owner of spec.replicas with the current number, so that the following
+// apply can leave the field out without resetting it to 1. The next writer that scales takes it over. The
+// resourceVersion makes it fail if the number has changed.
 func (w *Writer) handOverReplicas(ctx context.Context, result plan.Result) (*metav1.PartialObjectMetadata, error) {
 	kind := result.Ref.Kind
 	body, err := json.Marshal(map[string]any{
@@ -118,14 +117,14 @@ func (w *Writer) handOverReplicas(ctx context.Context, result plan.Result) (*met
 	return patched, nil
 }
 
-// scale writes the number of replicas alone, while the rest of the Deployment waits. The manager that
-// numbers are handed over to keeps it until the apply takes it back. An apply of Fairlead's own with this
-// field alone would remove all others.
+// scale writes only the number of replicas, while the rest of the Deployment waits. HandOverManager owns the field
+// until the next apply takes it back; an apply of Fairlead's own manager with this field alone would remove all
+// others.
 func (w *Writer) scale(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	scaled, err := w.handOverReplicas(ctx, result)
 	if err != nil {
 		result.Err = err
 		return result
 	}
-	return w.wrote(owner, result, scaled)
+	return w.recordWrite(owner, result, scaled)
 }

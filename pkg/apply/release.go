@@ -19,12 +19,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// ErrNotOwned is returned where a write was asked for on an object of somebody else.
+// ErrNotOwned is returned for a write to an object that the Application does not own.
 var ErrNotOwned = errors.New("the object is not owned by the Application")
 
-// Release hides a child from the garbage collector, for deletionPolicy Orphan: it takes the Application's
-// ownerReference off, and lets v1.AnnotationOwnerUID name the owner. The child stays as it is otherwise,
-// labels included: its selector needs them.
+// Release hides a child from the garbage collector, for deletionPolicy Orphan: it removes the Application's
+// ownerReference, and v1.AnnotationOwnerUID names the owner. It keeps everything else, labels included: selectors
+// need them.
 func (w *Writer) Release(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object) error {
 	if err := w.setOwner(ctx, application, ref, live, false); err != nil {
 		return fmt.Errorf("release %s: %w", ref, err)
@@ -41,7 +41,7 @@ func (w *Writer) Adopt(ctx context.Context, application *v1.Application, ref chi
 }
 
 // setOwner names the Application in a child: by an ownerReference, or else by the annotation. It is one write,
-// so that the child is the Application's at every moment. A child that is gone needs no owner.
+// so that the Application owns the child at every moment. A deleted child needs no owner.
 func (w *Writer) setOwner(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object, collectable bool) error {
 	if !child.OwnedBy(live, application) {
 		return ErrNotOwned

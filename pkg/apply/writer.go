@@ -28,8 +28,8 @@ import (
 const (
 	// FieldManager owns the fields that Fairlead renders.
 	FieldManager = "fairlead"
-	// HandOverManager owns spec.replicas of a Deployment between Fairlead, which left the field
-	// out, and the autoscaler or person that changes it next.
+	// HandOverManager owns spec.replicas of a Deployment after Fairlead has left the field out, until the
+	// autoscaler or a user changes it.
 	HandOverManager = "fairlead-hand-over"
 )
 
@@ -44,18 +44,17 @@ func NewWriter(client Client, consistencyStore *consistency.Store) *Writer {
 	return &Writer{client: client, consistencyStore: consistencyStore}
 }
 
-// Do does the steps one after the other and returns a result for each. A step that fails does
-// not keep the others from being done: a refused Ingress is no reason to have no Deployment.
-// When ctx ends, the steps that are left fail with its error.
+// Do does the steps one after the other and returns a result for each. A failed step does not stop the others: a
+// refused Ingress is no reason to have no Deployment. When ctx ends, the remaining steps fail with its error.
 //
-// A new autoscaler alone waits for its Deployment to have the number to start from: once it is
-// there, no plan can tell any more that autoscaling was switched on just now.
+// Only a new autoscaler waits until its Deployment has its initial number of replicas: once the autoscaler exists,
+// no plan can see that autoscaling was just enabled.
 func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
 	results := make([]plan.Result, 0, len(steps))
 	var notHandedOver error
 	for _, step := range steps {
-		if step.After != nil && !there(results, *step.After) {
-			step.Action, step.Reason = plan.Await, step.After.String()+", which takes its place, is not there yet"
+		if step.After != nil && !upToDate(results, *step.After) {
+			step.Action, step.Reason = plan.Await, step.After.String()+", which replaces it, is not there yet"
 		}
 		if notHandedOver != nil && step.Action == plan.Create && step.Ref.Kind == child.HorizontalPodAutoscaler {
 			results = append(results, plan.Result{Step: step, Err: fmt.Errorf("create %s after its Deployment: %w", step.Ref, notHandedOver)})
@@ -73,8 +72,8 @@ func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []pl
 	return results
 }
 
-// there tells whether the child is as it should be by now.
-func there(results []plan.Result, ref child.Ref) bool {
+// upToDate reports whether the results leave the child as rendered.
+func upToDate(results []plan.Result, ref child.Ref) bool {
 	return slices.ContainsFunc(results, func(result plan.Result) bool {
 		if result.Ref != ref || result.Err != nil {
 			return false
@@ -112,9 +111,8 @@ func (w *Writer) step(ctx context.Context, application *v1.Application, step pla
 	}
 }
 
-// create posts a child. It costs the API server about half of an apply. If the name is taken
-// after all, the informers did not show the object: it lacks the label that they select by, or
-// they lag.
+// create sends a POST, which costs the API server about half of an apply. If the name is taken, the informers did
+// not show the object: it lacks the label that they select by, or they lag.
 func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
 	object, err := result.Desired.Object()
 	if err != nil {
@@ -123,7 +121,7 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	}
 	switch {
 	case result.HandOver != nil:
-		startFrom(object, *result.HandOver) // It has more fields than are rendered.
+		setInitialReplicas(object, *result.HandOver) // So its fields are not the rendered ones.
 	case result.Shape != "":
 		annotate(object, v1.AnnotationCreatedShape, result.Shape)
 	}
@@ -134,21 +132,21 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	}
 	created, err := w.client.Create(ctx, result.Ref, body, FieldManager)
 	if apierrors.IsAlreadyExists(err) {
-		return w.existing(ctx, owner, application, result)
+		return w.handleExisting(ctx, owner, application, result)
 	}
 	if err != nil {
 		result.Err = fmt.Errorf("create %s: %w", result.Ref, err)
 		return result
 	}
-	return w.wrote(owner, result, created)
+	return w.recordWrite(owner, result, created)
 }
 
-// existing finds out whose the object is that keeps a child from being created. The
-// Application's own, if it lacks the label, gets it back.
-func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
+// handleExisting reads the object that has the name of a new child. If it is the Application's and lacks the label,
+// it gets the label back.
+func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
 	object, err := w.client.Get(ctx, result.Ref)
 	if err != nil {
-		// Gone in between is as good as any other failure: the next sync creates it.
+		// If it was deleted in between, the next sync creates the child.
 		result.Err = fmt.Errorf("get %s, whose name is taken: %w", result.Ref, err)
 		return result
 	}
@@ -161,11 +159,11 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 		result.Action = plan.Wait
 		result.Reason = "it is being deleted"
 		return result
-	case shown(object, application):
-		// The informers select it, so it is only that they lag: behind a create whose answer was lost,
-		// or that the process before this one did. The next sync waits until they show it.
+	case selected(object, application):
+		// The informers select it, so they only lag: behind a create whose response was lost, or that the
+		// previous leader sent. The next sync waits until they show it.
 		w.consistencyStore.WroteAt(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
-		result.Err = fmt.Errorf("create %s: %w", result.Ref, outOfDate(result.Ref, errUnseen))
+		result.Err = fmt.Errorf("create %s: %w", result.Ref, newConflict(result.Ref, errNotCached))
 		return result
 	}
 	result.Live = object
@@ -175,15 +173,15 @@ func (w *Writer) existing(ctx context.Context, owner cache.ObjectName, applicati
 	return w.relabel(ctx, owner, result)
 }
 
-// shown reports whether the informers show an object as one that may be the Application's.
-func shown(object metav1.Object, application *v1.Application) bool {
+// selected reports whether the informers show the object as a possible child of the Application.
+func selected(object metav1.Object, application *v1.Application) bool {
 	labels := object.GetLabels()
 	return labels[v1.LabelManagedBy] == v1.ManagedBy &&
 		(labels[v1.LabelApplication] == application.Name || metav1.GetControllerOfNoCopy(object) != nil)
 }
 
-// relabel puts the labels back by which the informers select, and nothing else: what else is to
-// be done depends on the rest of the child, and the next sync will see that.
+// relabel restores the labels that the informers select by, and nothing else: any other change depends on the rest
+// of the child, which the next sync will see.
 func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	object, err := result.Desired.Object()
 	if err != nil {
@@ -203,14 +201,14 @@ func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result pla
 		result.Err = fmt.Errorf("label %s: %w", result.Ref, err)
 		return result
 	}
-	return w.wrote(owner, result, labelled)
+	return w.recordWrite(owner, result, labelled)
 }
 
-// apply brings a live child to what was rendered.
+// apply applies what was rendered to a live child.
 //
-// Where others are to blame for the difference, list items are exchanged first. Where the
-// Application changed, the apply comes first, since it takes away by itself what was ours, and what
-// is in its way may be others' only if it is refused.
+// If another writer caused the difference, the pre-patch exchanges list items first. If the Application changed, the
+// apply comes first, since it removes our own old items itself; only if it is refused, items of other writers may be
+// in its way.
 func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	if result.HandOver != nil {
 		if _, err := w.handOverReplicas(ctx, result); err != nil {
@@ -218,27 +216,27 @@ func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.
 			return result
 		}
 	}
-	rekey := result.Rekey != nil && result.Drift
-	applied, err := w.bring(ctx, result, rekey)
-	if apierrors.IsInvalid(err) && result.Rekey != nil && !rekey {
-		applied, err = w.bring(ctx, result, true)
+	prePatch := result.Rekey != nil && result.Drift
+	applied, err := w.sendApply(ctx, result, prePatch)
+	if apierrors.IsInvalid(err) && result.Rekey != nil && !prePatch {
+		applied, err = w.sendApply(ctx, result, true)
 	}
 	if err != nil {
 		result.Err = err
 		return result
 	}
-	return w.wrote(owner, result, applied)
+	return w.recordWrite(owner, result, applied)
 }
 
-// bring sends the apply, and before it what it needs. The UID in the body makes the API server
-// refuse if the object is not the one that was planned for.
-func (w *Writer) bring(ctx context.Context, result plan.Result, rekey bool) (*metav1.PartialObjectMetadata, error) {
-	if rekey {
-		if err := w.rekey(ctx, result); err != nil {
+// sendApply sends the apply, after the requests that it needs. The UID in the body makes the API server refuse it if
+// the object was replaced.
+func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch bool) (*metav1.PartialObjectMetadata, error) {
+	if prePatch {
+		if err := w.sendPrePatch(ctx, result); err != nil {
 			return nil, err
 		}
 	}
-	if CreatedByPost(result.Live) && !keepsShape(result) || rekey {
+	if CreatedByPost(result.Live) && !keepsFieldSet(result) || prePatch {
 		if err := w.convertManagedFields(ctx, result); err != nil {
 			return nil, err
 		}
@@ -259,9 +257,9 @@ func (w *Writer) bring(ctx context.Context, result plan.Result, rekey bool) (*me
 	return applied, nil
 }
 
-// rekey exchanges list items whose keys others changed for those that were rendered. The
-// resourceVersion makes it fail if the list changed again.
-func (w *Writer) rekey(ctx context.Context, result plan.Result) error {
+// sendPrePatch replaces list items whose keys another writer changed with the rendered items. The resourceVersion
+// makes it fail if the list has changed again.
+func (w *Writer) sendPrePatch(ctx context.Context, result plan.Result) error {
 	patch := maps.Clone(result.Rekey)
 	patch["metadata"] = map[string]any{
 		"uid":             result.Live.GetUID(),
@@ -277,28 +275,27 @@ func (w *Writer) rekey(ctx context.Context, result plan.Result) error {
 	return nil
 }
 
-// patch sends a patch whose body names the UID. Where the name belongs to another object by now,
-// the API server calls that an invalid change of an immutable field. But nothing is wrong with
-// the child; the plan is out of date, which is a conflict.
+// patch sends a patch whose body names the UID. If another object has the name by now, the API server reports an
+// invalid change of an immutable field. But the child is valid and the plan is out of date, so this is a conflict.
 func (w *Writer) patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error) {
 	object, err := w.client.Patch(ctx, ref, kind, body, manager)
 	var answer apierrors.APIStatus
 	if apierrors.IsInvalid(err) && errors.As(err, &answer) && answer.Status().Details != nil {
 		for _, cause := range answer.Status().Details.Causes {
 			if cause.Field == "metadata.uid" {
-				return nil, outOfDate(ref, errReplaced)
+				return nil, newConflict(ref, errReplaced)
 			}
 		}
 	}
 	return object, err
 }
 
-// outOfDate is the conflict of a write that was planned for something else than there is.
-func outOfDate(ref child.Ref, cause error) error {
+// newConflict returns the error of a write whose plan is out of date.
+func newConflict(ref child.Ref, cause error) error {
 	return apierrors.NewConflict(ref.Kind.GroupVersionResource().GroupResource(), ref.Name, cause)
 }
 
-// delete removes exactly the object that was planned for: same UID, same resourceVersion.
+// delete deletes exactly the planned object: same UID, same resourceVersion.
 func (w *Writer) delete(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	uid, version := result.Live.GetUID(), result.Live.GetResourceVersion()
 	err := w.client.Delete(ctx, result.Ref, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
@@ -310,8 +307,8 @@ func (w *Writer) delete(ctx context.Context, owner cache.ObjectName, result plan
 	return result
 }
 
-// wrote notes what the API server answered.
-func (w *Writer) wrote(owner cache.ObjectName, result plan.Result, object metav1.Object) plan.Result {
+// recordWrite records the response in the result and in the consistency store.
+func (w *Writer) recordWrite(owner cache.ObjectName, result plan.Result, object metav1.Object) plan.Result {
 	result.UID = object.GetUID()
 	result.ResourceVersion = object.GetResourceVersion()
 	result.Generation = object.GetGeneration()
@@ -320,6 +317,6 @@ func (w *Writer) wrote(owner cache.ObjectName, result plan.Result, object metav1
 }
 
 var (
-	errReplaced = errors.New("the object was deleted and another one of its name created")
-	errUnseen   = errors.New("the object exists, and the caches do not show it yet")
+	errReplaced  = errors.New("the object was deleted and recreated")
+	errNotCached = errors.New("the object exists, but the caches have not observed it")
 )

@@ -72,15 +72,15 @@ func Alone(ctx context.Context, work func(ctx, lease context.Context)) error {
 // Controller keeps the children of all Applications. Make it with New, run it once with Run.
 type Controller struct {
 	Config
-	settling   *settling
-	queue      *queue
-	contention *apply.Contention
-	deferred   *deferredStatus
-	rested     *rested
-	grants     *grants
-	watchdog   *watchdog
-	classes    *classStatuses
-	synced     []cache.DoneChecker
+	settling      *settling
+	queue         *queue
+	repairBackoff *apply.RepairBackoff
+	deferred      *deferredStatus
+	rested        *rested
+	grants        *grants
+	watchdog      *watchdog
+	classes       *classStatuses
+	synced        []cache.DoneChecker
 }
 
 // New makes a Controller and registers its handlers, so the informers must not run yet.
@@ -96,14 +96,14 @@ func New(config Config) (*Controller, error) {
 	}
 	config.CaughtUp = sync.OnceFunc(config.CaughtUp)
 	c := &Controller{
-		Config:     config,
-		settling:   newSettling(),
-		queue:      newQueue(config.Debug),
-		contention: apply.NewContention(),
-		deferred:   newDeferredStatus(),
-		rested:     newRested(),
-		watchdog:   newWatchdog(),
-		classes:    newClassStatuses(config.Informers, config.Classes),
+		Config:        config,
+		settling:      newSettling(),
+		queue:         newQueue(config.Debug),
+		repairBackoff: apply.NewRepairBackoff(),
+		deferred:      newDeferredStatus(),
+		rested:        newRested(),
+		watchdog:      newWatchdog(),
+		classes:       newClassStatuses(config.Informers, config.Classes),
 	}
 	config.Debug.SetQueue(c.queueState)
 	c.grants = newGrants(config.Informers, c.queue.enqueue)

@@ -42,7 +42,7 @@ func (c *Controller) observe(key cache.ObjectName) (snapshot child.Snapshot, fou
 // hold traffic up, and an Ingress to let it in. It reads from the API server only where status still
 // lists such a child, that is once.
 func (c *Controller) observeUnseen(ctx context.Context, snapshot child.Snapshot, desired []child.Desired) (child.Snapshot, error) {
-	unseen, err := c.Writer.Unseen(ctx, snapshot, desired)
+	unseen, err := c.Writer.GetUncached(ctx, snapshot, desired)
 	if err != nil || len(unseen) == 0 {
 		return snapshot, err
 	}

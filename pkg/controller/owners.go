@@ -53,7 +53,7 @@ func (c *Controller) setOwners(ctx context.Context, snapshot child.Snapshot) (ow
 	if slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
 		// It may go as soon as this has ended: then nobody looks for what the caches do not show.
 		var uncached map[child.Ref]child.Object
-		uncached, failed = c.Writer.Uncached(ctx, snapshot)
+		uncached, failed = c.Writer.GetAllUncached(ctx, snapshot)
 		maps.Copy(children, uncached)
 	}
 	orphan := orphans(application)
@@ -81,7 +81,7 @@ func (c *Controller) setOwners(ctx context.Context, snapshot child.Snapshot) (ow
 // releaseAll releases children. One that others make collectable again and again is released ever more
 // seldom, but at the end of the Application in any case.
 func (c *Controller) releaseAll(ctx context.Context, application *v1.Application, children map[child.Ref]child.Object, failed ownerErrors) {
-	held, _ := c.contention.Held(application.UID, time.Now())
+	held, _ := c.repairBackoff.InBackoff(application.UID, time.Now())
 	for ref, live := range children {
 		if held[ref] && application.DeletionTimestamp == nil {
 			failed[ref] = errContended
@@ -92,7 +92,7 @@ func (c *Controller) releaseAll(ctx context.Context, application *v1.Application
 			continue
 		}
 		if live.GetAnnotations()[v1.AnnotationOwnerUID] != "" {
-			c.contention.Repaired(application.UID, ref, time.Now())
+			c.repairBackoff.Repaired(application.UID, ref, time.Now())
 		}
 		c.tellChild(application, ref, v1.EventOrphaned, actionRelease, "Released: deletionPolicy is Orphan")
 	}
@@ -117,7 +117,7 @@ type ownerErrors map[child.Ref]error
 
 var errContended = errors.New("others keep undoing what Fairlead sets")
 
-// err is one error for all, nil if there is none. Contention is none: its hold ends without a retry.
+// err is one error for all, nil if there is none. RepairBackoff is none: its hold ends without a retry.
 func (e ownerErrors) err() error {
 	refs := slices.SortedFunc(maps.Keys(e), func(a, b child.Ref) int { return strings.Compare(a.String(), b.String()) })
 	var errs []error

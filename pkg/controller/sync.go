@@ -71,7 +71,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	}
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
 		c.grants.forget(key)
-		_, holdFor := c.contention.Held(application.UID, time.Now())
+		_, holdFor := c.repairBackoff.InBackoff(application.UID, time.Now())
 		return awaitEvent(unowned.err()).lookAgain(holdFor)
 	}
 	rollout := health.Assess(snapshot, time.Now())
@@ -104,13 +104,13 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		return failed(err)
 	}
 	stages.Rendered(len(desired))
-	held, holdFor := c.contention.Held(application.UID, time.Now())
+	held, holdFor := c.repairBackoff.InBackoff(application.UID, time.Now())
 	steps, err := plan.Compute(c.Differ, plan.Input{
 		Snapshot: snapshot,
 		Desired:  desired,
 		Kept:     keptRevisions(application, record),
 		Held:     held,
-		Applied:  c.contention.Renderings(application.UID),
+		Applied:  c.repairBackoff.LastApplied(application.UID),
 		Missing:  uses.missingMessage(),
 	})
 	if err != nil {
@@ -155,9 +155,9 @@ func (c *Controller) write(ctx context.Context, application *v1.Application, ste
 		switch {
 		case !result.Changed():
 		case result.Drift:
-			c.contention.Repaired(application.UID, result.Ref, time.Now())
+			c.repairBackoff.Repaired(application.UID, result.Ref, time.Now())
 		case result.Action == plan.Apply, result.Action == plan.Scale:
-			c.contention.Applied(application.UID, result.Ref, result.Rendering(), time.Now())
+			c.repairBackoff.Applied(application.UID, result.Ref, result.Rendering(), time.Now())
 		}
 	}
 	return results

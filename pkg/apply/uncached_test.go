@@ -27,7 +27,7 @@ func TestUnseen(t *testing.T) {
 		f.application.Status.Resources = append(f.application.Status.Resources, v1.ResourceStatus{Group: kind.Group, Kind: kind.Kind, Name: "web"})
 	}
 	before := len(f.requests())
-	got, err := f.writer.Unseen(t.Context(), child.Snapshot{
+	got, err := f.writer.GetUncached(t.Context(), child.Snapshot{
 		Application: f.application,
 		Children:    map[child.Ref]child.Object{ref(child.ServiceAccount): f.cached(child.ServiceAccount)},
 	}, nil)
@@ -46,7 +46,7 @@ func TestUnseenThatCannotBeRead(t *testing.T) {
 	f := newFixture(t)
 	f.application.Status.Resources = []v1.ResourceStatus{{Kind: child.ConfigMap.Kind, Name: "web"}}
 	f.on("get", func() error { return errBroken })
-	if got, err := f.writer.Unseen(t.Context(), child.Snapshot{Application: f.application}, nil); err == nil {
+	if got, err := f.writer.GetUncached(t.Context(), child.Snapshot{Application: f.application}, nil); err == nil {
 		t.Errorf("without an answer, unseen are %v", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestUncached(t *testing.T) {
 				{Kind: child.Service.Kind, Name: "web"}, // It was never there.
 			}
 			f.on("get", func() error { return test.answer })
-			uncached, failed := f.writer.Uncached(t.Context(), child.Snapshot{
+			uncached, failed := f.writer.GetAllUncached(t.Context(), child.Snapshot{
 				Application: f.application, Unavailable: map[child.Kind]child.Unavailable{child.Ingress: test.unserved},
 			})
 			if (uncached[ref(child.Ingress)] != nil) != (test.want == "read") || (failed[ref(child.Ingress)] != nil) != (test.want == "failed") || len(uncached)+len(failed) > 1 {

@@ -20,7 +20,7 @@ const owner types.UID = "application-uid"
 
 // The pause after each repair of a child that somebody changes back at once.
 func TestPauses(t *testing.T) {
-	c := NewContention()
+	c := NewRepairBackoff()
 	at := noon
 	for i, pause := range []time.Duration{
 		0, 0, 0, 0, // A person who tries something is not kept waiting.
@@ -28,28 +28,28 @@ func TestPauses(t *testing.T) {
 		80 * time.Second, 160 * time.Second, 5 * time.Minute, 5 * time.Minute, 5 * time.Minute,
 	} {
 		c.Repaired(owner, ref(child.Deployment), at)
-		held, next := c.Held(owner, at)
+		held, next := c.InBackoff(owner, at)
 		if next != pause || held[ref(child.Deployment)] != (pause > 0) {
 			t.Errorf("after repair %d it is held %t for %s, want %s", i+1, held[ref(child.Deployment)], next, pause)
 		}
 		if pause > 0 {
-			if _, next := c.Held(owner, at.Add(pause-time.Millisecond)); next != time.Millisecond {
+			if _, next := c.InBackoff(owner, at.Add(pause-time.Millisecond)); next != time.Millisecond {
 				t.Errorf("after repair %d, shortly before the end of the pause, it is held for %s", i+1, next)
 			}
 		}
 		at = at.Add(pause)
-		if held, next := c.Held(owner, at); len(held) != 0 || next != 0 {
+		if held, next := c.InBackoff(owner, at); len(held) != 0 || next != 0 {
 			t.Errorf("after repair %d and its pause %v is held for %s", i+1, held, next)
 		}
 	}
 }
 
 func TestPausesStayBounded(t *testing.T) {
-	c := NewContention()
+	c := NewRepairBackoff()
 	at := noon
 	for range 1000 {
 		c.Repaired(owner, ref(child.Deployment), at)
-		_, next := c.Held(owner, at)
+		_, next := c.InBackoff(owner, at)
 		if next < 0 || next > 5*time.Minute {
 			t.Fatalf("a pause of %s", next)
 		}
@@ -58,8 +58,8 @@ func TestPausesStayBounded(t *testing.T) {
 }
 
 // repair repairs the child so often that it is held.
-func repair(c *Contention, uid types.UID, r child.Ref, at time.Time) {
-	for range freeRepairs {
+func repair(c *RepairBackoff, uid types.UID, r child.Ref, at time.Time) {
+	for range immediateRepairs {
 		c.Repaired(uid, r, at)
 	}
 }
@@ -71,15 +71,15 @@ func TestCalmForgives(t *testing.T) {
 		want  time.Duration
 	}{
 		{"soon", time.Minute, 10 * time.Second},
-		{"at the end of the calm", 10 * time.Minute, 10 * time.Second},
-		{"after the calm", 10*time.Minute + time.Second, 0},
+		{"at the end of the resetAfter", 10 * time.Minute, 10 * time.Second},
+		{"after the resetAfter", 10*time.Minute + time.Second, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := NewContention()
+			c := NewRepairBackoff()
 			repair(c, owner, ref(child.Deployment), noon)
 			at := noon.Add(test.after)
 			c.Repaired(owner, ref(child.Deployment), at)
-			if _, next := c.Held(owner, at); next != test.want {
+			if _, next := c.InBackoff(owner, at); next != test.want {
 				t.Errorf("it is held for %s, want %s", next, test.want)
 			}
 		})
@@ -87,11 +87,11 @@ func TestCalmForgives(t *testing.T) {
 }
 
 func TestChildrenAndOwnersAreApart(t *testing.T) {
-	c := NewContention()
+	c := NewRepairBackoff()
 	repair(c, owner, ref(child.Deployment), noon)
 	repair(c, owner, ref(child.Service), noon.Add(time.Second))
 	c.Repaired(owner, ref(child.Ingress), noon)
-	held, next := c.Held(owner, noon.Add(time.Second))
+	held, next := c.InBackoff(owner, noon.Add(time.Second))
 	if len(held) != 2 || !held[ref(child.Deployment)] || !held[ref(child.Service)] {
 		t.Errorf("held are %v, want the Deployment and the Service", held)
 	}
@@ -99,14 +99,14 @@ func TestChildrenAndOwnersAreApart(t *testing.T) {
 		t.Errorf("the first may be repaired in %s, want 4s: the Deployment", next)
 	}
 	// An Application that was deleted and made again has a new UID, and starts anew.
-	if held, next := c.Held("another-uid", noon); held != nil || next != 0 {
+	if held, next := c.InBackoff("another-uid", noon); held != nil || next != 0 {
 		t.Errorf("another owner has %v held for %s", held, next)
 	}
 }
 
 // Nothing is kept of Applications that are gone, although nobody says so.
 func TestSweep(t *testing.T) {
-	c := NewContention()
+	c := NewRepairBackoff()
 	for i := range 100 {
 		c.Repaired(types.UID(fmt.Sprint(i)), ref(child.Deployment), noon)
 	}
@@ -118,7 +118,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestConcurrentRepairs(t *testing.T) {
-	c := NewContention()
+	c := NewRepairBackoff()
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
@@ -126,12 +126,12 @@ func TestConcurrentRepairs(t *testing.T) {
 			for i := range 200 {
 				at := noon.Add(time.Duration(i) * time.Minute)
 				c.Repaired(uid, ref(child.Deployment), at)
-				c.Held(uid, at)
+				c.InBackoff(uid, at)
 			}
 		})
 	}
 	all.Wait()
-	if held, _ := c.Held("0", noon.Add(200*time.Minute)); !held[ref(child.Deployment)] {
+	if held, _ := c.InBackoff("0", noon.Add(200*time.Minute)); !held[ref(child.Deployment)] {
 		t.Error("what was repaired 400 times within minutes is not held")
 	}
 }
@@ -139,25 +139,25 @@ func TestConcurrentRepairs(t *testing.T) {
 // The rendering that was applied last is remembered for as long as a repair would be, apart from
 // the repairs.
 func TestRenderings(t *testing.T) {
-	c := NewContention()
-	if got := c.Renderings(owner); len(got) != 0 {
+	c := NewRepairBackoff()
+	if got := c.LastApplied(owner); len(got) != 0 {
 		t.Errorf("at first it remembers %v", got)
 	}
 	c.Applied(owner, ref(child.Deployment), "one", noon)
 	c.Applied(owner, ref(child.Deployment), "two", noon)
 	c.Repaired(owner, ref(child.Service), noon)
-	if got := c.Renderings(owner); len(got) != 1 || got[ref(child.Deployment)] != "two" {
+	if got := c.LastApplied(owner); len(got) != 1 || got[ref(child.Deployment)] != "two" {
 		t.Errorf("it remembers %v, want the second rendering of the Deployment", got)
 	}
-	if held, _ := c.Held(owner, noon); len(held) != 0 {
+	if held, _ := c.InBackoff(owner, noon); len(held) != 0 {
 		t.Errorf("what was applied is held: %v", held)
 	}
 	repair(c, owner, ref(child.Deployment), noon)
-	if got := c.Renderings(owner); got[ref(child.Deployment)] != "two" {
+	if got := c.LastApplied(owner); got[ref(child.Deployment)] != "two" {
 		t.Errorf("after repairs it remembers %v", got)
 	}
-	c.Repaired("late", ref(child.Service), noon.Add(calm+time.Second))
-	if got := c.Renderings(owner); len(got) != 0 {
-		t.Errorf("after the calm it remembers %v", got)
+	c.Repaired("late", ref(child.Service), noon.Add(resetAfter+time.Second))
+	if got := c.LastApplied(owner); len(got) != 0 {
+		t.Errorf("after the resetAfter it remembers %v", got)
 	}
 }

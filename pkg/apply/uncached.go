@@ -15,11 +15,11 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Unseen reads the children that status lists and the informers do not show, because somebody took
-// the label off by which they select. Left out are those that are gone, that are not the Application's,
-// or whose API is not served; and those that are rendered, which are met when they are created. It is for
-// the end of a child, or of the Application, after which nobody looks for it any more.
-func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered []child.Desired) (map[child.Ref]child.Object, error) {
+// GetUncached reads the children that status lists but the informers do not show, because another writer removed
+// the label that they select by. It leaves out children that no longer exist, that are not the Application's, or
+// whose API is unavailable; and rendered children, which the writer meets when it creates them. Call it before a
+// child or its Application goes: nothing looks for the child afterwards.
+func (w *Writer) GetUncached(ctx context.Context, snapshot child.Snapshot, rendered []child.Desired) (map[child.Ref]child.Object, error) {
 	unseen := map[child.Ref]child.Object{}
 	for _, resource := range snapshot.Application.Status.Resources {
 		ref, known := refOf(snapshot.Application, resource)
@@ -45,10 +45,10 @@ func (w *Writer) Unseen(ctx context.Context, snapshot child.Snapshot, rendered [
 	return unseen, nil
 }
 
-// Uncached reads the children that status lists by their UID and the informers do not show, whatever the
-// reason: it is for the moment after which nothing protects them any more. A child whose API is not served
-// is gone. One that cannot be read is not, so it is in failed, with the error.
-func (w *Writer) Uncached(ctx context.Context, snapshot child.Snapshot) (uncached map[child.Ref]child.Object, failed map[child.Ref]error) {
+// GetAllUncached reads the children that status lists by UID but the informers do not show, for whatever reason.
+// Call it before the last protection of the children goes. A child whose API is not served no longer exists. A child
+// that cannot be read may exist, so it is in failed, with the error.
+func (w *Writer) GetAllUncached(ctx context.Context, snapshot child.Snapshot) (uncached map[child.Ref]child.Object, failed map[child.Ref]error) {
 	uncached, failed = map[child.Ref]child.Object{}, map[child.Ref]error{}
 	for _, resource := range snapshot.Application.Status.Resources {
 		ref, known := refOf(snapshot.Application, resource)
@@ -67,14 +67,14 @@ func (w *Writer) Uncached(ctx context.Context, snapshot child.Snapshot) (uncache
 	return uncached, failed
 }
 
-// typeNotFound reports whether an API server did not know the type. Of several one may lag, so where the
-// cluster is known to serve the type this says nothing of the object.
+// typeNotFound reports whether an API server did not know the type. One of several API servers may lag, so if the
+// cluster is known to serve the type, this says nothing about the object.
 func typeNotFound(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// refOf finds the kind again of which status has no version. It is not known if an older or newer
-// Fairlead wrote the status.
+// refOf returns the Ref of a resource: status has no version. The kind is unknown if an older or newer Fairlead
+// wrote the status.
 func refOf(application *v1.Application, resource v1.ResourceStatus) (ref child.Ref, known bool) {
 	for _, kind := range child.AllKinds() {
 		if kind.Group == resource.Group && kind.Kind == resource.Kind {
