@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 // bench measures goal after goal and reports.
@@ -25,39 +27,69 @@ type bench struct {
 	report   report.Report
 	// sample is what the raw client makes status of.
 	sample *sample
+	// lab has the Applications at rest.
+	lab *lab
 }
 
 // run measures what was asked for. When something fails, the table has what was measured until then.
 func (b *bench) run(ctx context.Context) error {
 	b.report.Environment = environment(b.options)
-	err := b.measure(ctx)
-	order := append(slices.Clone(goalNames), "Peer")
+	err := (&steps.Runner{Printer: b.progress.Printer}).Run(ctx, b.steps())
+	if b.lab != nil {
+		err = errors.Join(err, b.lab.close())
+	}
 	slices.SortStableFunc(b.report.Rows, func(a, b report.Row) int {
-		return slices.Index(order, a.Goal) - slices.Index(order, b.Goal)
+		return slices.Index(goalNames, a.Goal) - slices.Index(goalNames, b.Goal)
 	})
 	if len(b.report.Rows) > 0 {
-		if err := b.print(); err != nil {
-			return err
-		}
+		err = errors.Join(err, b.print())
 	}
 	return err
 }
 
-func (b *bench) measure(ctx context.Context) error {
+// steps are what the benchmark does for the goals that were asked for, in order.
+func (b *bench) steps() []steps.Step {
+	var all []steps.Step
 	if b.options.wants("G1", "G2") {
-		if err := b.measureConvergence(ctx); err != nil {
+		all = append(all, steps.Step{Title: "G1, G2: new Applications", Run: b.measureConvergence})
+	}
+	// What takes Applications at rest happens in one control plane: making them takes the longest.
+	switch {
+	case b.options.wants("G5"):
+		all = append(all, steps.Step{Title: "G5: memory of Applications", Run: b.inNewLab(b.measureSlope)})
+	case b.options.wants("G3", "G4", "G6", "G7", "G9", "G10", "G12"):
+		all = append(all, steps.Step{Title: "Applications at rest, for the other goals", Run: b.inNewLab(func(ctx context.Context, l *lab) error {
+			return b.populate(ctx, l, b.options.applications)
+		})})
+	}
+	for _, goal := range []struct {
+		name, title string
+		measure     func(context.Context, *lab) error
+	}{
+		{"G4", "restarts", b.measureRestart},
+		{"G3", "resyncs", b.measureResync},
+		{"G6", "repair of drift", b.measureDrift},
+		{"G10", "webhooks", b.measureWebhooks},
+		{"G7", "changes", b.measureChurn},
+		{"G9", "an outage of the API server", b.measureOutage},
+		{"G12", "a noisy tenant", b.measureNeighbours},
+		{"G5", "memory of other objects", b.measureForeign}, // The last: these objects would be in the way of the others.
+	} {
+		if b.options.wants(goal.name) {
+			all = append(all, steps.Step{Title: goal.name + ": " + goal.title, Run: func(ctx context.Context) error { return goal.measure(ctx, b.lab) }})
+		}
+	}
+	return all
+}
+
+// inNewLab starts the lab of the steps that follow.
+func (b *bench) inNewLab(run func(context.Context, *lab) error) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		if b.lab, err = newLab(ctx, b.options); err != nil {
 			return err
 		}
+		return run(ctx, b.lab)
 	}
-	if b.options.template != "" {
-		if err := b.measurePeer(ctx); err != nil {
-			return fmt.Errorf("peer: %w", err)
-		}
-	}
-	if b.options.wants("G3", "G4", "G5", "G6", "G7", "G9", "G10", "G12") {
-		return b.measureSettled(ctx)
-	}
-	return nil
 }
 
 func (b *bench) measureConvergence(ctx context.Context) error {
@@ -108,15 +140,9 @@ func (b *bench) print() error {
 	if err := report.WriteTable(b.out, b.report.Rows); err != nil {
 		return err
 	}
-	for _, requests := range []struct {
-		of     string
-		counts []report.Count
-	}{{"new Applications", b.report.Requests}, {"new objects of " + b.options.resource, b.report.PeerRequests}} {
-		if len(requests.counts) == 0 {
-			continue
-		}
-		fmt.Fprintf(b.out, "\nRequests of %d %s, from the audit log:\n\n", b.options.applications, requests.of)
-		if err := report.WriteCounts(b.out, requests.counts); err != nil {
+	if len(b.report.Requests) > 0 {
+		fmt.Fprintf(b.out, "\nRequests of %d new Applications, from the audit log:\n\n", b.options.applications)
+		if err := report.WriteCounts(b.out, b.report.Requests); err != nil {
 			return err
 		}
 	}

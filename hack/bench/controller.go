@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +17,9 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"fairlead.dev/fairlead/hack/internal/metrics"
 )
 
 // controller is the real executable at work, as somebody runs it on a cluster.
@@ -95,40 +95,41 @@ func (c *controller) get(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
-// metrics is what /metrics says.
-type metrics map[string]*dto.MetricFamily
+// exposition is what /metrics says.
+type exposition struct{ metrics.Families }
 
-func (c *controller) metrics(ctx context.Context) (metrics, error) {
+func (c *controller) metrics(ctx context.Context) (exposition, error) {
 	body, err := c.get(ctx, "/metrics")
 	if err != nil {
-		return nil, err
+		return exposition{}, err
 	}
-	return parseMetrics(body)
+	families, err := metrics.Parse(body)
+	return exposition{families}, err
 }
 
 // syncs is how many syncs have ended.
-func (m metrics) syncs() int {
+func (m exposition) syncs() int {
 	n := 0
-	for _, series := range m["fairlead_sync_duration_seconds"].GetMetric() {
+	for _, series := range m.Families["fairlead_sync_duration_seconds"].GetMetric() {
 		n += int(series.GetHistogram().GetSampleCount())
 	}
 	return n
 }
 
 // depth is how many keys wait for a worker.
-func (m metrics) depth() int { return int(m.ofQueue("workqueue_depth").GetGauge().GetValue()) }
+func (m exposition) depth() int { return int(m.ofQueue("workqueue_depth").GetGauge().GetValue()) }
 
-// idle tells whether no key waits and no worker is busy. For the latter there is a gauge too, but it is only written
+// idle reports whether no key waits and no worker is busy. For the latter there is a gauge too, but it is only written
 // twice a second, which is longer than what is measured.
-func (m metrics) idle() bool {
+func (m exposition) idle() bool {
 	taken := m.ofQueue("workqueue_queue_duration_seconds").GetHistogram().GetSampleCount()
 	done := m.ofQueue("workqueue_work_duration_seconds").GetHistogram().GetSampleCount()
 	return m.depth() == 0 && taken == done
 }
 
 // ofQueue is a metric of the work queue; nil, which has no values, if there is none.
-func (m metrics) ofQueue(name string) *dto.Metric {
-	for _, series := range m[name].GetMetric() {
+func (m exposition) ofQueue(name string) *dto.Metric {
+	for _, series := range m.Families[name].GetMetric() {
 		for _, pair := range series.GetLabel() {
 			if pair.GetName() == "name" && pair.GetValue() == "applications" {
 				return series
@@ -140,22 +141,10 @@ func (m metrics) ofQueue(name string) *dto.Metric {
 
 // awaitSyncs waits until there were so many syncs and nothing is left to do, looking once a period.
 func (c *controller) awaitSyncs(ctx context.Context, syncs int, period time.Duration) error {
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
-	for {
+	return wait.PollUntilContextCancel(ctx, period, true, func(ctx context.Context) (bool, error) {
 		m, err := c.metrics(ctx)
-		if err != nil {
-			return err
-		}
-		if m.syncs() >= syncs && m.idle() {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+		return err == nil && m.syncs() >= syncs && m.idle(), err
+	})
 }
 
 // collectGarbage makes the controller's memory what it needs: it collects, and waits until the runtime has given back what
@@ -198,17 +187,8 @@ func (c *controller) heap(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, series := range m["go_memstats_heap_alloc_bytes"].GetMetric() {
+	for _, series := range m.Families["go_memstats_heap_alloc_bytes"].GetMetric() {
 		return series.GetGauge().GetValue(), nil
 	}
 	return 0, errors.New("the controller has no metric go_memstats_heap_alloc_bytes")
-}
-
-func parseMetrics(exposition []byte) (metrics, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(exposition))
-	if err != nil {
-		return nil, fmt.Errorf("parse metrics: %w", err)
-	}
-	return families, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -130,7 +131,7 @@ func (b *bench) convergeByController(ctx context.Context, l *lab, writes *reques
 	})
 }
 
-// settled tells whether n Applications have got their children and a status since.
+// settled reports whether n Applications have got their children and a status since.
 func settled(n int) func([]event) bool {
 	return func(events []event) bool {
 		created, told := 0, map[string]bool{}
@@ -229,30 +230,22 @@ func (l *lab) newSample(ctx context.Context) (s *sample, err error) {
 }
 
 func (l *lab) sampleOf(ctx context.Context, c *controller, application *v1.Application) (*sample, error) {
-	const patience = 2 * time.Minute
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the controller has not brought an Application to rest with %d children within %s", children, patience))
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		live, err := l.clients.fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
-		if err != nil {
-			return nil, err
-		}
-		if len(live.Status.Resources) == children {
-			s := &sample{application: live}
-			if s.connections, err = c.connections(c.port); err != nil {
-				return nil, err
-			}
-			s.status, err = json.Marshal(live.Status)
-			return s, errors.Join(err, l.checkIdentical(ctx, live))
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	const patience, period = 2 * time.Minute, 50 * time.Millisecond
+	var live *v1.Application
+	err := wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
+		var err error
+		live, err = l.clients.fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+		return err == nil && len(live.Status.Resources) == children, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("wait until the controller has brought an Application to rest with %d children: %w", children, err)
 	}
+	s := &sample{application: live}
+	if s.connections, err = c.connections(c.port); err != nil {
+		return nil, err
+	}
+	s.status, err = json.Marshal(live.Status)
+	return s, errors.Join(err, l.checkIdentical(ctx, live))
 }
 
 func (l *lab) createIn(ctx context.Context, namespace, name string) (*v1.Application, error) {

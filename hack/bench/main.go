@@ -14,12 +14,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
 	"fairlead.dev/fairlead/hack/internal/process"
+	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 func main() {
@@ -51,13 +51,13 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintf(errOut, "bench: %v\n", err)
 		return 2
 	}
-	b := &bench{options: o, progress: &progress{out: errOut, began: time.Now()}, out: out}
-	if err := b.run(ctx); err != nil {
-		if errors.Is(err, process.ErrInterrupted) {
-			err = process.ErrInterrupted
-		}
-		fmt.Fprintf(errOut, "bench: %v\n", err)
-		return 1
+	b := &bench{options: o, progress: &progress{steps.NewPrinter(errOut, os.Getenv)}, out: out}
+	err = b.run(ctx)
+	if err == nil {
+		return 0
 	}
-	return 0
+	if !errors.As(err, new(*steps.Failure)) { // Which has been printed.
+		fmt.Fprintf(errOut, "bench: %v\n", err)
+	}
+	return 1
 }

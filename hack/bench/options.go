@@ -41,7 +41,6 @@ type options struct {
 	// controllerArgs are more flags for the controller.
 	controllerArgs []string
 	durations
-	peer
 }
 
 // durations bound what lasts as long, and takes as much, as one likes.
@@ -80,7 +79,6 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	flags.DurationVar(&o.step, "step", 20*time.Second, "how long each rate is held in G7, G10 and G12")
 	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
 	flags.IntVar(&o.expensive, "expensive", 100, "how many of the most expensive Applications the noisy tenant of G12 has")
-	o.peer.addFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -132,10 +130,10 @@ func (o *options) validate() error {
 			errs = append(errs, fmt.Errorf("-goals has %q, but there are %s", goal, strings.Join(goalNames, ", ")))
 		}
 	}
-	return errors.Join(append(errs, o.peer.validate())...)
+	return errors.Join(errs...)
 }
 
-// wants tells whether one of the goals is to be measured.
+// wants reports whether the user asked for one of the goals.
 func (o *options) wants(goals ...string) bool {
 	return slices.ContainsFunc(goals, func(goal string) bool { return slices.Contains(o.goals, goal) })
 }

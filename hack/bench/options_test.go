@@ -42,11 +42,6 @@ func TestBadOptions(t *testing.T) {
 		{"-goals=G1,G8", `-goals has "G8", but there are G1, G2`},
 		{"-step=1ms", "-step is 1ms"},
 		{"-edits=0", "-edits is 0"},
-		{"-peer-children=3", "need -peer-template"},
-		{"-peer-template=a -peer-resource=b", `-peer-resource is "b", but must be group/version/plural`},
-		{"-peer-template=a", "-peer-children is 0"},
-		{"-peer-template=a", "needs -peer-command"},
-		{"-peer-template=a", "needs -peer-crds"},
 		{"more", `unexpected argument "more"`},
 	}
 	for _, test := range tests {

@@ -89,7 +89,7 @@ func (l *lab) changeAll(ctx context.Context) ([]*v1.Application, error) {
 	return changed, err
 }
 
-// allFollowed tells whether n Deployments and n status have been written.
+// allFollowed reports whether n Deployments and n status have been written.
 func allFollowed(n int) func([]event) bool {
 	return func(events []event) bool {
 		deployments, statuses := map[string]bool{}, map[string]bool{}

@@ -3,24 +3,13 @@
 
 package main
 
-import (
-	"fmt"
-	"io"
-	"time"
-)
+import "fairlead.dev/fairlead/hack/internal/steps"
 
-// progress tells what is being measured, a line each. The table goes elsewhere.
-type progress struct {
-	out   io.Writer
-	began time.Time
-}
+// progress prints what a step measures. The table goes elsewhere.
+type progress struct{ *steps.Printer }
 
 // step says what begins.
-func (p *progress) step(format string, args ...any) {
-	fmt.Fprintf(p.out, "%6s  %s\n", time.Since(p.began).Round(time.Second), fmt.Sprintf(format, args...))
-}
+func (p *progress) step(format string, args ...any) { p.Note(format, args...) }
 
 // result says what came out.
-func (p *progress) result(format string, args ...any) {
-	fmt.Fprintf(p.out, "%6s    %s\n", "", fmt.Sprintf(format, args...))
-}
+func (p *progress) result(format string, args ...any) { p.Measured(format, args...) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	dto "github.com/prometheus/client_model/go"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 )
@@ -57,34 +56,6 @@ func TestRepairs(t *testing.T) {
 	const want = "1 ≤ 10 ms, 2 ≤ 25 ms, 2 ≤ 50 ms, 2 ≤ 100 ms, 2 ≤ 250 ms, 2 ≤ 500 ms, 2 ≤ 1000 ms, longest 18 ms"
 	if text := histogram(got); text != want {
 		t.Errorf("got %q, want %q", text, want)
-	}
-}
-
-func TestBuckets(t *testing.T) {
-	histogram := func(counts ...uint64) *dto.Metric {
-		m := &dto.Metric{Histogram: &dto.Histogram{}}
-		for i, bound := range []float64{0.001, 0.01, math.Inf(1)} {
-			m.Histogram.Bucket = append(m.Histogram.Bucket, &dto.Bucket{UpperBound: &bound, CumulativeCount: &counts[i]})
-		}
-		return m
-	}
-	// Two webhooks with 50 reviews each, of which 10 were before.
-	b := sum([]*dto.Metric{histogram(30, 50, 50), histogram(30, 48, 50)}).minus(sum([]*dto.Metric{histogram(10, 10, 10)}))
-	if got := b.count(); got != 90 {
-		t.Errorf("%g observations, want 90", got)
-	}
-	// Of 90, 50 are in the first bucket and 38 in the second.
-	if got, want := b.quantile(0.5), 0.0009; math.Abs(got-want) > 1e-9 {
-		t.Errorf("median %g, want %g", got, want)
-	}
-	if got, want := b.quantile(0.75), 0.001+0.009*17.5/38; math.Abs(got-want) > 1e-9 {
-		t.Errorf("p75 %g, want %g", got, want)
-	}
-	if got := b.quantile(0.99); got != 0.01 {
-		t.Errorf("p99 %g, want the last finite bound", got)
-	}
-	if got := (buckets{}).quantile(0.99); got != 0 {
-		t.Errorf("of nothing: %g", got)
 	}
 }
 

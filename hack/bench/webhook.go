@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/hack/internal/metrics"
 )
 
 // G10: how long the webhooks take at a steady rate.
@@ -28,7 +28,7 @@ const (
 func (b *bench) measureWebhooks(ctx context.Context, l *lab) error {
 	b.progress.step("G10: %.0f admission reviews a second for %s", reviewRate, b.options.step)
 	var client report.Sample
-	var server buckets
+	var server metrics.Histogram
 	err := l.withController(ctx, func(c *controller) error {
 		if _, err := c.AwaitLog(ctx, webhooksRegistered); err != nil {
 			return err
@@ -47,21 +47,23 @@ func (b *bench) measureWebhooks(ctx context.Context, l *lab) error {
 			return err
 		}
 		after, err := c.metrics(ctx)
-		server = after.reviews().minus(before.reviews())
+		const histogram = "fairlead_admission_duration_seconds" // of both webhooks and all operations
+		server = after.Histogram(histogram, "")
+		server.Add(before.Histogram(histogram, ""), -1)
 		return err
 	}, "--webhook-bind-address=127.0.0.1:0", "--webhook-url=https://127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
-	if got, want := server.count(), reviewsEach*len(client); int(got) < want {
+	if got, want := server.Count(), reviewsEach*len(client); int(got) < want {
 		return fmt.Errorf("the webhooks were asked %.0f times, want %d", got, want)
 	}
-	b.progress.result("p99 %.2f ms in the server, %.2f ms at the client", server.quantile(0.99)*1000, client.Quantile(0.99))
+	b.progress.result("p99 %.2f ms in the server, %.2f ms at the client", server.Quantile(0.99)*1000, client.Quantile(0.99))
 	b.add(
 		report.Row{
 			Goal: "G10", What: "p99 of a webhook, in the server", Unit: "ms", Must: report.AtMost(20), Aim: report.AtMost(5),
-			Measured: report.Sample{server.quantile(0.99) * 1000},
-			Note:     fmt.Sprintf("%.0f reviews, from the controller's histogram, estimated within its buckets", server.count()),
+			Measured: report.Sample{server.Quantile(0.99) * 1000},
+			Note:     fmt.Sprintf("%.0f reviews, from the controller's histogram, estimated within its buckets", server.Count()),
 		},
 		report.Row{
 			Goal: "G10", What: "p99 of a creation, at the client", Unit: "ms", Measured: report.Sample{client.Quantile(0.99)},
@@ -87,60 +89,4 @@ func (l *lab) dryRuns(ctx context.Context, rate float64, lasting time.Duration) 
 		return err
 	})
 	return milliseconds, err
-}
-
-// buckets are how many observations of a histogram were at most as large as each bound.
-type buckets struct {
-	bounds []float64
-	counts []float64
-}
-
-// reviews adds the histograms of both webhooks and all operations up.
-func (m metrics) reviews() buckets { return sum(m["fairlead_admission_duration_seconds"].GetMetric()) }
-
-func sum(series []*dto.Metric) buckets {
-	var b buckets
-	for _, s := range series {
-		for i, bucket := range s.GetHistogram().GetBucket() {
-			if i == len(b.bounds) {
-				b.bounds, b.counts = append(b.bounds, bucket.GetUpperBound()), append(b.counts, 0)
-			}
-			b.counts[i] += float64(bucket.GetCumulativeCount())
-		}
-	}
-	return b
-}
-
-func (b buckets) minus(other buckets) buckets {
-	rest := buckets{bounds: b.bounds}
-	for i, count := range b.counts {
-		if i < len(other.counts) {
-			count -= other.counts[i]
-		}
-		rest.counts = append(rest.counts, count)
-	}
-	return rest
-}
-
-func (b buckets) count() float64 {
-	if len(b.counts) == 0 {
-		return 0
-	}
-	return b.counts[len(b.counts)-1]
-}
-
-// quantile estimates as Prometheus' histogram_quantile does: observations are spread evenly within their bucket. Beyond
-// the last finite bound, it is that bound.
-func (b buckets) quantile(q float64) float64 {
-	rank := q * b.count()
-	lower, below := 0.0, 0.0
-	for i, bound := range b.bounds {
-		if count := b.counts[i]; count >= rank && count > below && i < len(b.bounds)-1 {
-			return lower + (bound-lower)*(rank-below)/(count-below)
-		}
-		if i < len(b.bounds)-1 {
-			lower, below = bound, b.counts[i]
-		}
-	}
-	return lower
 }

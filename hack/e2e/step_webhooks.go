@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/metrics"
+	"fairlead.dev/fairlead/hack/internal/metrics"
 	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
@@ -137,29 +136,30 @@ func (s *story) askWebhooks(ctx context.Context) *load {
 }
 
 // webhookHistograms reads both histograms, added up over the replicas.
-func (s *story) webhookHistograms(ctx context.Context, token string) ([2]metrics.Histogram, error) {
-	own := metrics.Histogram{}
+func (s *story) webhookHistograms(ctx context.Context, token string) (both [2]metrics.Histogram, err error) {
 	pods, err := s.pods(ctx, operatorNamespace, operatorLabel)
 	if err != nil {
-		return [2]metrics.Histogram{}, err
+		return both, err
 	}
+	both[0] = metrics.Histogram{}
 	for _, pod := range pods {
 		exposition, err := scrape(ctx, fmt.Sprintf("https://%s:%d/metrics", pod.Status.PodIP, metricsPort), token)
 		if err != nil {
-			return [2]metrics.Histogram{}, fmt.Errorf("metrics of %s: %w", pod.Name, err)
+			return both, fmt.Errorf("metrics of %s: %w", pod.Name, err)
 		}
-		histogram, err := metrics.Read(bytes.NewReader(exposition), operatorHistogram, "")
+		families, err := metrics.Parse(exposition)
 		if err != nil {
-			return [2]metrics.Histogram{}, err
+			return both, err
 		}
-		own.Add(histogram, 1)
+		both[0].Add(families.Histogram(operatorHistogram, ""), 1)
 	}
 	exposition, err := s.kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
-		return [2]metrics.Histogram{}, fmt.Errorf("metrics of the API server: %w", err)
+		return both, fmt.Errorf("metrics of the API server: %w", err)
 	}
-	seen, err := metrics.Read(bytes.NewReader(exposition), apiServerHistogram, "fairlead.dev")
-	return [2]metrics.Histogram{own, seen}, err
+	families, err := metrics.Parse(exposition)
+	both[1] = families.Histogram(apiServerHistogram, "fairlead.dev")
+	return both, err
 }
 
 // metricsToken makes a ServiceAccount that may read metrics, as the one of Prometheus may, and returns its token.

@@ -29,8 +29,6 @@ type Report struct {
 	Rows        []Row             `json:"rows"`
 	// Requests are those that converging cost, of the repeat that made most.
 	Requests []Count `json:"requests,omitempty"`
-	// PeerRequests are those of another operator.
-	PeerRequests []Count `json:"peerRequests,omitempty"`
 }
 
 // Judged is a row as JSON has it: with what the table computes.

@@ -1,46 +1,50 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics reads histograms from a Prometheus endpoint.
+// Package metrics reads what a Prometheus endpoint exposes.
 package metrics
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
-	"io"
+	"maps"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
+
+// Families are metrics by name.
+type Families map[string]*dto.MetricFamily
+
+// Parse reads metrics in the text format.
+func Parse(exposition []byte) (Families, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(exposition))
+	if err != nil {
+		return nil, fmt.Errorf("parse metrics: %w", err)
+	}
+	return families, nil
+}
 
 // Histogram is how many observations were at most as large as each bound. The last bound is +Inf.
 type Histogram map[float64]float64
 
-// Read adds up the buckets of a histogram over all label values, of the series whose labels contain selector.
-func Read(exposition io.Reader, name, selector string) (Histogram, error) {
-	const groups = 4 // of the labels before le, the bound, the labels after it, the count
-	bucket := regexp.MustCompile(`^` + regexp.QuoteMeta(name) + `_bucket\{(.*)le="([^"]+)"(.*)\} (\S+)`)
+// Histogram adds up a histogram over all series that have a label whose value contains label.
+func (f Families) Histogram(name, label string) Histogram {
 	h := Histogram{}
-	scanner := bufio.NewScanner(exposition)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		match := bucket.FindStringSubmatch(scanner.Text())
-		if len(match) != 1+groups || !strings.Contains(match[1]+match[3], selector) {
+	for _, series := range f[name].GetMetric() {
+		if label != "" && !slices.ContainsFunc(series.GetLabel(), func(l *dto.LabelPair) bool { return strings.Contains(l.GetValue(), label) }) {
 			continue
 		}
-		bound, err := strconv.ParseFloat(match[2], 64)
-		if err != nil {
-			return nil, fmt.Errorf("parse %q: %w", scanner.Text(), err)
+		for _, bucket := range series.GetHistogram().GetBucket() {
+			h[bucket.GetUpperBound()] += float64(bucket.GetCumulativeCount())
 		}
-		count, err := strconv.ParseFloat(match[4], 64)
-		if err != nil {
-			return nil, fmt.Errorf("parse %q: %w", scanner.Text(), err)
-		}
-		h[bound] += count
 	}
-	return h, scanner.Err()
+	return h
 }
 
 // Add adds the observations of another histogram with the same bounds, weighted: -1 takes them away.
@@ -56,14 +60,9 @@ func (h Histogram) Count() float64 { return h[math.Inf(1)] }
 // Quantile estimates the value that a share q of the observations does not exceed, as Prometheus' histogram_quantile
 // does: they are taken to be spread evenly within their bucket. Beyond the last finite bound, it is that bound.
 func (h Histogram) Quantile(q float64) float64 {
-	bounds := make([]float64, 0, len(h))
-	for bound := range h {
-		bounds = append(bounds, bound)
-	}
-	slices.Sort(bounds)
 	rank := q * h.Count()
 	lower, below := 0.0, 0.0
-	for _, bound := range bounds {
+	for _, bound := range slices.Sorted(maps.Keys(h)) {
 		if h[bound] >= rank {
 			if math.IsInf(bound, 1) {
 				return lower

@@ -5,7 +5,6 @@ package metrics
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,18 +23,18 @@ d_seconds_bucket{name="b",le="+Inf"} 1e+01
 other_d_seconds_bucket{name="a",le="0.1"} 7
 `
 
-func TestRead(t *testing.T) {
-	for selector, want := range map[string]Histogram{
-		"":         {0.1: 50, 0.2: 100, math.Inf(1): 110},
-		`name="b"`: {0.1: 0, 0.2: 10, math.Inf(1): 10},
-		"absent":   {},
+func TestHistogram(t *testing.T) {
+	families, err := Parse([]byte(exposition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]Histogram{
+		"":       {0.1: 50, 0.2: 100, math.Inf(1): 110},
+		"b":      {0.1: 0, 0.2: 10, math.Inf(1): 10},
+		"absent": {},
 	} {
-		got, err := Read(strings.NewReader(exposition), "d_seconds", selector)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: want -, got +:\n%s", selector, diff)
+		if diff := cmp.Diff(want, families.Histogram("d_seconds", label)); diff != "" {
+			t.Errorf("%q: want -, got +:\n%s", label, diff)
 		}
 	}
 }
