@@ -5,11 +5,10 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // What the kernel says about a process, on Linux. The figures are the child's own, not what it says about itself.
@@ -18,116 +17,71 @@ import (
 const tick = 10 * time.Millisecond
 
 // cpu is the processor time that the child has used.
-func (s *subject) cpu() (time.Duration, error) {
-	content, err := s.proc("stat")
-	if err != nil {
-		return 0, err
-	}
-	return parseCPU(content)
-}
-
-// parseCPU adds user and system time up in /proc/PID/stat. The name of the program, in brackets, may contain anything.
-func parseCPU(stat string) (time.Duration, error) {
-	const user, system = 11, 12 // after the name
-	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
-	if len(fields) <= system {
-		return 0, fmt.Errorf("parse /proc/PID/stat: %q has too few fields", stat)
-	}
-	var ticks int64
-	for _, i := range []int{user, system} {
-		n, err := strconv.ParseInt(fields[i], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("parse /proc/PID/stat: %w", err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * tick, nil
+func (s *subject) cpu() (used time.Duration, err error) {
+	err = s.proc(func(p procfs.Proc) error {
+		stat, err := p.Stat()
+		used = time.Duration(stat.UTime+stat.STime) * tick
+		return err
+	})
+	return used, err
 }
 
 // rss is the memory that the child has now, in bytes, as the kernel counts it page by page.
-func (s *subject) rss() (int64, error) {
-	content, err := s.proc("smaps_rollup")
-	if err != nil {
-		return 0, err
-	}
-	return parseKiB(content, "Rss:")
+func (s *subject) rss() (bytes int64, err error) {
+	err = s.proc(func(p procfs.Proc) error {
+		rollup, err := p.ProcSMapsRollup()
+		bytes = int64(rollup.Rss)
+		return err
+	})
+	return bytes, err
 }
 
 // peak is the most that rss has been.
-func (s *subject) peak() (int64, error) {
-	content, err := s.proc("status")
-	if err != nil {
-		return 0, err
-	}
-	return parseKiB(content, "VmHWM:")
-}
-
-// parseKiB finds a line such as "Rss:   1024 kB", and returns bytes.
-func parseKiB(content, label string) (int64, error) {
-	const bytesPerKiB = 1024
-	for line := range strings.Lines(content) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || fields[0] != label {
-			continue
-		}
-		n, err := strconv.ParseInt(fields[1], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("parse %q: %w", line, err)
-		}
-		return n * bytesPerKiB, nil
-	}
-	return 0, fmt.Errorf("the kernel does not tell %s of the process", label)
+func (s *subject) peak() (bytes int64, err error) {
+	err = s.proc(func(p procfs.Proc) error {
+		status, err := p.NewStatus()
+		bytes = int64(status.VmHWM)
+		return err
+	})
+	return bytes, err
 }
 
 // connections is how many TCP connections the child has to a port.
-func (s *subject) connections(port int) (int, error) {
-	descriptors, err := filepath.Glob(s.procPath("fd/*"))
-	if err != nil {
-		return 0, err
-	}
-	inodes := map[string]bool{}
-	for _, descriptor := range descriptors {
-		target, err := os.Readlink(descriptor)
+func (s *subject) connections(port int) (n int, err error) {
+	err = s.proc(func(p procfs.Proc) error {
+		open, err := p.FileDescriptorTargets()
 		if err != nil {
-			continue // Closed since it was listed.
+			return err
 		}
-		if inode, found := strings.CutPrefix(target, "socket:["); found {
-			inodes[strings.TrimSuffix(inode, "]")] = true
-		}
-	}
-	n := 0
-	for _, table := range []string{"net/tcp", "net/tcp6"} {
-		content, err := s.proc(table)
+		// The tables have the connections of every process in the same network namespace.
+		tables, err := procfs.NewFS(fmt.Sprintf("/proc/%d", p.PID))
 		if err != nil {
-			return 0, err
+			return err
 		}
-		n += parseConnections(content, port, inodes)
-	}
-	return n, nil
-}
-
-// parseConnections counts the established connections to a port in /proc/PID/net/tcp, which has those of everybody.
-func parseConnections(table string, port int, inodes map[string]bool) int {
-	const remote, state, inode, established = 2, 3, 9, "01"
-	n := 0
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) > inode && fields[state] == established && inodes[fields[inode]] &&
-			strings.HasSuffix(fields[remote], fmt.Sprintf(":%04X", port)) {
-			n++
+		for _, read := range []func() (procfs.NetTCP, error){tables.NetTCP, tables.NetTCP6} {
+			table, err := read()
+			if err != nil {
+				return err
+			}
+			const established = 1
+			for _, line := range table {
+				if line.St == established && line.RemPort == uint64(port) && slices.Contains(open, fmt.Sprintf("socket:[%d]", line.Inode)) {
+					n++
+				}
+			}
 		}
+		return nil
+	})
+	return n, err
+}
+
+func (s *subject) proc(read func(procfs.Proc) error) error {
+	p, err := procfs.NewProc(s.Cmd.Process.Pid)
+	if err == nil {
+		err = read(p)
 	}
-	return n
-}
-
-func (s *subject) procPath(file string) string {
-	return fmt.Sprintf("/proc/%d/%s", s.Cmd.Process.Pid, file)
-}
-
-func (s *subject) proc(file string) (string, error) {
-	content, err := os.ReadFile(s.procPath(file))
 	if err != nil {
-		return "", fmt.Errorf("ask the kernel about a process (that needs Linux): %w", err)
+		return fmt.Errorf("ask the kernel about a process (that needs Linux): %w", err)
 	}
-	return string(content), nil
+	return nil
 }

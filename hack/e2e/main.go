@@ -18,15 +18,11 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"fairlead.dev/fairlead/hack/e2e/internal/sandbox"
 	"fairlead.dev/fairlead/hack/internal/process"
 	"fairlead.dev/fairlead/hack/internal/steps"
 )
 
 func main() {
-	if code, taken := sandbox.Enter(os.Args); taken {
-		os.Exit(code)
-	}
 	os.Exit(run())
 }
 

@@ -35,6 +35,8 @@ func packages() []struct{ program, debian string } {
 		{"conntrack", "conntrack"},
 		{"ip", "iproute2"},
 		{"buildah", "buildah"},
+		{"unshare", "util-linux"},
+		{"mount", "mount"},
 	}
 }
 

@@ -58,7 +58,7 @@ func runAll(ctx context.Context, o options, out *steps.Printer) (err error) {
 		{Args: o.args(stageImages), HostNetwork: true},
 		// Nothing can be fetched in there; an attempt should say so at once.
 		{Args: o.args(stageStory), Env: []string{"KUBECONFIG=" + o.kubeconfig(), "GOPROXY=off"}, Shadows: shadows, Started: func(pid int) {
-			out.Note("To look inside: nsenter --target=%d --mount --pid --net env KUBECONFIG=%s kubectl get pods -A", pid, o.kubeconfig())
+			out.Note("To look inside: nsenter --target=%d --mount --net env KUBECONFIG=%s kubectl get pods -A", pid, o.kubeconfig())
 		}},
 	} {
 		code, err := sandbox.Run(ctx, command)

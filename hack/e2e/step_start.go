@@ -88,6 +88,7 @@ func (s *story) startCluster(ctx context.Context) error {
 		CNIPlugins: findCNIPlugins(),
 		Cgroup:     cgroupName,
 		PauseImage: pauseImage,
+		Kubeconfig: s.options.kubeconfig(),
 		CAFile:     filepath.Join(s.options.cluster(), "pki", "ca.crt"),
 	}, s.died)
 	plane, err := s.startControlPlane()
@@ -118,7 +119,7 @@ func (s *story) startCluster(ctx context.Context) error {
 		return err
 	}
 	s.out.Good("Kubernetes %s (%s)", version.GitVersion, steps.Since(began))
-	if err := s.node.Join(ctx, s.config); err != nil {
+	if err := s.node.Join(ctx, s.kube); err != nil {
 		return err
 	}
 	joined, err := s.kube.CoreV1().Nodes().Get(ctx, nodeName, metav1.GetOptions{})

@@ -32,16 +32,19 @@ type Process struct {
 	asked  atomic.Bool
 }
 
-// Start starts a child with a new log file, after which errors name it. died, unless nil, is called with the reason when
-// the child ends although nobody stopped it. cmd must not be bound to a context: that would kill where Stop asks.
+// Start starts a child with a new log file, after which errors name it; with no log, the child writes where cmd says.
+// died, unless nil, is called with the reason when the child ends before Stop. cmd must not be bound to a context: that
+// would kill where Stop asks.
 func Start(cmd *exec.Cmd, log string, died func(error)) (*Process, error) {
-	output, err := os.Create(log)
-	if err != nil {
-		return nil, err
+	if log != "" {
+		output, err := os.Create(log)
+		if err != nil {
+			return nil, err
+		}
+		defer output.Close() // The child has its own descriptor.
+		cmd.Stdout, cmd.Stderr = output, output
 	}
-	defer output.Close() // The child has its own descriptor.
 	p := &Process{Cmd: cmd, Log: log, exited: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = childAttributes()
 	started := make(chan error, 1)
 	go p.live(started, died)
@@ -70,7 +73,12 @@ func (p *Process) live(started chan<- error, died func(error)) {
 	}
 }
 
-func (p *Process) name() string { return strings.TrimSuffix(filepath.Base(p.Log), ".log") }
+func (p *Process) name() string {
+	if p.Log == "" {
+		return filepath.Base(p.Cmd.Path)
+	}
+	return strings.TrimSuffix(filepath.Base(p.Log), ".log")
+}
 
 // Err describes how the child has ended, with what it said last. While it lives, there is no error.
 func (p *Process) Err() error {

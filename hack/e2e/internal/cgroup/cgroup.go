@@ -6,11 +6,9 @@
 package cgroup
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,11 +16,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// mounts is where the kernel tells the mounts of this process.
-const mounts = "/proc/self/mountinfo"
+// root is where control groups are mounted. Others may be mounted for containers.
+const root = "/sys/fs/cgroup"
 
 // Create makes the group in every hierarchy.
 func Create(name string) error {
@@ -113,34 +112,18 @@ func remove(group string) error {
 // hierarchies are the roots of the mounted trees of control groups: one of several with version 1, or the only one of
 // version 2.
 func hierarchies() ([]string, error) {
-	file, err := os.Open(mounts)
+	mounts, err := procfs.GetMounts()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the mounts of this process: %w", err)
 	}
-	defer file.Close()
-	found, err := parse(file)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", mounts, err)
+	var found []string
+	for _, mount := range mounts {
+		if strings.HasPrefix(mount.MountPoint, root) && (mount.FSType == "cgroup" || mount.FSType == "cgroup2") {
+			found = append(found, mount.MountPoint)
+		}
 	}
 	if len(found) == 0 {
-		return nil, errors.New("no control groups are mounted at /sys/fs/cgroup")
+		return nil, fmt.Errorf("no control groups are mounted at %s", root)
 	}
 	return found, nil
-}
-
-// parse finds the hierarchies in a mountinfo, see proc(5).
-func parse(mountinfo io.Reader) ([]string, error) {
-	var found []string
-	scanner := bufio.NewScanner(mountinfo)
-	for scanner.Scan() {
-		before, after, separated := strings.Cut(scanner.Text(), " - ")
-		fields, filesystem := strings.Fields(before), strings.Fields(after)
-		if !separated || len(fields) < 5 || len(filesystem) == 0 {
-			return nil, fmt.Errorf("%q is not a mount", scanner.Text())
-		}
-		if path := fields[4]; strings.HasPrefix(path, "/sys/fs/cgroup") && (filesystem[0] == "cgroup" || filesystem[0] == "cgroup2") {
-			found = append(found, path)
-		}
-	}
-	return found, scanner.Err()
 }

@@ -29,6 +29,8 @@ type Config struct {
 	Cgroup string
 	// PauseImage is the image of the process that holds a pod's namespaces.
 	PauseImage string
+	// Kubeconfig is the administrator's: the kubelet requests its certificate with it, and kube-proxy uses it.
+	Kubeconfig string
 	// CAFile has the authority that signs the clients of the API server, and so those of the kubelet.
 	CAFile string
 }

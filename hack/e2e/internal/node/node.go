@@ -21,7 +21,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"fairlead.dev/fairlead/hack/internal/process"
 )
@@ -61,15 +60,12 @@ func (n *Node) Import(ctx context.Context, archive string) error {
 	return err
 }
 
-// Join starts the kubelet and kube-proxy and returns when the API server calls the node ready.
-func (n *Node) Join(ctx context.Context, admin *rest.Config) error {
-	for _, who := range []identity{n.config.kubelet(), n.config.kubeProxy()} {
-		if err := writeKubeconfig(ctx, admin, who, filepath.Join(n.config.Dir, who.component+".kubeconfig")); err != nil {
-			return err
-		}
-	}
+// Join starts the kubelet and kube-proxy and returns when the API server calls the node ready. The kubelet requests a
+// certificate for itself, as when a machine joins, and the controller manager approves it.
+func (n *Node) Join(ctx context.Context, client kubernetes.Interface) error {
 	kubelet := exec.Command(n.config.Binary, "kubelet",
 		"--config="+filepath.Join(n.config.Dir, "kubelet.yaml"),
+		"--bootstrap-kubeconfig="+n.config.Kubeconfig,
 		"--kubeconfig="+filepath.Join(n.config.Dir, "kubelet.kubeconfig"),
 		"--root-dir="+filepath.Join(n.config.Dir, "kubelet"),
 		"--cert-dir="+filepath.Join(n.config.Dir, "kubelet", "pki"),
@@ -82,11 +78,7 @@ func (n *Node) Join(ctx context.Context, admin *rest.Config) error {
 	if err := n.start("kube-proxy", proxy); err != nil {
 		return err
 	}
-	client, err := kubernetes.NewForConfig(admin)
-	if err != nil {
-		return err
-	}
-	err = n.waitFor(ctx, "the node", func(ctx context.Context) error { return n.ready(ctx, client) })
+	err := n.waitFor(ctx, "the node", func(ctx context.Context) error { return n.ready(ctx, client) })
 	if err != nil {
 		return err
 	}

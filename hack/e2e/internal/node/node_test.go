@@ -35,7 +35,7 @@ func TestFindTask(t *testing.T) {
 // TestConfigs renders every configuration. What they say, only their programs can judge; that they can be parsed, and
 // name what they are given, is seen here.
 func TestConfigs(t *testing.T) {
-	c := Config{Name: "a-node", Dir: t.TempDir(), Logs: "/some/logs", CNIPlugins: "/some/cni", Cgroup: "some-group", PauseImage: "localhost/pause:7", CAFile: "/some/ca.crt"}
+	c := Config{Name: "a-node", Dir: t.TempDir(), Logs: "/some/logs", CNIPlugins: "/some/cni", Cgroup: "some-group", PauseImage: "localhost/pause:7", Kubeconfig: "/some/kubeconfig", CAFile: "/some/ca.crt"}
 	if err := c.writeConfigs(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestConfigs(t *testing.T) {
 		"containerd.toml":   {"localhost/pause:7", "/some/cni", Socket, c.Dir},
 		"cni/pods.conflist": {PodNetwork, c.Dir},
 		"kubelet.yaml":      {"/some-group", "/some/ca.crt", "/some/logs/pods", Socket, IP},
-		"kube-proxy.yaml":   {"a-node", PodNetwork, c.Dir},
+		"kube-proxy.yaml":   {"a-node", PodNetwork, "/some/kubeconfig"},
 		"resolv.conf":       nil,
 	} {
 		content, err := os.ReadFile(filepath.Join(c.Dir, file))

@@ -24,9 +24,6 @@ import (
 const insideVariable = "FAIRLEAD_TEST_INSIDE"
 
 func TestMain(m *testing.M) {
-	if code, taken := Enter(os.Args); taken {
-		os.Exit(code)
-	}
 	if what := os.Getenv(insideVariable); what != "" {
 		os.Exit(inside(what, os.Getenv("DIR")))
 	}
@@ -141,7 +138,7 @@ func TestNothingLeaks(t *testing.T) {
 func TestProcessesEnd(t *testing.T) {
 	needRoot(t)
 	var namespace string
-	started := func(pid int) { namespace, _ = os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid)) }
+	started := func(pid int) { namespace = namespaceOf(t, pid) }
 	if code, err := run(t.Context(), t, "leave a process", "", nil, started); code != 0 || err != nil {
 		t.Fatalf("got %d, %v", code, err)
 	}
@@ -160,11 +157,34 @@ func TestCancel(t *testing.T) {
 		})
 		cancel()
 	}()
-	_, err := run(ctx, t, "stay", dir, nil, func(pid int) { namespace, _ = os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid)) })
+	_, err := run(ctx, t, "stay", dir, nil, func(pid int) { namespace = namespaceOf(t, pid) })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was cancelled", err)
 	}
 	awaitEmpty(t, namespace)
+}
+
+// namespaceOf waits until the holder of a sandbox has made the namespace of its children.
+func namespaceOf(t *testing.T, pid int) (namespace string) {
+	t.Helper()
+	own := link(t, "/proc/self/ns/pid")
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+		namespace, _ = os.Readlink(fmt.Sprintf("/proc/%d/ns/pid_for_children", pid))
+		return namespace != "" && namespace != own, nil
+	})
+	if err != nil {
+		t.Errorf("the sandbox has no namespace: %v", err)
+	}
+	return namespace
+}
+
+func link(t *testing.T, file string) string {
+	t.Helper()
+	target, err := os.Readlink(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
 }
 
 // awaitEmpty waits until no process is in the namespace.
