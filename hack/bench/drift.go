@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/hack/internal/load"
 )
 
 // G6: how long it takes until a child that somebody changed is as it should be again.
@@ -62,9 +63,9 @@ func (b *bench) measureDrift(ctx context.Context, l *lab) error {
 		if err != nil {
 			return err
 		}
-		pace := newPace(editRate)
+		pace := load.NewPace(editRate)
 		for i := range n {
-			if err := pace.wait(ctx); err != nil {
+			if err := pace.Wait(ctx); err != nil {
 				return err
 			}
 			number, how := chosen(i, l.applications)

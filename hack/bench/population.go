@@ -4,14 +4,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/hack/internal/load"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -56,30 +59,18 @@ func (l *lab) create(ctx context.Context, first, last int) ([]*v1.Application, e
 	return created, err
 }
 
+// atRate does something at a rate for a while, and returns the rate that came about.
+func atRate(ctx context.Context, perSecond float64, lasting time.Duration, do func(ctx context.Context, i int) error) (float64, error) {
+	const inFlight = 200
+	return load.AtRate(ctx, perSecond, lasting, inFlight, do)
+}
+
 // inParallel does something n times, so many at once, and stops at the first error.
 func inParallel(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	next := make(chan int)
-	group.Go(func() error {
-		defer close(next)
-		for i := range n {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		return nil
-	})
-	for range workers {
-		group.Go(func() error {
-			for i := range next {
-				if err := do(ctx, i); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	group, doing := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
+	for i := 0; i < n && doing.Err() == nil; i++ {
+		group.Go(func() error { return do(doing, i) })
 	}
-	return group.Wait()
+	return cmp.Or(group.Wait(), context.Cause(ctx))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/hack/internal/load"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -111,7 +112,7 @@ func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during in
 			return err
 		}
 		first := l.next
-		pace := newPace(rate)
+		pace := load.NewPace(rate)
 		for created := 0; ; created++ {
 			m, err := c.metrics(ctx)
 			if err != nil {
@@ -125,7 +126,7 @@ func (l *lab) newMeanwhile(ctx context.Context) (waited report.Sample, during in
 			if over && created >= least || created == most {
 				break
 			}
-			if err := pace.wait(ctx); err != nil {
+			if err := pace.Wait(ctx); err != nil {
 				return err
 			}
 			if _, err := l.create(ctx, l.next, l.next+1); err != nil {

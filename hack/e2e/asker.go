@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"fairlead.dev/fairlead/hack/internal/load"
 )
 
 const (
@@ -32,28 +34,11 @@ type answers struct {
 // keepAsking asks until stop is called, and then until each request under way has its answer.
 func keepAsking(ctx context.Context, url string) (got *answers, stop func()) {
 	got = &answers{bodies: map[string]int{}}
-	ctx, cancel := context.WithCancel(ctx)
 	client := newClient()
-	var group sync.WaitGroup
-	for range askers {
-		group.Go(func() {
-			ticker := time.NewTicker(askPeriod)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-ticker.C:
-					// The end of ctx must not look like a failed request.
-					got.record(ask(context.WithoutCancel(ctx), client, url))
-				case <-ctx.Done():
-					return
-				}
-			}
-		})
-	}
-	return got, func() {
-		cancel()
-		group.Wait()
-	}
+	return got, load.Keep(ctx, askers, askPeriod, func(ctx context.Context) {
+		// The end of ctx must not look like a failed request.
+		got.record(ask(context.WithoutCancel(ctx), client, url))
+	})
 }
 
 func newClient() *http.Client {

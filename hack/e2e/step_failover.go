@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/hack/internal/load"
 	"fairlead.dev/fairlead/hack/internal/steps"
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
@@ -149,26 +150,10 @@ func (e *edits) String() string {
 // keepEditing changes an annotation of the Service through the Application, again and again: each change is one write to
 // a child, and starts no pod.
 func (s *story) keepEditing(ctx context.Context) *edits {
-	ctx, cancel := context.WithCancel(ctx)
 	e := &edits{}
-	var group sync.WaitGroup
-	group.Go(func() {
-		ticker := time.NewTicker(editPeriod)
-		defer ticker.Stop()
-		for i := 0; ; i++ {
-			err := s.patch(ctx, fmt.Sprintf(`{"spec":{"service":{"annotations":{"example.com/edit":"%d-%d"}}}}`, time.Now().UnixNano(), i))
-			e.record(ctx, err)
-			select {
-			case <-ticker.C:
-			case <-ctx.Done():
-				return
-			}
-		}
+	e.stop = load.Keep(ctx, 1, editPeriod, func(ctx context.Context) {
+		e.record(ctx, s.patch(ctx, fmt.Sprintf(`{"spec":{"service":{"annotations":{"example.com/edit":"%d"}}}}`, time.Now().UnixNano())))
 	})
-	e.stop = func() {
-		cancel()
-		group.Wait()
-	}
 	return e
 }
 

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,20 +167,10 @@ func podIsReady(pod *corev1.Pod) bool {
 
 // make runs a target of the repository's Makefile, as a user would. Its output goes to a log.
 func (s *story) make(ctx context.Context, arguments ...string) error {
-	name := "make-" + arguments[0]
-	log := filepath.Join(s.options.logs(), name+".log")
-	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer output.Close()
+	log := filepath.Join(s.options.logs(), "make-"+arguments[0]+".log")
 	stop := s.while("make "+strings.Join(arguments, " "), log)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "make", arguments...)
 	cmd.Dir = s.options.root
-	cmd.Stdout, cmd.Stderr = output, output
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("make %s: %w; the last lines of %s:\n%s", strings.Join(arguments, " "), err, log, process.Tail(log))
-	}
-	return nil
+	return process.Run(cmd, log)
 }

@@ -126,23 +126,13 @@ func (b *Builder) buildah(ctx context.Context, arguments ...string) error {
 }
 
 func (b *Builder) run(cmd *exec.Cmd) error {
-	log, err := os.OpenFile(b.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	cmd.Stdout, cmd.Stderr = log, log
 	if cmd.Dir == "" {
 		cmd.Dir = b.Root
 	}
 	if cmd.Env == nil {
 		cmd.Env = b.environment()
 	}
-	fmt.Fprintf(log, "\n$ %s\n", strings.Join(cmd.Args, " "))
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w; the last lines of %s:\n%s", strings.Join(cmd.Args[:min(2, len(cmd.Args))], " "), err, b.Log, process.Tail(b.Log))
-	}
-	return nil
+	return process.Run(cmd, b.Log)
 }
 
 func (b *Builder) output(ctx context.Context, name string, arguments ...string) (string, error) {
