@@ -15,17 +15,15 @@ set -o errexit -o nounset -o pipefail
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly ROOT
-readonly BIN="${ROOT}/bin"
-readonly CLUSTER_MODULE="${ROOT}/hack/cluster"
-readonly KWOK_MODULE="${CLUSTER_MODULE}/kwok"
-readonly NODE_MODULE="${ROOT}/hack/e2e/node"
-
-# How many packages a first build compiles, counted once. It only scales the progress display.
-readonly CLUSTER_PACKAGES=2540
-readonly KWOK_PACKAGES=630
-readonly NODE_PACKAGES=1840
+readonly BIN="$ROOT/bin"
+readonly CLUSTER_MODULE="$ROOT/hack/cluster"
+readonly KWOK_MODULE="$CLUSTER_MODULE/kwok"
+readonly NODE_MODULE="$ROOT/hack/e2e/node"
 
 export CGO_ENABLED=0 GOWORK=off
+
+# shellcheck source=hack/progress.sh
+source "$ROOT/hack/progress.sh"
 
 log() { printf '%s\n' "$*" >&2; }
 
@@ -49,92 +47,54 @@ version_flags() {
   minor="${number#*.}"
   minor="${minor%%.*}"
   for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-    printf -- '-X %s.gitVersion=%s ' "${package}" "${version}"
-    printf -- '-X %s.gitMajor=%s -X %s.gitMinor=%s ' "${package}" "${major}" "${package}" "${minor}"
-    printf -- '-X %s.gitTreeState=clean ' "${package}"
+    printf -- '-X %s.gitVersion=%s ' "$package" "$version"
+    printf -- '-X %s.gitMajor=%s -X %s.gitMinor=%s ' "$package" "$major" "$package" "$minor"
+    printf -- '-X %s.gitTreeState=clean ' "$package"
   done
 }
 
-# Runs `go build -v` and shows how far it is. `-v` names each package that is compiled; those from the build cache are not
-# named.
+# Compiles an executable and shows how far the compiler is.
 build() {
-  local module="$1" output="$2" target="$3" packages="$4" ldflags="$5"
-  local names status=0
-  names="$(mktemp)"
-  (cd "${module}" && exec go build -v -trimpath -ldflags "${ldflags}" -o "${output}" "${target}") 2>"${names}" &
-  local pid=$!
-  # Ctrl-C ends the compiler too.
-  trap 'kill "${pid}" 2>/dev/null || true' EXIT
-  show_progress "${pid}" "${names}" "$(basename "${output}")" "${packages}"
-  wait "${pid}" || status=$?
-  trap - EXIT
-  if [[ "${status}" -ne 0 ]]; then
-    # What is not a package name is a message of the compiler, the linker or the module download.
-    grep -E '[: ]' "${names}" | tail -n 20 >&2 || true
-    rm -f "${names}"
-    fail "$(basename "${output}") did not build (go build: exit code ${status})" \
+  local module="$1" output="$2" target="$3" ldflags="$4"
+  if ! (cd "$module" && go build -v -trimpath -ldflags "$ldflags" -o "$BIN/$output" "$target") 2>&1 | progress "$output" >&2; then
+    fail "$output did not build" \
       "with 'signal: killed' free some memory (2 GiB are needed); with 'no space left' free about 6 GiB in $(go env GOCACHE); with a download error check GOPROXY ($(go env GOPROXY)); then run it again: what is compiled already is kept"
   fi
-  rm -f "${names}"
-}
-
-# The lines of `go build -v` that are not messages.
-compiled_packages() {
-  grep -c -v '[: ]' "$1" || true
-}
-
-# On a terminal one line that is rewritten every second, otherwise a line every 20 seconds.
-show_progress() {
-  local pid="$1" names="$2" what="$3" packages="$4" start="${SECONDS}" compiled elapsed
-  while kill -0 "${pid}" 2>/dev/null; do
-    sleep 1
-    elapsed=$((SECONDS - start))
-    compiled="$(compiled_packages "${names}")"
-    if [[ -t 2 ]]; then
-      printf '\r  %s: %3ds, %d packages compiled (a first build: about %d in all) ' "${what}" "${elapsed}" "${compiled}" "${packages}" >&2
-    elif ((elapsed > 0 && elapsed % 20 == 0)); then
-      log "  ${what}: ${elapsed}s, ${compiled} packages compiled (a first build: about ${packages} in all)"
-    fi
-  done
-  if [[ -t 2 ]]; then
-    printf '\r\033[K' >&2
-  fi
-  log "  bin/${what}: $((SECONDS - start))s, $(compiled_packages "${names}") packages compiled"
 }
 
 # The version of Kubernetes in a module, which must be loadable.
 kubernetes_version() {
   module_version "$1" k8s.io/kubernetes ||
-    fail "the modules of ${1#"${ROOT}/"} cannot be loaded" "check that the Go module proxy is reachable: GOPROXY is $(go env GOPROXY)"
+    fail "the modules of ${1#"$ROOT/"} cannot be loaded" "check that the Go module proxy is reachable: GOPROXY is $(go env GOPROXY)"
 }
 
 build_cluster() {
   local kubernetes kwok
-  kubernetes="$(kubernetes_version "${CLUSTER_MODULE}")"
-  kwok="$(module_version "${KWOK_MODULE}" sigs.k8s.io/kwok)" ||
+  kubernetes="$(kubernetes_version "$CLUSTER_MODULE")"
+  kwok="$(module_version "$KWOK_MODULE" sigs.k8s.io/kwok)" ||
     fail "the modules of hack/cluster/kwok cannot be loaded" "check that the Go module proxy is reachable: GOPROXY is $(go env GOPROXY)"
 
-  log "Building Kubernetes ${kubernetes} with etcd, and kwok ${kwok}, from source."
-  if [[ ! -x "${BIN}/fairlead-cluster" ]]; then
+  log "Building Kubernetes $kubernetes with etcd, and kwok $kwok, from source."
+  if [[ ! -x "$BIN/fairlead-cluster" ]]; then
     log "The first build compiles Kubernetes itself and takes several minutes (about 7 on two cores); later ones take seconds."
   fi
-  build "${CLUSTER_MODULE}" "${BIN}/fairlead-cluster" . "${CLUSTER_PACKAGES}" "-s -w $(version_flags "${kubernetes}")"
-  build "${KWOK_MODULE}" "${BIN}/kwok" sigs.k8s.io/kwok/cmd/kwok "${KWOK_PACKAGES}" "-s -w"
+  build "$CLUSTER_MODULE" fairlead-cluster . "-s -w $(version_flags "$kubernetes")"
+  build "$KWOK_MODULE" kwok sigs.k8s.io/kwok/cmd/kwok "-s -w"
 }
 
 build_node() {
   local kubernetes
-  kubernetes="$(kubernetes_version "${NODE_MODULE}")"
-  log "Building the kubelet and kube-proxy ${kubernetes} from source."
-  if [[ ! -x "${BIN}/fairlead-node" ]]; then
+  kubernetes="$(kubernetes_version "$NODE_MODULE")"
+  log "Building the kubelet and kube-proxy $kubernetes from source."
+  if [[ ! -x "$BIN/fairlead-node" ]]; then
     log "The first build takes minutes (about 2 on two cores after make cluster, which shares most packages; about 6 without); later ones take seconds."
   fi
-  build "${NODE_MODULE}" "${BIN}/fairlead-node" . "${NODE_PACKAGES}" "-s -w $(version_flags "${kubernetes}")"
+  build "$NODE_MODULE" fairlead-node . "-s -w $(version_flags "$kubernetes")"
 }
 
 main() {
   command -v go >/dev/null || fail "there is no go command" "install Go (the version in go.mod) and put it on PATH"
-  mkdir -p "${BIN}"
+  mkdir -p "$BIN"
   case "${1:-cluster}" in
   cluster) build_cluster ;;
   node) build_node ;;

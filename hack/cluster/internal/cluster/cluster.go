@@ -35,7 +35,6 @@ type cluster struct {
 	options     *Options
 	executable  string
 	credentials *credentials
-	spawner     *process.Spawner
 	progress    *progress
 	failed      chan error // what a component that ended by itself had to say
 
@@ -57,14 +56,10 @@ func newCluster(options *Options, executable string, progress *progress) (*clust
 		options:     options,
 		executable:  executable,
 		credentials: credentials,
-		spawner:     process.NewSpawner(),
 		progress:    progress,
 		failed:      make(chan error, len(allComponents())),
 	}, nil
 }
-
-// close ends what stop does not: the thread that owns the children, and with it any child left over.
-func (c *cluster) close() { c.spawner.Close() }
 
 // start brings everything up, with new ports if somebody is faster at taking one.
 func (c *cluster) start(ctx context.Context) error {
@@ -115,7 +110,7 @@ func (c *cluster) plan() error {
 	}}
 	c.components = nil
 	for _, s := range specs {
-		c.components = append(c.components, newComponent(s, c.options.DataDir, c.spawner, client, c.report))
+		c.components = append(c.components, newComponent(s, c.options.DataDir, client, c.report))
 	}
 	return nil
 }

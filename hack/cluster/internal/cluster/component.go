@@ -35,7 +35,7 @@ type component struct {
 	mu sync.Mutex // Held during an action, so that two of them on one component do not interleave.
 }
 
-func newComponent(s *spec, dataDir string, spawner *process.Spawner, client *http.Client, failed func(error)) *component {
+func newComponent(s *spec, dataDir string, client *http.Client, failed func(error)) *component {
 	c := &component{spec: s, client: client}
 	c.process = process.New(process.Config{
 		Name:    s.name,
@@ -46,7 +46,7 @@ func newComponent(s *spec, dataDir string, spawner *process.Spawner, client *htt
 		OnUnexpectedExit: func(err error) {
 			failed(c.failure(err))
 		},
-	}, spawner)
+	})
 	return c
 }
 

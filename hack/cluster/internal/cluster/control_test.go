@@ -117,7 +117,7 @@ func TestComponentThatDoesNotStart(t *testing.T) {
 		component := c.components[0]
 		component.process = process.New(process.Config{
 			Name: Etcd, Path: os.Args[0], Args: []string{fakeComponent}, LogFile: component.process.LogFile(),
-		}, c.spawner)
+		})
 		err := c.startComponent(t.Context(), component)
 		if err == nil || errors.Is(err, errPortTaken) || !strings.Contains(err.Error(), "I have no address") {
 			t.Errorf("got %v, want an error with the log and not about ports", err)
@@ -171,13 +171,12 @@ func newFakeCluster(t *testing.T) *cluster {
 	}
 	c := &cluster{
 		options:  &Options{DataDir: dataDir},
-		spawner:  process.NewSpawner(),
 		progress: newProgress(io.Discard),
 		failed:   make(chan error, 1),
 	}
-	t.Cleanup(c.close)
+	t.Cleanup(c.stop)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	c.components = []*component{newComponent(s, dataDir, c.spawner, client, c.report)}
+	c.components = []*component{newComponent(s, dataDir, client, c.report)}
 	return c
 }
 

@@ -73,7 +73,6 @@ func up(ctx context.Context, options *Options, progress *progress) (err error) {
 	if err != nil {
 		return err
 	}
-	defer c.close()
 	defer c.stop()
 	if err := c.start(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -38,10 +39,10 @@ type Config struct {
 	OnUnexpectedExit func(error)
 }
 
-// Process is a child that may live several times. Its methods may be called concurrently.
+// Process is a child that may live several times, and that the kernel kills when this process dies, however it dies. Its
+// methods may be called concurrently.
 type Process struct {
-	config  Config
-	spawner *Spawner
+	config Config
 
 	mu    sync.Mutex
 	child *life // nil before the first start
@@ -59,12 +60,7 @@ type life struct {
 }
 
 // New describes a process without starting it.
-func New(config Config, spawner *Spawner) *Process {
-	return &Process{config: config, spawner: spawner}
-}
-
-// Name returns the configured name.
-func (p *Process) Name() string { return p.config.Name }
+func New(config Config) *Process { return &Process{config: config} }
 
 // LogFile returns the file that receives the child's output.
 func (p *Process) LogFile() string { return p.config.LogFile }
@@ -83,22 +79,32 @@ func (p *Process) Start() error {
 	}
 	defer func() { _ = log.Close() }() // The child holds its own descriptor.
 
-	cmd := &exec.Cmd{
-		Path:   p.config.Path,
-		Args:   append([]string{p.config.Path}, p.config.Args...),
-		Env:    p.config.Env,
-		Stdout: log,
-		Stderr: log,
-	}
-	if err := p.spawner.Start(cmd); err != nil {
+	child := &life{exited: make(chan struct{}), cmd: &exec.Cmd{
+		Path:        p.config.Path,
+		Args:        append([]string{p.config.Path}, p.config.Args...),
+		Env:         p.config.Env,
+		Stdout:      log,
+		Stderr:      log,
+		SysProcAttr: childAttributes(),
+	}}
+	started := make(chan error, 1)
+	go p.live(child, started)
+	if err := <-started; err != nil {
 		return fmt.Errorf("start %s: %w", p.config.Name, err)
 	}
-	p.child = &life{cmd: cmd, exited: make(chan struct{})}
-	go p.reap(p.child)
+	p.child = child
 	return nil
 }
 
-func (p *Process) reap(child *life) {
+// live starts the child and waits for its end, both on one thread of the operating system that lasts as long: the kernel
+// ties the life of the child to the thread that started it.
+func (p *Process) live(child *life, started chan<- error) {
+	runtime.LockOSThread() // Never unlocked: the thread ends with this goroutine.
+	err := child.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
 	_ = child.cmd.Wait() // The exit is in ProcessState.
 	close(child.exited)
 
@@ -116,7 +122,7 @@ func (p *Process) Supervise() {
 	p.mu.Lock()
 	child := p.child
 	ended := p.state() == Stopped
-	// After an exit, reap may already have looked at supervised, or may be about to: only one of us may report.
+	// After an exit, live may already have looked at supervised, or may be about to: only one of us may report.
 	child.supervised = !ended
 	asked := child.asked
 	p.mu.Unlock()

@@ -95,21 +95,6 @@ func TestStartAgain(t *testing.T) {
 	}
 }
 
-// TestChildrenEndWithTheSpawner is what happens to them when the whole program ends: its threads end.
-func TestChildrenEndWithTheSpawner(t *testing.T) {
-	spawner := NewSpawner()
-	p := New(Config{Name: "child", Path: "/bin/sleep", Args: []string{"1000"}, LogFile: filepath.Join(t.TempDir(), "log")}, spawner)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	spawner.Close()
-	select {
-	case <-p.Exited():
-	case <-time.After(longEnough):
-		t.Error("the child is still there")
-	}
-}
-
 func TestTail(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	if got := Tail(file, 3); got != nil {
@@ -130,8 +115,6 @@ func TestTail(t *testing.T) {
 // start runs a shell script that is killed when the test ends.
 func start(t *testing.T, script string) (*Process, chan error) {
 	t.Helper()
-	spawner := NewSpawner()
-	t.Cleanup(spawner.Close)
 	unexpected := make(chan error, 10)
 	p := New(Config{
 		Name:             "child",
@@ -139,10 +122,11 @@ func start(t *testing.T, script string) (*Process, chan error) {
 		Args:             []string{"-c", script},
 		LogFile:          filepath.Join(t.TempDir(), "log"),
 		OnUnexpectedExit: func(err error) { unexpected <- err },
-	}, spawner)
+	})
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = p.Kill() })
 	return p, unexpected
 }
 

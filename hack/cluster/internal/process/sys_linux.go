@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// childAttributes put the child into a process group of its own, so that a Ctrl-C on the terminal reaches only the
+// supervisor, which then stops its children in order.
 func childAttributes() *syscall.SysProcAttr {
 	// SIGKILL works on a stopped child too, and cannot be ignored.
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
