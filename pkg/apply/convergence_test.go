@@ -159,7 +159,7 @@ func (s *syncs) contents(application *v1.Application) map[string]any {
 		object.SetManagedFields(nil)
 		object.SetCreationTimestamp(metav1.Time{})
 		if deployment, ok := object.(*appsv1.Deployment); ok {
-			delete(deployment.Annotations, v1.AnnotationCreatedShape) // It tells of the past.
+			delete(deployment.Annotations, v1.AnnotationCreatedFieldSet) // It tells of the past.
 			if render.FixedReplicas(application) == nil {
 				deployment.Spec.Replicas = nil
 				delete(deployment.Annotations, v1.AnnotationReplicasManaged)

@@ -123,7 +123,7 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	case result.HandOver != nil:
 		setInitialReplicas(object, *result.HandOver) // So its fields are not the rendered ones.
 	case result.Shape != "":
-		annotate(object, v1.AnnotationCreatedShape, result.Shape)
+		annotate(object, v1.AnnotationCreatedFieldSet, result.Shape)
 	}
 	body, err := json.Marshal(object)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestApplyOfTheSameShape(t *testing.T) {
 	f.wantStored(child.ConfigMap, "a: \"2\"\nb: \"1\"\n", "data")
 	f.do(shaped(f.apply(child.ConfigMap, owned+"data: {a: '3'}"), "a"))
 	f.wantStored(child.ConfigMap, "a: \"3\"\n", "data")
-	if _, found := f.cached(child.ConfigMap).GetAnnotations()[v1.AnnotationCreatedShape]; found {
+	if _, found := f.cached(child.ConfigMap).GetAnnotations()[v1.AnnotationCreatedFieldSet]; found {
 		t.Error("it still has the shape of its creation")
 	}
 	f.do(shaped(f.apply(child.ConfigMap, owned+"data: {a: '4'}"), ""))

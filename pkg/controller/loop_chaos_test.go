@@ -200,7 +200,7 @@ func (w *world) children() map[string]any {
 		annotations := metadata["annotations"].(map[string]any)
 		// It is a hash over the owner too, whose UID depends on how many objects there were before.
 		delete(annotations, v1.AnnotationRenderedHash)
-		delete(annotations, v1.AnnotationCreatedShape)
+		delete(annotations, v1.AnnotationCreatedFieldSet)
 		if ref.Kind == child.Deployment && render.FixedReplicas(application) == nil {
 			delete(annotations, v1.AnnotationReplicasManaged)
 			delete(fields["spec"].(map[string]any), "replicas")

@@ -145,7 +145,7 @@ func TestSecretsNotPermitted(t *testing.T) {
 		if w.deployment("web") == nil || w.hash("web") != "" {
 			w.Fatal("there is no Deployment, or it has a hash")
 		}
-		w.wantCondition("web", v1.ConditionConfigFollowed, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
+		w.wantCondition("web", v1.ConditionConfigWatched, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
 		if got := w.count(func(r applytest.Request) bool { return r.Kind == applytest.Secrets }); got != 0 || asked != 3 {
 			w.Errorf("%d requests about Secrets, want none; asked %d times for the permission, want 3", got, asked)
 		}
@@ -168,6 +168,6 @@ func TestPayloadNotPermitted(t *testing.T) {
 		if w.rollouts("web") != 1 || w.hash("web") != before {
 			w.Error("the pods were replaced")
 		}
-		w.wantCondition("web", v1.ConditionConfigFollowed, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
+		w.wantCondition("web", v1.ConditionConfigWatched, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
 	})
 }

@@ -41,8 +41,8 @@ func TestSecretsThatCannotBeListed(t *testing.T) {
 		w.start()
 		pass(time.Minute)
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady)
-		w.wantCondition("web", v1.ConditionConfigFollowed, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
-		message := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionConfigFollowed).Message
+		w.wantCondition("web", v1.ConditionConfigWatched, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
+		message := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionConfigWatched).Message
 		if want := "Secret db do not replace pods: Secrets cannot be listed (InternalError)"; !strings.Contains(message, want) || strings.Contains(message, "other") {
 			w.Errorf("it says %q, want %q in it, and no Secret of another namespace", message, want)
 		}
@@ -58,8 +58,8 @@ func TestSecretsThatCannotBeListed(t *testing.T) {
 			w.Errorf("the hash is %q after %d rollouts, want another than %q after 3", w.hash("web"), w.rollouts("web"), before)
 		}
 		w.serves("web")
-		if got := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionConfigFollowed); got != nil && got.Status != metav1.ConditionTrue {
-			w.Errorf("ConfigFollowed is %+v after the repair", got)
+		if got := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionConfigWatched); got != nil && got.Status != metav1.ConditionTrue {
+			w.Errorf("ConfigWatched is %+v after the repair", got)
 		}
 	})
 }

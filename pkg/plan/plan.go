@@ -151,7 +151,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 		return step, nil
 	}
 	step.Action = Apply
-	if live.GetAnnotations()[v1.AnnotationCreatedShape] != "" {
+	if live.GetAnnotations()[v1.AnnotationCreatedFieldSet] != "" {
 		step.Shape = differ.Shape(desired)
 	}
 	step.Fields = difference.Fields

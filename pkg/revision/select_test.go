@@ -194,14 +194,14 @@ func TestNotRolledBack(t *testing.T) {
 		{"the healthy one is garbled", func(c *cluster) { c.history[0].Data.Raw = []byte(`{`) }, broken, v1.ReasonNoHealthyRevision},
 		{"the healthy one is refused", func(c *cluster) { c.refused = field.ErrorList{field.Required(field.NewPath("spec"), "x")} }, broken, v1.ReasonRevisionRefused},
 		{"it is the healthy one", func(c *cluster) { c.application.Status.Revision.LastHealthy = 2 }, broken, v1.ReasonSameSpec},
-		{"nobody says why", nil, failure(""), v1.ReasonNotTheRevision},
-		{"no room", nil, failure(v1.ReasonUnschedulable), v1.ReasonNotTheRevision},
-		{"a quota", nil, failure(v1.ReasonQuotaExceeded), v1.ReasonNotTheRevision},
-		{"a policy", nil, failure(v1.ReasonPolicyDenied), v1.ReasonNotTheRevision},
-		{"pods cannot be made", nil, failure(v1.ReasonReplicaFailure), v1.ReasonNotTheRevision},
-		{"a volume", nil, failure(v1.ReasonVolumeNotMounting), v1.ReasonNotTheRevision},
-		{"a node", nil, failure(v1.ReasonNodeLost), v1.ReasonNotTheRevision},
-		{"something unheard of", nil, failure("Unheard"), v1.ReasonNotTheRevision},
+		{"nobody says why", nil, failure(""), v1.ReasonNotCausedByRevision},
+		{"no room", nil, failure(v1.ReasonUnschedulable), v1.ReasonNotCausedByRevision},
+		{"a quota", nil, failure(v1.ReasonQuotaExceeded), v1.ReasonNotCausedByRevision},
+		{"a policy", nil, failure(v1.ReasonPolicyDenied), v1.ReasonNotCausedByRevision},
+		{"pods cannot be made", nil, failure(v1.ReasonReplicaFailure), v1.ReasonNotCausedByRevision},
+		{"a volume", nil, failure(v1.ReasonVolumeNotMounting), v1.ReasonNotCausedByRevision},
+		{"a node", nil, failure(v1.ReasonNodeLost), v1.ReasonNotCausedByRevision},
+		{"something unheard of", nil, failure("Unheard"), v1.ReasonNotCausedByRevision},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster()

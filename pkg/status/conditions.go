@@ -52,7 +52,7 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 		add(v1.ConditionRolledBack, rolledBack)
 	}
 	if followed, ok := configFollowed(in); ok {
-		add(v1.ConditionConfigFollowed, followed)
+		add(v1.ConditionConfigWatched, followed)
 	}
 	if drift, ok := drifted(in, children); ok {
 		add(v1.ConditionDrifted, drift)

@@ -20,7 +20,7 @@ func summarizeMissing(in Input) summary {
 // configFollowed is there where a change of configuration that should replace pods does not.
 func configFollowed(in Input) (metav1.Condition, bool) {
 	if !in.planned() {
-		return previous(in, v1.ConditionConfigFollowed)
+		return previous(in, v1.ConditionConfigWatched)
 	}
 	if in.Unfollowed == "" {
 		return metav1.Condition{}, false

@@ -98,7 +98,7 @@ func TestRollbackIsWritten(t *testing.T) {
 			timedOut(d)
 			takenBack(in, d)
 		})
-		in.Snapshot.Application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonNotTheRevision}}
+		in.Snapshot.Application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonNotCausedByRevision}}
 		change(&in)
 		if got := meta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionRolledBack); got != nil {
 			t.Errorf("%s: the condition is %+v, want none", name, got)

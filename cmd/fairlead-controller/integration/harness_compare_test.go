@@ -110,7 +110,7 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 	delete(annotations, v1.AnnotationRenderedHash)
 	delete(annotations, v1.AnnotationRevision)
 	// It tells of the past.
-	delete(annotations, v1.AnnotationCreatedShape)
+	delete(annotations, v1.AnnotationCreatedFieldSet)
 	if len(annotations) == 0 {
 		annotations = nil
 	}

@@ -58,7 +58,7 @@ spec:
 		if got := strings.Join(names, " "); container.Image != step.image || got != step.names {
 			t.Errorf("%s: the Deployment runs %s with %q, want %s with %q", step.what, container.Image, got, step.image, step.names)
 		}
-		if _, is := deployment.Annotations[v1.AnnotationCreatedShape]; is != step.shapeOfTheCreation {
+		if _, is := deployment.Annotations[v1.AnnotationCreatedFieldSet]; is != step.shapeOfTheCreation {
 			t.Errorf("%s: it has the shape of its creation: %t", step.what, is)
 		}
 	}

@@ -61,7 +61,7 @@ func TestSecretsThatCannotBeListed(t *testing.T) {
 		}
 	})
 	e.create(named(using, "new"))
-	e.waitCondition("web", v1.ConditionConfigFollowed, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
+	e.waitCondition("web", v1.ConditionConfigWatched, metav1.ConditionFalse, v1.ReasonConfigNotReadable)
 	e.waitReady("new")
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
 	edit(e, "db", func(s *corev1.Secret) { s.Data["password"] = []byte("two") })

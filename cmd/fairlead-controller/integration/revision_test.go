@@ -159,7 +159,7 @@ func TestRollback(t *testing.T) {
 				{applySpec(onFailure), oneReady},
 				{
 					editing(func(spec *v1.ApplicationSpec) { spec.NodeSelector = map[string]string{behavior: "unschedulable"} }),
-					notTakenBack("Unschedulable", "NotTheRevision", "has timed out progressing"),
+					notTakenBack("Unschedulable", "NotCausedByRevision", "has timed out progressing"),
 				},
 				{editing(func(spec *v1.ApplicationSpec) { spec.NodeSelector = nil }), oneReady},
 			},

@@ -8,29 +8,29 @@ const (
 	// ConditionReady is the summary. True: every child is applied, the current revision is fully
 	// available, the routes are accepted.
 	ConditionReady = "Ready"
-	// ConditionReconciling is there, and True, while work is under way.
+	// ConditionReconciling is present and True while work is in progress.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is there, and True, while nothing will change until a person acts.
+	// ConditionStalled is present and True while nothing will change until a user acts.
 	ConditionStalled = "Stalled"
-	// ConditionAvailable is the Deployment's: enough pods serve, of whatever revision.
+	// ConditionAvailable mirrors the Deployment: enough pods of any revision serve.
 	ConditionAvailable = "Available"
-	// ConditionProgressing is the Deployment's: a rollout proceeds or is complete.
+	// ConditionProgressing mirrors the Deployment: a rollout makes progress or is complete.
 	ConditionProgressing = "Progressing"
-	// ConditionRoutesReady is there while there are routes.
+	// ConditionRoutesReady is present while the spec has routes.
 	ConditionRoutesReady = "RoutesReady"
-	// ConditionAutoscalingActive is there while there is an autoscaler.
+	// ConditionAutoscalingActive is present while the spec has autoscaling.
 	ConditionAutoscalingActive = "AutoscalingActive"
-	// ConditionMonitoringReady is there while monitoring is asked for.
+	// ConditionMonitoringReady is present while the spec has monitoring.
 	ConditionMonitoringReady = "MonitoringReady"
-	// ConditionPaused is there, and True, while spec.paused stops rollouts.
+	// ConditionPaused is present and True while spec.paused stops rollouts.
 	ConditionPaused = "Paused"
-	// ConditionConfigFollowed is there, and False, while ConfigMaps or Secrets that the pods use can
-	// change without replacing the pods, although configChangePolicy asks for it.
-	ConditionConfigFollowed = "ConfigFollowed"
-	// ConditionRolledBack is there, and True, while a former revision runs instead of what the spec asks
-	// for, and False while a failed rollout is not taken back although spec.rollback asks for it.
+	// ConditionConfigWatched is present and False while a change of a ConfigMap or Secret that the pods use would not
+	// roll them, although configChangePolicy asks for it.
+	ConditionConfigWatched = "ConfigWatched"
+	// ConditionRolledBack is present and True while an earlier revision runs instead of the spec's, and False while a
+	// failed rollout is not rolled back although spec.rollback asks for it.
 	ConditionRolledBack = "RolledBack"
-	// ConditionDrifted is there, and True, while children differ and reconcilePolicy is Observe.
+	// ConditionDrifted is present and True while children differ and reconcilePolicy is Observe.
 	ConditionDrifted = "Drifted"
 )
 
@@ -38,43 +38,41 @@ const (
 const (
 	// ReasonReady: the current revision serves.
 	ReasonReady = "Ready"
-	// ReasonScaledToZero: ready, with no pod, because none is asked for.
+	// ReasonScaledToZero: ready without pods, because the spec asks for none.
 	ReasonScaledToZero = "ScaledToZero"
-	// ReasonApplying: children are being written, or wait for a write of others.
+	// ReasonApplying: Fairlead writes children, or waits for a write of another controller.
 	ReasonApplying = "Applying"
-	// ReasonRollingOut: the Deployment replaces or starts pods.
+	// ReasonRollingOut: the Deployment starts or replaces pods.
 	ReasonRollingOut = "RollingOut"
-	// ReasonPodsUnavailable: the rollout was complete, but pods do not serve now.
+	// ReasonPodsUnavailable: the rollout was complete, but some pods no longer serve.
 	ReasonPodsUnavailable = "PodsUnavailable"
 	// ReasonProgressDeadlineExceeded: no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonPaused: spec.paused holds a rollout back.
+	// ReasonPaused: spec.paused stops a rollout.
 	ReasonPaused = "Paused"
-	// ReasonDeleting: the Application is being deleted, and something holds that up, such as a finalizer.
+	// ReasonDeleting: the Application is being deleted, and waits for something such as a finalizer.
 	ReasonDeleting = "Deleting"
-	// ReasonInvalid: the spec breaks a rule; the last good children are kept.
+	// ReasonInvalid: the spec is invalid; the last good children stay.
 	ReasonInvalid = "Invalid"
-	// ReasonRouteConflict: a host name and path belong to another Application; the last good children
-	// are kept.
+	// ReasonRouteConflict: another Application has the host name and path; the last good children stay.
 	ReasonRouteConflict = "RouteConflict"
-	// ReasonRevisionMissing: the ControllerRevision that was put back is gone; the last good children
-	// are kept.
+	// ReasonRevisionMissing: the ControllerRevision of the rollback was deleted; the last good children stay.
 	ReasonRevisionMissing = "RevisionMissing"
-	// ReasonConflict: an object that is not the Application's has the name of a child.
+	// ReasonConflict: a foreign object has the name of a child.
 	ReasonConflict = "Conflict"
 	// ReasonQuotaExceeded: a ResourceQuota refuses a child, or the Deployment's pods.
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonPolicyDenied: an admission policy or webhook refuses a child, or the Deployment's pods.
 	ReasonPolicyDenied = "PolicyDenied"
-	// ReasonPermissionDenied: the controller's RBAC lacks a permission.
+	// ReasonPermissionDenied: the controller lacks an RBAC permission.
 	ReasonPermissionDenied = "PermissionDenied"
-	// ReasonChildRefused: the API server calls a child invalid.
+	// ReasonChildRefused: the API server refuses a child as invalid.
 	ReasonChildRefused = "ChildRefused"
-	// ReasonContended: somebody else keeps changing what Fairlead sets on a child.
+	// ReasonContended: another writer keeps reverting what Fairlead sets on a child.
 	ReasonContended = "Contended"
-	// ReasonApplyFailed: a write failed for another reason; it is retried.
+	// ReasonApplyFailed: a write failed for another reason; the controller retries.
 	ReasonApplyFailed = "ApplyFailed"
-	// ReasonConfigMissing: a ConfigMap or Secret that the pods need, or a key of it, is not there.
+	// ReasonConfigMissing: a ConfigMap or Secret that the pods need, or a key of it, is missing.
 	ReasonConfigMissing = "ConfigMissing"
 	// ReasonConfigNotReadable: the controller may not read ConfigMaps or Secrets, or the API server does not list them.
 	ReasonConfigNotReadable = "ConfigNotReadable"
@@ -82,15 +80,15 @@ const (
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonDrifted: children differ and reconcilePolicy is Observe.
 	ReasonDrifted = "Drifted"
-	// ReasonApplied: the routes are written as their API wants them.
+	// ReasonApplied: the routes, or the ServiceMonitor, are written.
 	ReasonApplied = "Applied"
 	// ReasonRoutesNotApplied: a route could not be written.
 	ReasonRoutesNotApplied = "RoutesNotApplied"
-	// ReasonAccepted: the Gateways have accepted the routes and found what they refer to.
+	// ReasonAccepted: the Gateways accept the routes and resolve their references.
 	ReasonAccepted = "Accepted"
-	// ReasonRoutesNotAccepted: a Gateway refuses a route, or does not find what it refers to.
+	// ReasonRoutesNotAccepted: a Gateway refuses a route, or does not resolve its references.
 	ReasonRoutesNotAccepted = "RoutesNotAccepted"
-	// ReasonRoutesPending: a Gateway has not answered for a route, or not for its present spec.
+	// ReasonRoutesPending: a Gateway has not reported on the current spec of a route.
 	ReasonRoutesPending = "RoutesPending"
 	// ReasonMonitoringNotApplied: the ServiceMonitor could not be written.
 	ReasonMonitoringNotApplied = "MonitoringNotApplied"
@@ -100,62 +98,62 @@ const (
 	ReasonDeploymentNotFound = "DeploymentNotFound"
 	// ReasonAutoscalerNotFound: there is no HorizontalPodAutoscaler yet.
 	ReasonAutoscalerNotFound = "AutoscalerNotFound"
-	// ReasonUnknown stands in where another API gave no reason.
+	// ReasonUnknown replaces a reason that another API left empty.
 	ReasonUnknown = "Unknown"
 )
 
-// Reasons of the condition RolledBack. The first one is of Ready and Stalled too.
+// Reasons of the condition RolledBack. Ready and Stalled have the first one too.
 const (
-	// ReasonRolledBack: the rollout failed, and the last healthy revision was put back.
+	// ReasonRolledBack: the rollout failed, and the last healthy revision runs again.
 	ReasonRolledBack = "RolledBack"
-	// ReasonNoHealthyRevision: there is no other revision that has been healthy.
+	// ReasonNoHealthyRevision: no other revision has been healthy.
 	ReasonNoHealthyRevision = "NoHealthyRevision"
-	// ReasonSameSpec: the revision that was healthy last says the same about the pods.
+	// ReasonSameSpec: the last healthy revision has the same pods.
 	ReasonSameSpec = "SameSpec"
-	// ReasonNotTheRevision: the pods do not serve for a reason that another revision would meet too.
-	ReasonNotTheRevision = "NotTheRevision"
-	// ReasonRevisionRefused: the revision that was healthy last breaks a rule or a limit of the class.
+	// ReasonNotCausedByRevision: the pods of another revision would fail for the same reason.
+	ReasonNotCausedByRevision = "NotCausedByRevision"
+	// ReasonRevisionRefused: the last healthy revision is invalid, or exceeds a limit of the class.
 	ReasonRevisionRefused = "RevisionRefused"
 )
 
-// Reasons for which pods of the current revision do not serve: those of status.problems, beside
-// QuotaExceeded, PolicyDenied, ReplicaFailure and ProgressDeadlineExceeded. The worst one is the reason of
-// Ready; the reasons of Reconciling and Stalled then tell whether the rollout is under way
-// (RollingOut), was complete (PodsUnavailable) or never came so far (ProgressDeadlineExceeded).
+// Reasons why pods of the current revision do not serve. status.problems has these, QuotaExceeded, PolicyDenied,
+// ReplicaFailure and ProgressDeadlineExceeded. The worst one is the reason of Ready; the reasons of Reconciling and
+// Stalled then say whether the rollout is in progress (RollingOut), was complete (PodsUnavailable) or never completed
+// (ProgressDeadlineExceeded).
 const (
 	// ReasonConfigError: a container refers to a ConfigMap, Secret or key that is missing.
 	ReasonConfigError = "ConfigError"
 	// ReasonImagePullFailed: an image cannot be pulled; the message is the registry's.
 	ReasonImagePullFailed = "ImagePullFailed"
-	// ReasonInitFailed: an init container ends with an error, again and again.
+	// ReasonInitFailed: an init container keeps failing.
 	ReasonInitFailed = "InitFailed"
 	// ReasonStartFailed: a container cannot be created or started, e.g. its command does not exist.
 	ReasonStartFailed = "StartFailed"
-	// ReasonCrashLooping: a container ends again and again.
+	// ReasonCrashLooping: a container keeps exiting.
 	ReasonCrashLooping = "CrashLooping"
-	// ReasonUnschedulable: no node takes the pod; the message is the scheduler's.
+	// ReasonUnschedulable: no node fits the pod; the message is the scheduler's.
 	ReasonUnschedulable = "Unschedulable"
-	// ReasonVolumeNotMounting: the node has taken the pod a minute ago or more, and its volumes are not
-	// mounted yet, or its network is not there. Pods do not tell which; their Events do.
+	// ReasonVolumeNotMounting: the pod has had a node for at least a minute, but no volumes or no network yet. Its Events
+	// say which.
 	ReasonVolumeNotMounting = "VolumeNotMounting"
-	// ReasonNodeLost: the node does not answer any more.
+	// ReasonNodeLost: the node is unreachable.
 	ReasonNodeLost = "NodeLost"
-	// ReasonReadinessFailing: a container runs and is not ready, for longer than its probe's own terms.
+	// ReasonReadinessFailing: a container runs, but has not been ready for longer than its probe allows.
 	ReasonReadinessFailing = "ReadinessFailing"
-	// ReasonPodRejected: a node has refused a pod for good. Kubernetes makes another one.
+	// ReasonPodRejected: a node has rejected a pod. Kubernetes creates another one.
 	ReasonPodRejected = "PodRejected"
-	// ReasonEvicted: a node has put a pod out. Kubernetes makes another one.
+	// ReasonEvicted: a node has evicted a pod. Kubernetes creates another one.
 	ReasonEvicted = "Evicted"
 )
 
 // Reasons of Events. A condition's reason is used where a condition changed.
 const (
-	// EventDriftRepaired: a child was changed or deleted by others and put back.
+	// EventDriftRepaired: Fairlead repaired a child that another writer changed or deleted.
 	EventDriftRepaired = "DriftRepaired"
-	// EventChildDeleted: a child was deleted, because its feature was switched off.
+	// EventChildDeleted: Fairlead deleted a child that the spec no longer asks for.
 	EventChildDeleted = "ChildDeleted"
-	// EventConfigChanged: pods are replaced, because a ConfigMap or Secret that they use changed.
+	// EventConfigChanged: a ConfigMap or Secret that the pods use changed, so the pods roll.
 	EventConfigChanged = "ConfigChanged"
-	// EventOrphaned: a child was released, or left behind by a deleted Application, by deletionPolicy Orphan.
+	// EventOrphaned: with deletionPolicy Orphan, Fairlead released a child or left it behind.
 	EventOrphaned = "Orphaned"
 )

@@ -3,28 +3,27 @@
 
 package v1
 
-// Reasons of an Application's conditions that have to do with its class. In each case the last good
-// children are kept.
+// Reasons of an Application's conditions about its class. With each of them the last good children stay.
 const (
-	// ReasonClassNotFound: spec.className names no ApplicationClass. It goes on once there is one.
+	// ReasonClassNotFound: spec.className names a class that does not exist. The sync continues once it does.
 	ReasonClassNotFound = "ClassNotFound"
-	// ReasonClassNotAllowed: the class does not select the namespace of the Application, or the controller
-	// cannot find out whether it does.
+	// ReasonClassNotAllowed: the class does not select the namespace of the Application, or the controller cannot read
+	// the namespace.
 	ReasonClassNotAllowed = "ClassNotAllowed"
 	// ReasonClassRequired: the Application names no class, no default class selects its namespace, and the
-	// platform asks for one.
+	// platform requires one.
 	ReasonClassRequired = "ClassRequired"
 	// ReasonClassLimitExceeded: the spec is valid, but asks for more than its class allows.
 	ReasonClassLimitExceeded = "ClassLimitExceeded"
-	// ReasonClassInvalid: the spec is valid by itself, but not with the defaults of its class, which
-	// are not; or the class cannot be decoded, so that its limits are unknown.
+	// ReasonClassInvalid: the defaults of the class are invalid together with the spec, or the class cannot be decoded,
+	// so that its limits are unknown.
 	ReasonClassInvalid = "ClassInvalid"
 )
 
 // Condition types of an ApplicationClass, beside Ready.
 const (
-	// ConditionDefault is there while the annotation asks for it. True: the class is the one of
-	// Applications that name none.
+	// ConditionDefault is present while the class has the annotation of a default. True: Applications that name no
+	// class have this one.
 	ConditionDefault = "Default"
 )
 

@@ -15,42 +15,42 @@ const (
 	// ManagedBy is the value of LabelManagedBy.
 	ManagedBy = "fairlead"
 
-	// AnnotationRenderedHash is on every child: a hash of what was rendered last. A difference
-	// means that the spec changed, even where only a field went away.
+	// AnnotationRenderedHash is on every child: the hash of its last rendering. Another hash means that the spec
+	// changed, even if only a field was removed.
 	AnnotationRenderedHash = "apps.fairlead.dev/rendered-hash"
 	// AnnotationOwnerUID is on every child but ControllerRevisions, with deletionPolicy Orphan, in place of the
 	// ownerReference: the UID of the Application. It counts only where an object has no controller. On
 	// what an Application left behind it has no meaning, since no other Application ever has that UID.
 	AnnotationOwnerUID = "apps.fairlead.dev/owner-uid"
-	// AnnotationCreatedShape is on a Deployment as long as its fields may belong to the POST that created
-	// it: a hash of which fields that had. An apply that has them all leaves them there.
-	AnnotationCreatedShape = "apps.fairlead.dev/created-shape"
+	// AnnotationCreatedFieldSet is on a Deployment as long as its fields may belong to the POST that created it: the hash of
+	// that field set. An apply with the same field set removes none of them.
+	AnnotationCreatedFieldSet = "apps.fairlead.dev/created-field-set"
 	// AnnotationConfigHash is on the pod template: a hash of spec.config.data, so that a change
 	// rolls the pods.
 	AnnotationConfigHash = "apps.fairlead.dev/config-hash"
 	// AnnotationConfigMapsHash and AnnotationSecretsHash are on the pod template: a hash of the
 	// content of all ConfigMaps, or Secrets, that the pods use, so that a change rolls the pods. That
-	// of Secrets is keyed, since more people may read a Deployment than a Secret.
+	// of Secrets is keyed, since more users may read a Deployment than a Secret.
 	AnnotationConfigMapsHash = "apps.fairlead.dev/configmaps-hash"
 	AnnotationSecretsHash    = "apps.fairlead.dev/secrets-hash"
 	// AnnotationConfigMapsVersions and AnnotationSecretsVersions are on the Deployment: a digest of
-	// the objects' versions from which the hash was computed. While it fits, nothing is read anew.
+	// the objects' versions from which the hash was computed. While it matches, no content is read.
 	AnnotationConfigMapsVersions = "apps.fairlead.dev/configmaps-versions"
 	AnnotationSecretsVersions    = "apps.fairlead.dev/secrets-versions"
-	// AnnotationRevision is on the Deployment: the name of the ControllerRevision that its pods are
-	// brought to. So what Kubernetes says of the rollout is about this revision and no other.
+	// AnnotationRevision is on the Deployment: the name of the ControllerRevision that it rolls out. So what
+	// Kubernetes reports about the rollout is about this revision and no other.
 	AnnotationRevision = "apps.fairlead.dev/revision"
-	// AnnotationRolledBackFrom is on the Deployment while it has a former revision: the name of the
-	// ControllerRevision that failed. AnnotationRolledBackBecause tells why it did. They come and go with the
-	// pod template in one write, so that nothing is rolled back twice.
+	// AnnotationRolledBackFrom is on the Deployment while it runs an earlier revision: the name of the
+	// ControllerRevision that failed. AnnotationRolledBackBecause has the reason. One write changes them and the pod
+	// template, so that no rollback happens twice.
 	AnnotationRolledBackFrom    = "apps.fairlead.dev/rolled-back-from"
 	AnnotationRolledBackBecause = "apps.fairlead.dev/rolled-back-because"
-	// AnnotationReplicasManaged is on the Deployment while Fairlead sets spec.replicas. It tells
-	// that the field must be handed over before it may be left out.
+	// AnnotationReplicasManaged is on the Deployment while Fairlead sets spec.replicas. Fairlead must hand the field over
+	// before it may leave it out.
 	AnnotationReplicasManaged = "apps.fairlead.dev/replicas-managed"
 
-	// AnnotationExcess is in caches only, on what is kept of an Application that is too large: it says
-	// why. An Application that is stored with it is taken for too large as well.
+	// AnnotationExcess is only in caches, on the rest of an Application that is too large: it has the reason. A stored
+	// Application with it counts as too large as well.
 	AnnotationExcess = "apps.fairlead.dev/excess"
 
 	// FinalizerOrphan is on an Application with deletionPolicy Orphan, until its children are
