@@ -13,11 +13,14 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by them.
+// namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by them. The class
+// says too which host names the Applications may have, and which they share. So those of any namespace that were refused one
+// of these host names are queued with them.
 type namespaceHandlers struct {
-	informers *informer.Informers
-	enqueue   func(key cache.ObjectName, trigger Trigger)
-	statuses  *classStatuses
+	informers  *informer.Informers
+	contenders contenders
+	enqueue    func(key cache.ObjectName, trigger Trigger)
+	statuses   *classStatuses
 }
 
 var _ informer.NamespaceHandler = (*namespaceHandlers)(nil)
@@ -25,7 +28,7 @@ var _ informer.NamespaceHandler = (*namespaceHandlers)(nil)
 // OnAdd does nothing: a sync that was faster than the namespace comes back by itself.
 func (h *namespaceHandlers) OnAdd(*corev1.Namespace, bool) {}
 
-// OnUpdate queues the Applications of the namespace.
+// OnUpdate queues the Applications of the namespace, and those that were refused one of their host names.
 func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
 	classes, err := h.informers.Classes()
 	if err == nil && !class.NeedsNamespace(classes) || before.UID == after.UID && maps.Equal(before.Labels, after.Labels) {
@@ -36,8 +39,10 @@ func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
 	if err != nil {
 		return // There is no such index; the informers have made it.
 	}
+	trigger := Trigger{Kind: "Namespace", Event: Spread, Elsewhere: true}
 	for _, application := range applications {
-		h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: "Namespace", Event: Spread, Elsewhere: true})
+		h.enqueue(cache.MetaObjectToName(application), trigger)
+		h.contenders.wake(application.RouteKeys(), trigger)
 	}
 }
 

@@ -55,7 +55,9 @@ func (s *classStatuses) handle(enqueue func(cache.ObjectName, Trigger)) ([]cache
 	if err != nil {
 		return nil, err
 	}
-	namespaces, err := s.informers.HandleNamespaces(&namespaceHandlers{informers: s.informers, enqueue: enqueue, statuses: s})
+	namespaces, err := s.informers.HandleNamespaces(&namespaceHandlers{
+		informers: s.informers, contenders: contenders{claims: s.informers.HostClaims, enqueue: enqueue}, enqueue: enqueue, statuses: s,
+	})
 	if err != nil {
 		return nil, err
 	}
