@@ -236,12 +236,17 @@ func first(a, b bool) int {
 	}
 }
 
+// belongsTo says by what the host name is another Application's. Who asked for it first is not known: an Application may ask
+// today for what it did not ask for when it was created.
 func belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
-	name := owner.Application.Namespace + "/" + owner.Application.Name
-	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
-		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s, which had it first: choose another host name", owner.Host, name))
+	name, claim := owner.Application.Namespace+"/"+owner.Application.Name, "which asks for it"
+	if owner.Serves {
+		claim = "whose route serves it"
 	}
-	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s, which had it first: choose another host name or path", name))
+	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
+		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s, %s: choose another host name", owner.Host, name, claim))
+	}
+	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s, %s: choose another host name or path", name, claim))
 }
 
 // sharedIn reports whether the class lets its Applications share a host name with other namespaces.
