@@ -26,11 +26,15 @@ var fix = sync.OnceValue(func() error {
 	if given == nil {
 		return fmt.Errorf("rapid has no flag -rapid.seed any more")
 	}
-	if given.Value.String() != "0" || os.Getenv("RANDOM_SEED") != "" {
+	if given.Value.String() != "0" || IsRandom() {
 		return nil
 	}
 	return given.Value.Set(seed)
 })
+
+// IsRandom reports whether $RANDOM_SEED asks for other inputs each time. Then what holds for each input can be
+// checked, and not what is likely for all of them together.
+func IsRandom() bool { return os.Getenv("RANDOM_SEED") != "" }
 
 // Check is rapid.Check from a fixed seed.
 func Check(t *testing.T, property func(*rapid.T)) {

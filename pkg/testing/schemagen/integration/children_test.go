@@ -66,7 +66,7 @@ func TestTheAPIServerAcceptsTheChildren(t *testing.T) {
 			accept(ctx, t, client, desired)
 		}
 	})
-	if valid < drawn/10 {
+	if !fixedseed.IsRandom() && valid < drawn/10 {
 		t.Errorf("of %d Applications only %d are valid", drawn, valid)
 	}
 }
