@@ -65,8 +65,8 @@ type ApplicationStatus struct {
 	// +optional
 	Class *AppliedClass `json:"class,omitempty"`
 
-	// The children, each with its state. Those that the spec asks for come before what is still to be
-	// deleted, of which only as many are listed as fit.
+	// The children, each with its state: all that the spec asks for, and of those still to be deleted as many as
+	// fit.
 	// +listType=map
 	// +listMapKey=group
 	// +listMapKey=kind
