@@ -1769,7 +1769,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The children, each with its state. Those that the spec asks for come before what is still to be deleted, of which only as many are listed as fit.",
+							Description: "The children, each with its state: all that the spec asks for, and of those still to be deleted as many as fit.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -42,8 +42,8 @@ type ApplicationStatusApplyConfiguration struct {
 	Revision *RevisionStatusApplyConfiguration `json:"revision,omitempty"`
 	// The class with which the Application was synced, and what it takes from it.
 	Class *AppliedClassApplyConfiguration `json:"class,omitempty"`
-	// The children, each with its state. Those that the spec asks for come before what is still to be
-	// deleted, of which only as many are listed as fit.
+	// The children, each with its state: all that the spec asks for, and of those still to be deleted as many as
+	// fit.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
 	// What keeps pods of the current revision from serving, the worst first; none while the
 	// Application is ready. Atomic: the list is computed as a whole, and its order tells.
