@@ -160,7 +160,7 @@ func (d *demo) startController(ctx context.Context) error {
 }
 
 // liveView is what the controller logs of where its live view is: the port is a free one.
-var liveView = regexp.MustCompile(`"The live view is served" url="([^"]+)"`)
+var liveView = regexp.MustCompile(`"Serving the live view" url="([^"]+)"`)
 
 // How long each part of stopping may take.
 const (

@@ -18,21 +18,20 @@ import (
 	"fairlead.dev/fairlead/pkg/server"
 )
 
-// certificates are what this process serves with, wherever it comes from. Nil: it serves nothing
-// over TLS.
+// certificates are the serving certificate and its source; nil if this process serves nothing over TLS.
 type certificates struct {
 	provider dynamiccertificates.CertKeyContentProvider
 	serving  *server.Certificates
-	// follow keeps the provider up to date, in every replica. Nil: it changes by nobody.
+	// follow keeps the provider up to date, in every replica; nil if it never changes.
 	follow func(context.Context)
-	// rotate makes and renews what is served, in the leader. Nil: somebody else does.
+	// rotate issues and renews the certificate, in the leader; nil if another component does.
 	rotate func(context.Context)
-	// caBundle is what the API server has to trust, if this process is to tell it.
+	// caBundle has the CAs that the API server must trust, if this process registers them.
 	caBundle func() []byte
 }
 
-// newCertificates finds the way to a certificate that the flags ask for. leading is the client of
-// what only the leader writes.
+// newCertificates returns the source of the certificate that the flags select. leading is a client that writes only
+// while this replica leads.
 func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*certificates, error) {
 	o := config.Serving
 	c := &certificates{}
@@ -46,11 +45,11 @@ func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*cer
 		c.provider = files
 		c.follow = func(ctx context.Context) { files.Run(ctx, 1) }
 	case o.CertSecret != "":
-		if err := c.keepInSecret(config, leading); err != nil {
+		if err := c.useSecret(config, leading); err != nil {
 			return nil, err
 		}
 	case o.WebhookURL != "":
-		if err := c.keepInMemory(o.WebhookURL); err != nil {
+		if err := c.useMemory(o.WebhookURL); err != nil {
 			return nil, err
 		}
 	default:
@@ -60,14 +59,14 @@ func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*cer
 	return c, nil
 }
 
-// keepInSecret makes every replica follow the Secret, and the leader write it.
-func (c *certificates) keepInSecret(config CompletedConfig, leading kubernetes.Interface) error {
+// useSecret lets every replica follow the Secret, and the leader write it.
+func (c *certificates) useSecret(config CompletedConfig, leading kubernetes.Interface) error {
 	namespace, name := config.OperatorNamespace, config.Serving.CertSecret
 	var names certs.Names
 	for _, service := range config.Serving.CertServices {
 		names.DNSNames = append(names.DNSNames, certs.ServiceNames(service, namespace).DNSNames...)
 	}
-	// One store for both: that of the leader serves what it has made before it has read it.
+	// One store for both, so that the leader serves a new certificate before its watch shows it.
 	store := certs.NewSecretStore(leading.CoreV1().Secrets(namespace), namespace, name)
 	rotator, err := certs.NewRotator(certs.Config{
 		Store:          store,
@@ -82,7 +81,7 @@ func (c *certificates) keepInSecret(config CompletedConfig, leading kubernetes.I
 	return nil
 }
 
-// webhookConfigurations are those whose caBundle the leader keeps: none without webhooks.
+// webhookConfigurations returns those whose caBundle the leader maintains: none without webhooks.
 func webhookConfigurations(config CompletedConfig, leading kubernetes.Interface) []certs.Configuration {
 	if config.Serving.WebhookBindAddress == "" {
 		return nil
@@ -94,9 +93,8 @@ func webhookConfigurations(config CompletedConfig, leading kubernetes.Interface)
 	}
 }
 
-// keepInMemory makes a certificate for a controller outside of the cluster. It outlives every such
-// process.
-func (c *certificates) keepInMemory(webhookURL string) error {
+// useMemory issues a certificate for a controller outside of the cluster. It outlives every such process.
+func (c *certificates) useMemory(webhookURL string) error {
 	target, err := url.Parse(webhookURL)
 	if err != nil {
 		return fmt.Errorf("parse --webhook-url: %w", err)
@@ -115,9 +113,9 @@ func (c *certificates) keepInMemory(webhookURL string) error {
 	return nil
 }
 
-// whileLeading makes work rotate the certificates too. They are written by who holds the lease, so
-// the rotation ends before the lease does.
-func (c *certificates) whileLeading(work func(ctx, lease context.Context)) func(ctx, lease context.Context) {
+// rotateWhileLeading adds the rotation of certificates to work. Only the leader writes them, so the rotation ends
+// before the lease does.
+func (c *certificates) rotateWhileLeading(work func(ctx, lease context.Context)) func(ctx, lease context.Context) {
 	if c == nil || c.rotate == nil {
 		return work
 	}

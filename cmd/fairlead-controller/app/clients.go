@@ -26,7 +26,7 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
 )
 
-// clients are all that talks to the API server, over one pool of connections.
+// clients are all clients of the API server, over one pool of connections.
 type clients struct {
 	kube     kubernetes.Interface
 	fairlead versioned.Interface
@@ -38,26 +38,26 @@ type clients struct {
 	http     *http.Client
 }
 
-// newClients makes the clients. The recorder, which may be nil, sees the lists and watches.
+// newClients returns the clients. The recorder observes their lists and watches; it may be nil.
 func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error) {
 	config = rest.CopyConfig(config)
 	if recorder != nil {
 		config.Wrap(recorder.Transport)
 	}
-	config.Wrap(newReconnecting) // Outside of the recorder, which so sees every attempt.
+	config.Wrap(newRetryTransport) // Outside of the recorder, so that it observes every attempt.
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
 	}
 	c := &clients{http: httpClient}
-	// Built-in types travel as protobuf; it costs a fraction of JSON.
+	// Built-in types use protobuf, which costs a fraction of JSON.
 	protobuf := rest.CopyConfig(config)
 	protobuf.ContentType = "application/vnd.kubernetes.protobuf"
 	protobuf.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	if c.kube, err = kubernetes.NewForConfigAndClient(protobuf, httpClient); err != nil {
 		return nil, fmt.Errorf("make Kubernetes client: %w", err)
 	}
-	// Custom resources are decoded with care: one that does not decode must not end a list or watch of the others.
+	// One custom resource that does not decode must not stop the list or watch of the others.
 	custom, err := codec.NewRESTClient(config, httpClient, v1.SchemeGroupVersion, scheme.Scheme, scheme.Codecs)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error)
 	if custom, err = codec.NewRESTClient(config, httpClient, gatewayv1.SchemeGroupVersion, gatewayscheme.Scheme, gatewayscheme.Codecs); err != nil {
 		return nil, err
 	}
-	c.gateway = gateway.New(custom) // Of all versions only the one of the REST client may be used.
+	c.gateway = gateway.New(custom) // Only the version of the REST client works.
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
 		return nil, fmt.Errorf("make dynamic client: %w", err)
 	}
@@ -82,7 +82,7 @@ func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error)
 	return c, nil
 }
 
-// guarded are the clients for what only the leader may do.
+// guardedClients returns clients that write only while this replica holds the lease.
 func guardedClients(config *rest.Config, guard *fence) (*clients, error) {
 	config = rest.CopyConfig(config)
 	config.Wrap(guard.guardWrites)
@@ -91,17 +91,17 @@ func guardedClients(config *rest.Config, guard *fence) (*clients, error) {
 
 func (c *clients) close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }
 
-// newLeaseClient makes the client of the leader election. It has connections and limits that no sync
-// shares, so that a busy leader does not lose its lease.
+// newLeaseClient returns the client of the leader election. It shares no connections and limits with syncs, so that a
+// busy leader does not lose its lease.
 func newLeaseClient(config *rest.Config, election LeaderElection) (coordination.LeasesGetter, *http.Client, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent += "/leader-election"
 	config.Timeout = election.RenewDeadline / 2
-	// More than an elector ever needs, and no more than one that has gone mad may send.
+	// More than an elector needs, and a limit for a broken one.
 	config.QPS, config.Burst = 10, 20
 	if config.Proxy == nil {
-		// It is the default. Said aloud, it keeps client-go from sharing the connections of equal
-		// configurations, because functions cannot be compared.
+		// This is the default. Setting it keeps client-go from sharing the connections of equal configurations,
+		// because functions are not comparable.
 		config.Proxy = http.ProxyFromEnvironment
 	}
 	httpClient, err := rest.HTTPClientFor(config)

@@ -16,20 +16,19 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// NewCommand makes the command fairlead-controller. It runs until the context of the command
-// ends.
+// NewCommand returns the command fairlead-controller. It runs until the context of the command ends.
 func NewCommand() *cobra.Command {
 	options := NewOptions()
 	var printVersion bool
 	command := &cobra.Command{
 		Use:   "fairlead-controller",
-		Short: "Keeps what every Application needs, and says whether it works",
-		Long: `fairlead-controller watches Applications (applications.apps.fairlead.dev) and keeps the
-Deployment, Service and everything else that each of them needs.
+		Short: "Runs Applications: writes their children and reports their status",
+		Long: `fairlead-controller watches Applications (applications.apps.fairlead.dev), writes the Deployment,
+Service and other children of each, and reports its status.
 
 In a cluster it needs no flags. Outside of one it uses --kubeconfig, or $KUBECONFIG, or
 ~/.kube/config, as kubectl does.`,
-		// An error at run time is no reason to print the flags.
+		// Do not print the flags for an error at run time.
 		SilenceUsage: true,
 		Args:         noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -43,7 +42,7 @@ In a cluster it needs no flags. Outside of one it uses --kubeconfig, or $KUBECON
 			}
 			ctx := klog.NewContext(command.Context(), klog.Background())
 			if lowered {
-				klog.FromContext(ctx).Info("Lowered the verbosity: above this level client-go logs the content of Secrets", "level", maxVerbosity)
+				klog.FromContext(ctx).Info("Lowering the verbosity: above this level client-go logs the content of Secrets", "level", maxVerbosity)
 			}
 			config, err := options.Config()
 			if err != nil {
@@ -58,7 +57,7 @@ In a cluster it needs no flags. Outside of one it uses --kubeconfig, or $KUBECON
 	}
 	var sections cliflag.NamedFlagSets
 	options.AddFlags(&sections)
-	// Not verflag's, which calls every program Kubernetes.
+	// Not the flag of verflag, which prints the name Kubernetes.
 	sections.FlagSet("global").BoolVar(&printVersion, "version", printVersion, "Print the version and quit.")
 	for _, name := range sections.Order {
 		command.Flags().AddFlagSet(sections.FlagSet(name))

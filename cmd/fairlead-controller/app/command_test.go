@@ -50,7 +50,7 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if start := "fairlead-controller watches Applications (applications.apps.fairlead.dev) and keeps the\n"; !strings.HasPrefix(got, start) {
+	if start := "fairlead-controller watches Applications (applications.apps.fairlead.dev), writes the Deployment,\n"; !strings.HasPrefix(got, start) {
 		t.Errorf("it does not begin with %q", start)
 	}
 	rest := got
@@ -63,8 +63,8 @@ func TestHelp(t *testing.T) {
 		rest = after
 	}
 	for _, flag := range []string{
-		"--namespace stringArray   Namespace to watch; may be repeated. Default: all.",
-		"How many Applications are synced at once. (default 16)",
+		"--namespace stringArray   Namespace to watch; repeat the flag for more than one. Default: all.",
+		"Number of Applications synced in parallel. (default 16)",
 		`Pod Security level that Applications must meet, one of ["restricted" "baseline" "privileged"]. (default "restricted")`,
 		"(default [ingress-nginx,traefik])",
 		"--version   Print the version and quit.",

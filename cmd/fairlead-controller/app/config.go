@@ -26,10 +26,10 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// reachTimeout bounds the first requests, so that a wrong address is said soon.
+// reachTimeout bounds the first requests, so that a wrong address fails soon.
 const reachTimeout = 10 * time.Second
 
-// Config is what the flags mean. It runs only once it is completed.
+// Config is what the flags mean. Complete it before Run.
 type Config struct {
 	Client       *rest.Config
 	Namespaces   []string
@@ -37,11 +37,11 @@ type Config struct {
 	ResyncPeriod time.Duration
 	Facts        render.Facts
 	Validation   validation.Options
-	// Classes reports whether ApplicationClasses count, RequireClass whether each Application must have one.
+	// Classes enables ApplicationClasses; RequireClass refuses Applications without one.
 	Classes, RequireClass bool
-	// HashKeySecret keeps the key for the hashes of Secrets.
+	// HashKeySecret has the key for the hashes of Secrets.
 	HashKeySecret cache.ObjectName
-	// OperatorNamespace is where the Secret of the certificates is.
+	// OperatorNamespace has the Secret of the certificates.
 	OperatorNamespace string
 	// LeaderElection is nil if this is the only replica.
 	LeaderElection *LeaderElection
@@ -52,7 +52,7 @@ type completedConfig struct {
 	*Config
 }
 
-// CompletedConfig is a Config that was checked against the cluster. Only Complete makes one.
+// CompletedConfig is a Config that was checked against the cluster. Only Complete returns one.
 type CompletedConfig struct {
 	completedConfig
 }
@@ -67,7 +67,7 @@ func (o *Options) Config() (*Config, error) {
 		return nil, err
 	}
 	client.UserAgent = "fairlead-controller/" + version.Get().GitVersion
-	// No limit on our side: the API server knows its load, and tells by API Priority and Fairness.
+	// No limit in the client: the API server knows its load, and applies API Priority and Fairness.
 	client.QPS = -1
 	config := &Config{
 		Client:       client,
@@ -89,8 +89,8 @@ func (o *Options) Config() (*Config, error) {
 // serviceAccountNamespace is where a pod finds its namespace.
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// configureReplicas finds the namespace of this controller, where it is needed, and its name among
-// the replicas.
+// configureReplicas finds the namespace of this controller if it is needed, and its identity among the
+// replicas.
 func (o *Options) configureReplicas(config *Config) error {
 	namespace, err := o.operatorNamespace(os.Getenv("POD_NAMESPACE"), serviceAccountNamespace)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o *Options) configureReplicas(config *Config) error {
 	config.OperatorNamespace = namespace
 	config.HashKeySecret = o.hashKeySecret(namespace)
 	if namespace == "" && o.Serving.CertSecret != "" {
-		return errors.New("--cert-secret needs --operator-namespace: this is not running in a pod")
+		return errors.New("--cert-secret needs --operator-namespace outside of a pod")
 	}
 	if !o.LeaderElection.Enabled {
 		return nil
@@ -108,7 +108,7 @@ func (o *Options) configureReplicas(config *Config) error {
 		namespace = o.LeaderElection.Namespace
 	}
 	if namespace == "" {
-		return errors.New("--leader-elect needs --leader-elect-namespace or --operator-namespace: this is not running in a pod")
+		return errors.New("--leader-elect needs --leader-elect-namespace or --operator-namespace outside of a pod")
 	}
 	identity, err := newIdentity()
 	if err != nil {
@@ -125,8 +125,8 @@ func (o *Options) configureReplicas(config *Config) error {
 	return nil
 }
 
-// operatorNamespace is the flag, or what the pod was told by an environment variable, or by the file
-// of its ServiceAccount. Empty: nobody knows.
+// operatorNamespace returns the flag, or else the environment variable or the ServiceAccount file of the pod. It is
+// empty outside of a pod.
 func (o *Options) operatorNamespace(variable, file string) (string, error) {
 	if o.OperatorNamespace != "" {
 		return o.OperatorNamespace, nil
@@ -144,13 +144,13 @@ func (o *Options) operatorNamespace(variable, file string) (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// clientConfig finds the cluster: the one that the controller runs in, unless a kubeconfig or
-// context was asked for, or there is none; then as kubectl does.
+// clientConfig finds the cluster: the one that the controller runs in, unless a flag names a kubeconfig or context.
+// Outside of a cluster it does the same as kubectl.
 func (o *Options) clientConfig() (*rest.Config, error) {
 	if o.Kubeconfig == "" && o.Context == "" {
 		config, err := rest.InClusterConfig()
 		if err == nil {
-			// As kube-scheduler and kube-controller-manager do: so near, compressing the lists is work for nothing.
+			// As in kube-scheduler and kube-controller-manager: on a fast network compression only costs CPU time.
 			config.DisableCompression = true
 			return config, nil
 		}
@@ -162,18 +162,18 @@ func (o *Options) clientConfig() (*rest.Config, error) {
 	rules.ExplicitPath = o.Kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context}).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, errors.New("no cluster: this is not running in one, and there is neither --kubeconfig, nor $KUBECONFIG, nor ~/.kube/config")
+		return nil, errors.New("no cluster found: not running in a pod, and without --kubeconfig, $KUBECONFIG and ~/.kube/config")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
 	if server, err := url.Parse(config.Host); err == nil && isLoopback(server.Hostname()) {
-		config.DisableCompression = true // As in a cluster. Anything else is for the kubeconfig to say.
+		config.DisableCompression = true // As in a cluster. Otherwise the kubeconfig decides.
 	}
 	return config, nil
 }
 
-// Complete makes sure that the cluster answers and knows Applications.
+// Complete checks that the cluster is reachable and serves Applications.
 func (c *Config) Complete(ctx context.Context) (CompletedConfig, error) {
 	probe := rest.CopyConfig(c.Client)
 	probe.Timeout = reachTimeout
@@ -183,7 +183,7 @@ func (c *Config) Complete(ctx context.Context) (CompletedConfig, error) {
 	}
 	server, err := client.ServerVersionWithContext(ctx)
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not let these credentials in (check --kubeconfig and --context): %w", c.Client.Host, err)
+		return CompletedConfig{}, fmt.Errorf("the cluster at %s rejected the credentials (check --kubeconfig and --context): %w", c.Client.Host, err)
 	}
 	if err != nil {
 		return CompletedConfig{}, fmt.Errorf("cannot reach the cluster at %s (check --kubeconfig and --context): %w", c.Client.Host, err)
@@ -192,11 +192,11 @@ func (c *Config) Complete(ctx context.Context) (CompletedConfig, error) {
 	_, err = client.ServerResourcesForGroupVersionWithContext(ctx, v1.SchemeGroupVersion.String())
 	switch {
 	case apierrors.IsNotFound(err):
-		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not know %s: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'", c.Client.Host, v1.SchemeGroupVersion)
+		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not serve %s: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'", c.Client.Host, v1.SchemeGroupVersion)
 	case apierrors.IsForbidden(err):
 		return CompletedConfig{}, fmt.Errorf("no permission to read the API of the cluster at %s: %w", c.Client.Host, err)
 	case err != nil:
-		return CompletedConfig{}, fmt.Errorf("ask the cluster at %s for %s: %w", c.Client.Host, v1.SchemeGroupVersion, err)
+		return CompletedConfig{}, fmt.Errorf("discover %s at %s: %w", v1.SchemeGroupVersion, c.Client.Host, err)
 	}
 	return CompletedConfig{completedConfig{c}}, nil
 }

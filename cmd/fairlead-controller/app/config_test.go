@@ -106,7 +106,7 @@ func TestWhichCluster(t *testing.T) {
 		},
 		{
 			"$KUBECONFIG is missing", func(t *testing.T, _ *Options) { t.Setenv(clientcmd.RecommendedConfigPathEnvVar, missing) },
-			"", "no cluster: this is not running in one, and there is neither --kubeconfig, nor $KUBECONFIG, nor ~/.kube/config",
+			"", "no cluster found: not running in a pod, and without --kubeconfig, $KUBECONFIG and ~/.kube/config",
 		},
 		{
 			"~/.kube/config", func(t *testing.T, _ *Options) { clientcmd.RecommendedHomeFile = kubeconfig(t, "home") },
@@ -121,7 +121,7 @@ func TestWhichCluster(t *testing.T) {
 		},
 		{
 			"none at all", func(*testing.T, *Options) {},
-			"", "no cluster: this is not running in one, and there is neither --kubeconfig, nor $KUBECONFIG, nor ~/.kube/config",
+			"", "no cluster found: not running in a pod, and without --kubeconfig, $KUBECONFIG and ~/.kube/config",
 		},
 		{
 			"in a cluster, without its credentials", func(t *testing.T, _ *Options) {
@@ -271,7 +271,7 @@ func TestComplete(t *testing.T) {
 		{"Applications are known", map[string]answer{"/version": aVersion, group: resources}, ""},
 		{
 			"the CRD is missing", map[string]answer{"/version": aVersion},
-			"the cluster at URL does not know apps.fairlead.dev/v1: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'",
+			"the cluster at URL does not serve apps.fairlead.dev/v1: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'",
 		},
 		{
 			"discovery is forbidden", map[string]answer{"/version": aVersion, group: forbidden(group)},
@@ -279,11 +279,11 @@ func TestComplete(t *testing.T) {
 		},
 		{
 			"discovery fails", map[string]answer{"/version": aVersion, group: {http.StatusConflict, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"try later","reason":"Conflict","code":409}`}},
-			"ask the cluster at URL for apps.fairlead.dev/v1: try later",
+			"discover apps.fairlead.dev/v1 at URL: try later",
 		},
 		{
 			"the credentials are refused", map[string]answer{"/version": {http.StatusUnauthorized, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`}},
-			"the cluster at URL does not let these credentials in (check --kubeconfig and --context): the server has asked for the client to provide credentials",
+			"the cluster at URL rejected the credentials (check --kubeconfig and --context): the server has asked for the client to provide credentials",
 		},
 		{
 			"no API server", nil,

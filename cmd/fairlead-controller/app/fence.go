@@ -14,38 +14,38 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// errLeaseLost is why the process of a leader ends that must not write any more.
+// errLeaseLost ends the process of a leader that may no longer write.
 var errLeaseLost = errors.New("the lease is lost")
 
-// fence is the lock of the leader election, and knows by itself until when this replica may write.
+// fence is the lock of the leader election, and knows until when this replica may write.
 //
 // client-go's elector alone is too slow to stop. It cancels the leader's context only after it has
-// tried for the renew deadline and then tried to release the lease; it goes on until then even if
-// it has read that the lease is another's; and it releases a lease that it could not renew while
-// its work still runs. A fence sees each request of the elector, and:
+// tried for the renew deadline and then tried to release the lease; it continues until then even if it has read that
+// another replica holds the lease; and it releases a lease that it could not renew while its work still runs. A fence
+// observes each request of the elector, and:
 //
-//   - ends the lease of this replica one renew deadline after it had sent the last renewal that
-//     succeeded, whatever the elector is doing then. The renew deadline is less than the lease
-//     duration, for which a successor waits from when it sees that renewal, which is later.
-//   - measures that by the wall clock too, because after a suspend the timers and the elector, which both go by the monotonic
-//     clock, believe that no time has passed. The first write after it finds the lease ended.
+//   - ends the lease of this replica one renew deadline after it sent the last renewal that succeeded, whatever the
+//     elector does then. The renew deadline is less than the lease duration, and a successor waits for the lease
+//     duration from when it observes that renewal, which is later.
+//   - measures this by the wall clock too: after a suspend, the timers and the elector, which use the monotonic clock,
+//     believe that no time has passed. The first write after it fails.
 //   - ends it at once when the Lease names another holder.
 //   - refuses to release the Lease until the work has ended.
-//   - tells whether a predecessor may still write (see doubt).
+//   - reports whether a predecessor may still write (see predecessorMayWrite).
 type fence struct {
 	resourcelock.Interface
 	renewDeadline time.Duration
-	lose          context.CancelCauseFunc
-	// lease ends when this replica must not write any more.
+	cancel        context.CancelCauseFunc
+	// lease ends when this replica may no longer write.
 	lease context.Context //nolint:containedctx // It is what a fence is: the lifetime of the lease.
 
 	clock func() instant
 
 	mu    sync.Mutex
 	timer *time.Timer
-	// until is when the lease ends unless it is renewed; zero while it is not held.
+	// until is when the lease ends unless it is renewed; zero while this replica does not hold it.
 	until instant
-	// seen is what the Lease said when it was last read; nil if there was none.
+	// seen is the Lease as last read; nil if there was none.
 	seen     *resourcelock.LeaderElectionRecord
 	doubtful bool
 	working  bool
@@ -53,7 +53,7 @@ type fence struct {
 
 func newFence(ctx context.Context, lock resourcelock.Interface, renewDeadline time.Duration) *fence {
 	f := &fence{Interface: lock, renewDeadline: renewDeadline, clock: newClock()}
-	f.lease, f.lose = context.WithCancelCause(context.WithoutCancel(ctx))
+	f.lease, f.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return f
 }
 
@@ -69,7 +69,7 @@ func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 	}
 	f.seen = record
 	if holder := record.HolderIdentity; f.held() && holder != "" && holder != f.Identity() {
-		f.lose(fmt.Errorf("%w: %s has it", errLeaseLost, holder))
+		f.cancel(fmt.Errorf("%w: %s holds it", errLeaseLost, holder))
 	}
 	return record, raw, nil
 }
@@ -88,7 +88,7 @@ func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRe
 func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		if f.isWorking() {
-			return errors.New("the lease is not released while syncs run")
+			return errors.New("cannot release the lease while syncs run")
 		}
 		return f.Interface.Update(ctx, record)
 	}
@@ -100,15 +100,15 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 	return nil
 }
 
-// acquired notes that the Lease named us at a moment after sent.
+// acquired records that the Lease named this replica at a moment after sent.
 func (f *fence) acquired(sent instant, doubtful bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lease.Err() != nil {
-		return // Lost is lost: the process ends, and starts anew.
+		return // A lost lease stays lost: the process ends and restarts.
 	}
 	if f.held() && f.until.reached(sent) {
-		f.expired() // The machine was suspended: another replica may have led, and gone, meanwhile.
+		f.expired() // The machine was suspended; another replica may have led meanwhile.
 		return
 	}
 	if !f.held() {
@@ -130,12 +130,12 @@ func (f *fence) expire() {
 	f.expired()
 }
 
-// expired ends the lease that was not renewed in time, and is called with the lock.
+// expired ends a lease that was not renewed in time. The caller holds the lock.
 func (f *fence) expired() {
-	f.lose(fmt.Errorf("%w: it could not be renewed for %s", errLeaseLost, f.renewDeadline))
+	f.cancel(fmt.Errorf("%w: no renewal for %s", errLeaseLost, f.renewDeadline))
 }
 
-// rewritten tells whether the Lease that is being taken was neither released nor left to expire.
+// rewritten reports whether the acquired Lease was neither released nor left to expire.
 func (f *fence) rewritten() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,26 +143,25 @@ func (f *fence) rewritten() bool {
 	case f.seen == nil:
 		return true
 	case f.seen.HolderIdentity == "":
-		// A leader that releases its lease leaves one second; a new Lease of an installation has nothing.
+		// A leader that releases its lease leaves one second; a new Lease of an installation has none.
 		return f.seen.LeaseDurationSeconds > 1
 	default:
-		// Of another holder's Lease the elector has waited for the end. Our own name before we held it
-		// was written by somebody else.
+		// The elector has waited for the end of another holder's Lease. If the Lease names this replica
+		// before it held it, another writer put the name there.
 		return f.seen.HolderIdentity == f.Identity()
 	}
 }
 
-// doubt tells whether the lease was taken without proof that the leader before has stopped: there
-// was no Lease, because nobody ever led or because it was deleted, or a person had changed it. The
-// leader before finds out when it renews, or stops by itself at its deadline; so after one lease
-// duration there is no doubt.
-func (f *fence) doubt() bool {
+// predecessorMayWrite reports whether this replica took the lease without proof that the previous leader has stopped:
+// there was no Lease, because it is new or was deleted, or a user had edited it. The previous leader finds out when it
+// renews, or stops at its deadline; so after one lease duration it has stopped.
+func (f *fence) predecessorMayWrite() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.doubtful
 }
 
-// work says that syncs run from now on, or do not any more.
+// work records whether syncs run.
 func (f *fence) work(working bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,21 +174,21 @@ func (f *fence) isWorking() bool {
 	return f.working
 }
 
-// stop ends the lease for good, and the timer.
+// stop ends the lease and its timer.
 func (f *fence) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.timer != nil {
 		f.timer.Stop()
 	}
-	f.lose(context.Canceled)
+	f.cancel(context.Canceled)
 }
 
-// held is called with the lock.
+// held reports whether this replica has acquired the lease. The caller holds the lock.
 func (f *fence) held() bool { return !f.until.isZero() }
 
-// mayWrite returns nil while this replica holds the lease. It looks at the clocks, since the timer of
-// a process or machine that was stopped and goes on may fire later than a sync continues.
+// mayWrite returns nil while this replica holds the lease. It reads the clocks, since after a suspended process or
+// machine resumes, a sync may continue before the timer fires.
 func (f *fence) mayWrite() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -203,7 +202,7 @@ func (f *fence) mayWrite() error {
 	return context.Cause(f.lease)
 }
 
-// guardWrites lets requests that change something pass only while the lease is held.
+// guardWrites passes requests that change something only while this replica holds the lease.
 func (f *fence) guardWrites(next http.RoundTripper) http.RoundTripper {
 	return guardedTransport{fence: f, next: next}
 }
@@ -217,7 +216,7 @@ func (t guardedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
 		if err := t.fence.mayWrite(); err != nil {
 			if request.Body != nil {
-				_ = request.Body.Close() // As a RoundTripper has to.
+				_ = request.Body.Close() // A RoundTripper must.
 			}
 			return nil, err
 		}

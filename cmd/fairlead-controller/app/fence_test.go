@@ -160,7 +160,7 @@ func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *con
 	}, c.lock)
 	go func() {
 		defer close(c.done)
-		c.err = c.lead(ctx, c.afterPredecessor(func(ctx, lease context.Context) {
+		c.err = c.run(ctx, c.waitForPredecessor(func(ctx, lease context.Context) {
 			c.note(&c.began)
 			select {
 			case <-ctx.Done():

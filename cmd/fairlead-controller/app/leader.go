@@ -16,11 +16,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// leaseExpiredGrace is how long beyond its end a lease may be held before /livez says so. The fence
-// has ended the work long before.
+// leaseExpiredGrace is how long after the end of its lease a leader may run before /livez fails. The fence has stopped
+// its writes long before.
 const leaseExpiredGrace = 20 * time.Second
 
-// LeaderElection is which Lease to hold, and how.
+// LeaderElection configures the Lease.
 type LeaderElection struct {
 	Namespace     string
 	LeaseName     string
@@ -30,8 +30,8 @@ type LeaderElection struct {
 	RetryPeriod   time.Duration
 }
 
-// newIdentity names this process: the host, which is the pod, and something that no process before
-// it on the same host had.
+// newIdentity returns a name for this process: its host, which is the pod, and a random suffix, because a pod may
+// restart the process.
 func newIdentity() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -55,13 +55,12 @@ func newCandidate(ctx context.Context, config LeaderElection, lock resourcelock.
 	}
 }
 
-// lead is a controller.Elect, for work that waits for a predecessor by itself (see afterPredecessor).
-// It waits for the lease, calls work while it is held, and keeps it until work has returned; then it
-// releases it, so that a successor need not wait.
+// run waits for the lease, calls work while this replica holds it, and keeps it until work has returned. Then it
+// releases it, so that a successor need not wait. The work itself waits for a predecessor; see waitForPredecessor.
 //
-// A lost lease is an error, for the process to end with: what it knows is no longer to be trusted,
-// and a restart costs what a takeover costs.
-func (c *candidate) lead(ctx context.Context, work func(ctx, lease context.Context)) error {
+// A lost lease is an error that ends the process: its state is no longer reliable, and a restart costs as much as a
+// takeover.
+func (c *candidate) run(ctx context.Context, work func(ctx, lease context.Context)) error {
 	elected := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:            c.fence,
@@ -75,7 +74,7 @@ func (c *candidate) lead(ctx context.Context, work func(ctx, lease context.Conte
 			OnStartedLeading: func(context.Context) { close(elected) },
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(identity string) {
-				klog.FromContext(ctx).Info("The lease is held", "holder", identity, "mine", identity == c.Identity)
+				klog.FromContext(ctx).Info("New leader", "holder", identity, "self", identity == c.Identity)
 			},
 		},
 	})
@@ -84,7 +83,7 @@ func (c *candidate) lead(ctx context.Context, work func(ctx, lease context.Conte
 	}
 	c.health.SetLeaderElection(elector)
 
-	// The lease is kept while the workers drain, so ctx does not end it.
+	// The workers drain under the lease, so ctx does not end it.
 	electing, resign := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -108,12 +107,12 @@ func (c *candidate) lead(ctx context.Context, work func(ctx, lease context.Conte
 	return c.lost()
 }
 
-// afterPredecessor makes work begin when a leader whose Lease was deleted or rewritten has noticed,
-// which takes it no longer than a lease lasts.
-func (c *candidate) afterPredecessor(work func(ctx, lease context.Context)) func(ctx, lease context.Context) {
+// waitForPredecessor delays work until a previous leader whose Lease was deleted or edited has stopped, which takes at
+// most the lease duration.
+func (c *candidate) waitForPredecessor(work func(ctx, lease context.Context)) func(ctx, lease context.Context) {
 	return func(ctx, lease context.Context) {
-		if c.fence.doubt() {
-			klog.FromContext(ctx).Info("There was no lease, or it had been changed by hand; waiting until whoever may have led before has noticed", "wait", c.LeaseDuration)
+		if c.fence.predecessorMayWrite() {
+			klog.FromContext(ctx).Info("Lease missing or edited; waiting for its duration until a previous leader must have stopped", "duration", c.LeaseDuration)
 			timer := time.NewTimer(c.LeaseDuration)
 			defer timer.Stop()
 			select {
@@ -128,7 +127,7 @@ func (c *candidate) afterPredecessor(work func(ctx, lease context.Context)) func
 	}
 }
 
-// lost returns why the lease ended, or nil while it is held.
+// lost returns why this replica lost the lease, or nil.
 func (c *candidate) lost() error {
 	if err := context.Cause(c.fence.lease); errors.Is(err, errLeaseLost) {
 		return err

@@ -14,9 +14,9 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// readsNamespaces reports whether the labels are watched by which classes select namespaces. A controller of the whole
-// cluster waits for the permission, as it does for every other kind. One that is confined to namespaces may never get
-// it, and works without; it then allows no class that selects by labels.
+// readsNamespaces reports whether to watch the labels of namespaces, by which classes select. A controller of the whole
+// cluster waits for the permission, as for every other kind. One that is limited to namespaces may never get it, and
+// works without; it then allows no class that selects by labels.
 func readsNamespaces(ctx context.Context, config CompletedConfig, access informer.Access) (bool, error) {
 	if !config.Classes {
 		return false, nil
@@ -26,7 +26,7 @@ func readsNamespaces(ctx context.Context, config CompletedConfig, access informe
 	}
 	permitted, err := access(ctx, corev1.Resource("namespaces"), metav1.NamespaceAll)
 	if err != nil {
-		return false, fmt.Errorf("find out whether namespaces may be read: %w", err)
+		return false, fmt.Errorf("review own access to namespaces: %w", err)
 	}
 	if !permitted {
 		klog.FromContext(ctx).Info("No permission to get, list and watch namespaces; refusing ApplicationClasses with a namespaceSelector. Grant it and restart the controller")

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// optionalAPIs are the clients of the kinds whose APIs come and go. One that is confined to namespaces
-// may not watch CustomResourceDefinitions, which are in none, and asks discovery instead.
+// optionalAPIs returns the clients of the kinds whose APIs come and go. A controller that is limited to namespaces may
+// not watch CustomResourceDefinitions, which are cluster-scoped, and polls discovery instead.
 func optionalAPIs(ctx context.Context, c *clients) (informer.OptionalAPIs, error) {
 	apis := informer.OptionalAPIs{Gateway: c.gateway, Dynamic: c.dynamic, Discovery: c.kube.Discovery()}
 	for _, kind := range child.OptionalKinds() {
@@ -26,7 +26,7 @@ func optionalAPIs(ctx context.Context, c *clients) (informer.OptionalAPIs, error
 			return informer.OptionalAPIs{}, err
 		}
 		if !permitted {
-			klog.FromContext(ctx).Info("CustomResourceDefinitions may not be watched, so that an API which comes or goes is noticed within ten minutes: grant list and watch on them to change that", "name", kind.Resource+"."+kind.Group)
+			klog.FromContext(ctx).Info("No permission to list and watch a CustomResourceDefinition; polling discovery every ten minutes instead", "name", kind.Resource+"."+kind.Group)
 			return apis, nil
 		}
 	}
@@ -34,7 +34,7 @@ func optionalAPIs(ctx context.Context, c *clients) (informer.OptionalAPIs, error
 	return apis, nil
 }
 
-// mayWatchDefinition asks about one definition, since the permission may be for this name alone.
+// mayWatchDefinition reviews access to one definition, since the permission may be limited to its name.
 func mayWatchDefinition(ctx context.Context, c *clients, name string) (bool, error) {
 	for _, verb := range []string{"list", "watch"} {
 		answer, err := c.kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{

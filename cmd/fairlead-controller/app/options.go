@@ -25,7 +25,7 @@ type Options struct {
 	Workers         int
 	ResyncPeriod    time.Duration
 	SecurityProfile string
-	// Classes reports whether ApplicationClasses count, RequireClass whether each Application must have one.
+	// Classes enables ApplicationClasses; RequireClass refuses Applications without one.
 	Classes, RequireClass bool
 	// AllowUnreviewedServiceAccounts is for a controller that serves no webhooks to review who names a ServiceAccount.
 	AllowUnreviewedServiceAccounts bool
@@ -59,32 +59,32 @@ var securityProfiles = []string{string(podsecurity.LevelRestricted), string(pods
 // AddFlags adds the flags, in sections.
 func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	cluster := sections.FlagSet("cluster")
-	cluster.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path of a kubeconfig file. Not needed in a cluster.")
-	cluster.StringVar(&o.Context, "context", o.Context, "Context of the kubeconfig to use. Default: its current context.")
-	cluster.StringArrayVar(&o.Namespaces, "namespace", o.Namespaces, "Namespace to watch; may be repeated. Default: all.")
+	cluster.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path to a kubeconfig file. Not needed in a cluster.")
+	cluster.StringVar(&o.Context, "context", o.Context, "Context in the kubeconfig. Default: the current context.")
+	cluster.StringArrayVar(&o.Namespaces, "namespace", o.Namespaces, "Namespace to watch; repeat the flag for more than one. Default: all.")
 
 	controller := sections.FlagSet("controller")
-	controller.IntVar(&o.Workers, "workers", o.Workers, "How many Applications are synced at once.")
-	controller.StringVar(&o.ConfigHashKeySecret, "config-hash-key-secret", o.ConfigHashKeySecret, "Namespace/name of the Secret with the key for the hashes by which a changed Secret is seen; made when it is needed first. Default: "+hashKeySecretName+" in the controller's namespace, or in "+defaultNamespace+" if it has none.")
-	controller.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod, "How often every Application is looked at although nothing changed, e.g. 10h. 0: never; drift is seen by watching and does not need it.")
+	controller.IntVar(&o.Workers, "workers", o.Workers, "Number of Applications synced in parallel.")
+	controller.StringVar(&o.ConfigHashKeySecret, "config-hash-key-secret", o.ConfigHashKeySecret, "Namespace/name of the Secret with the key for the hashes of Secret contents. The controller creates it on first use. Default: "+hashKeySecretName+" in the controller's namespace, or in "+defaultNamespace+" outside of a cluster.")
+	controller.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod, "Interval at which every Application is synced although nothing changed, e.g. 10h; 0 disables it. Drift repair does not need it.")
 
 	platform := sections.FlagSet("platform")
 	platform.StringVar(&o.SecurityProfile, "security-profile", o.SecurityProfile, fmt.Sprintf("Pod Security level that Applications must meet, one of %q.", securityProfiles))
 	platform.BoolVar(&o.AllowUnreviewedServiceAccounts, "allow-unreviewed-service-accounts", o.AllowUnreviewedServiceAccounts, "Accept serviceAccount.name although no installed webhook reviews the requester: every user who may write Applications can then use every ServiceAccount in the namespace.")
 	platform.BoolVar(&o.Classes, "classes", o.Classes, "Apply ApplicationClasses; requires permission to get, list and watch them. If false, the controller ignores them, and an Application that names one is Stalled.")
 	platform.BoolVar(&o.RequireClass, "require-class", o.RequireClass, "Refuse Applications without an ApplicationClass: those that name none in a namespace that no default class selects.")
-	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces from which the NetworkPolicy of an Application with routes opens the routed ports. Those of the Gateways that a route names are opened anyway.")
-	platform.StringSliceVar(&o.MonitoringNamespaces, "monitoring-namespaces", o.MonitoringNamespaces, "Namespaces from which the NetworkPolicy of an Application with monitoring opens the port of the metrics.")
+	platform.StringSliceVar(&o.RouteControllerNamespaces, "route-controller-namespaces", o.RouteControllerNamespaces, "Namespaces of Ingress and Gateway controllers. The NetworkPolicy of an Application with routes lets them connect to the routed ports. The namespaces of Gateways that a route names are always included.")
+	platform.StringSliceVar(&o.MonitoringNamespaces, "monitoring-namespaces", o.MonitoringNamespaces, "Namespaces of Prometheus. The NetworkPolicy of an Application with monitoring lets them connect to the metrics port.")
 
 	o.LeaderElection.addFlags(sections.FlagSet("leader election"))
 	serving := sections.FlagSet("serving")
-	serving.StringVar(&o.OperatorNamespace, "operator-namespace", o.OperatorNamespace, "Namespace of the controller's own Lease and Secret. Default: the one that it runs in, from $POD_NAMESPACE or its ServiceAccount.")
+	serving.StringVar(&o.OperatorNamespace, "operator-namespace", o.OperatorNamespace, "Namespace of the controller's own Lease and Secret. Default: the namespace of its pod, from $POD_NAMESPACE or its ServiceAccount.")
 	o.Serving.addFlags(serving)
 
 	logsapi.AddFlags(o.Logging, sections.FlagSet("logs"))
 }
 
-// Validate returns everything that is wrong with the flags.
+// Validate returns all errors of the flags.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Workers < 1 || o.Workers > 1000 {

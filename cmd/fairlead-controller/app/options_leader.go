@@ -12,11 +12,10 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// shortestLease is far above what a request to a busy API server takes. A Lease counts in whole
-// seconds.
-const shortestLease = 3 * time.Second
+// minLeaseDuration is far longer than a request to a busy API server. A Lease has whole seconds.
+const minLeaseDuration = 3 * time.Second
 
-// LeaderElectionOptions are the flags about which of several replicas works.
+// LeaderElectionOptions are the flags of the leader election.
 type LeaderElectionOptions struct {
 	Enabled       bool
 	Namespace     string
@@ -31,18 +30,18 @@ func newLeaderElectionOptions() LeaderElectionOptions {
 		LeaseName:     "fairlead-controller",
 		LeaseDuration: 15 * time.Second,
 		RenewDeadline: 10 * time.Second,
-		// Half of what Kubernetes' components take: it is most of what a takeover costs.
+		// Half of the default of Kubernetes' components: it is most of the time of a takeover.
 		RetryPeriod: time.Second,
 	}
 }
 
 func (o *LeaderElectionOptions) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.Enabled, "leader-elect", o.Enabled, "Work only while holding a Lease, so that several replicas may run. The others keep their caches warm.")
-	flags.StringVar(&o.Namespace, "leader-elect-namespace", o.Namespace, "Namespace of the Lease. Default: that of --operator-namespace.")
+	flags.BoolVar(&o.Enabled, "leader-elect", o.Enabled, "Enable leader election, so that several replicas can run. Only the leader syncs; the others keep their caches up to date.")
+	flags.StringVar(&o.Namespace, "leader-elect-namespace", o.Namespace, "Namespace of the Lease. Default: the operator namespace.")
 	flags.StringVar(&o.LeaseName, "leader-elect-lease-name", o.LeaseName, "Name of the Lease.")
-	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "How long the others wait for a leader that does not answer. Whole seconds.")
-	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline, "How long a leader goes on that cannot renew its Lease. It must stop before the others start, so this is less than the lease duration.")
-	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "How often the leader renews the Lease, and the others look at it.")
+	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "How long the other replicas wait after the last renewal before one of them takes over. Whole seconds.")
+	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline, "How long the leader retries a renewal before it stops writing. Must be less than the lease duration.")
+	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod, "Interval at which the leader renews the Lease and the others read it.")
 }
 
 func (o *LeaderElectionOptions) validate() []error {
@@ -56,8 +55,8 @@ func (o *LeaderElectionOptions) validate() []error {
 	if o.Namespace != "" {
 		errs = append(errs, validateNamespaces("--leader-elect-namespace", []string{o.Namespace})...)
 	}
-	if o.LeaseDuration < shortestLease || o.LeaseDuration%time.Second != 0 {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration is %s, but must be at least %s and whole seconds", o.LeaseDuration, shortestLease))
+	if o.LeaseDuration < minLeaseDuration || o.LeaseDuration%time.Second != 0 {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration is %s, but must be at least %s and whole seconds", o.LeaseDuration, minLeaseDuration))
 	}
 	if o.RenewDeadline >= o.LeaseDuration {
 		errs = append(errs, fmt.Errorf("--leader-elect-renew-deadline is %s, but must be less than the lease duration of %s", o.RenewDeadline, o.LeaseDuration))

@@ -15,14 +15,13 @@ import (
 const (
 	// hashKeySecretName is the Secret with the key for the hashes of Secrets.
 	hashKeySecretName = "fairlead-config-hash-key" //nolint:gosec // The name of a Secret, not its content.
-	// defaultNamespace is where it is if the controller runs in no namespace. It is the one into which
-	// the manifests install, so that a controller in the cluster takes the key of one that ran outside
-	// of it: another key would replace pods.
+	// defaultNamespace has the Secret if the controller runs outside of a cluster. The manifests install into the
+	// same namespace, so that a controller in the cluster uses the same key: another key would roll pods.
 	defaultNamespace = "fairlead-system"
 )
 
-// hashKeySecret says in which Secret the key for the hashes of Secrets is kept. The namespace is that of
-// the controller, if it has one.
+// hashKeySecret returns the name of the Secret with the key for the hashes of Secrets, by default in the
+// controller's namespace.
 func (o *Options) hashKeySecret(namespace string) cache.ObjectName {
 	if namespace, name, found := strings.Cut(o.ConfigHashKeySecret, "/"); found {
 		return cache.ObjectName{Namespace: namespace, Name: name}
@@ -36,7 +35,7 @@ func (o *Options) validateHashKeySecret() []error {
 	}
 	namespace, name, _ := strings.Cut(o.ConfigHashKeySecret, "/")
 	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return []error{fmt.Errorf("--config-hash-key-secret is %q, but must be the namespace and name of a Secret, with a / between them", o.ConfigHashKeySecret)}
+		return []error{fmt.Errorf("--config-hash-key-secret is %q, but must be namespace/name of a Secret", o.ConfigHashKeySecret)}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	utilnet "k8s.io/utils/net"
 )
 
-// ServingOptions are the flags about what others may ask this process.
+// ServingOptions are the flags of the endpoints that this process serves.
 type ServingOptions struct {
 	HealthBindAddress  string
 	MetricsBindAddress string
@@ -37,19 +37,19 @@ func newServingOptions() ServingOptions {
 }
 
 func (o *ServingOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "Where to serve /livez, /readyz and /healthz as plain HTTP, e.g. :8081. Port 0: a free one, which the log tells. Empty: off.")
-	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Where to serve /metrics, e.g. :8443. Over TLS to who may get that path, for which it needs a certificate; on a loopback address as plain HTTP to everyone on this machine. Port 0: a free one. Empty: off.")
-	flags.BoolVar(&o.Profiling, "profiling", o.Profiling, "Serve /debug/pprof beside /metrics, under the same rules.")
-	flags.StringVar(&o.DebugBindAddress, "debug-bind-address", o.DebugBindAddress, "Loopback address at which to serve /debug/pipeline/, a live view of what the controller does, e.g. 127.0.0.1:6060, as plain HTTP to everyone on this machine. Port 0: a free one, which the log tells. Empty: off.")
-	flags.BoolVar(&o.DebugPipeline, "debug-pipeline", o.DebugPipeline, "Serve /debug/pipeline/ beside /metrics, under the same rules.")
-	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Where to serve the admission webhooks, e.g. :9443. Port 0: a free one. Empty: off; then the controller alone checks what the CRD's schema cannot.")
-	flags.StringVar(&o.WebhookURL, "webhook-url", o.WebhookURL, "Register the webhooks at this https URL, at which the API server reaches the webhook address, and take them back at the end; for a controller outside of the cluster. The certificate is made in memory. A URL with port 0 takes that of the webhook address.")
+	flags.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "Address that serves /livez, /readyz and /healthz as plain HTTP, e.g. :8081. With port 0 the log has the port. Empty disables it.")
+	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, "Address that serves /metrics, e.g. :8443: HTTPS with RBAC, which needs a certificate; on a loopback address plain HTTP without authentication. With port 0 the log has the port. Empty disables it.")
+	flags.BoolVar(&o.Profiling, "profiling", o.Profiling, "Serve /debug/pprof at the metrics address, with the same access control.")
+	flags.StringVar(&o.DebugBindAddress, "debug-bind-address", o.DebugBindAddress, "Loopback address that serves /debug/pipeline/, a live view of the controller, e.g. 127.0.0.1:6060: plain HTTP without authentication. With port 0 the log has the port. Empty disables it.")
+	flags.BoolVar(&o.DebugPipeline, "debug-pipeline", o.DebugPipeline, "Serve /debug/pipeline/ at the metrics address, with the same access control.")
+	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", o.WebhookBindAddress, "Address that serves the admission webhooks, e.g. :9443. With port 0 the log has the port. Empty disables them; then a sync reports what the schema of the CRD cannot check.")
+	flags.StringVar(&o.WebhookURL, "webhook-url", o.WebhookURL, "HTTPS URL at which the API server reaches the webhook address, for a controller outside of the cluster. The controller creates a certificate in memory, registers the webhooks, and unregisters them at shutdown. Port 0 stands for the port of the webhook address.")
 	flags.StringVar(&o.WebhookClientCA, "webhook-client-ca-file", o.WebhookClientCA, "PEM file with the CAs of the API server's client certificate. Clients without such a certificate cannot connect to the webhooks. The controller reloads the file when it changes. Empty: any client can connect.")
 	flags.StringSliceVar(&o.WebhookClientNames, "webhook-client-name", o.WebhookClientNames, "Common names that the client certificate may have. Empty: any that a CA of --webhook-client-ca-file signed.")
-	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with tls.crt and tls.key to serve with, e.g. of cert-manager. They are read again when they change.")
-	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret, "Name of the Secret in the operator's namespace that keeps the certificates which the controller makes and rotates itself.")
-	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Names of the Services in the operator's namespace that the certificate of --cert-secret is for.")
-	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "How long to go on answering after SIGTERM, not ready any more, so that Services stop sending requests here first. The lease is handed over meanwhile.")
+	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with the serving certificate tls.crt and tls.key, e.g. from cert-manager. The controller reloads them when they change.")
+	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret, "Name of the Secret in the operator namespace for the certificates that the controller issues and rotates itself.")
+	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Services in the operator namespace that the certificate of --cert-secret is valid for.")
+	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "Drain time after SIGTERM: how long the endpoints still answer, not ready, until Services stop sending requests. The lease is released at once.")
 }
 
 func (o *ServingOptions) validate() []error {
@@ -70,13 +70,13 @@ func (o *ServingOptions) validate() []error {
 			continue
 		}
 		if other, taken := used[port]; taken && port != "0" {
-			errs = append(errs, fmt.Errorf("%s and %s both want port %s", other, address.flag, port))
+			errs = append(errs, fmt.Errorf("%s and %s use the same port %s", other, address.flag, port))
 		}
 		used[port] = address.flag
 	}
 	errs = append(errs, o.validateCertificates()...)
 	if host, _, err := splitAddress(o.DebugBindAddress); err == nil && !isLoopback(host) {
-		errs = append(errs, fmt.Errorf("--debug-bind-address is %q, but must be a loopback address: who asks there is not asked who he is; --debug-pipeline serves the same beside the metrics", o.DebugBindAddress))
+		errs = append(errs, fmt.Errorf("--debug-bind-address is %q, but must be a loopback address, because it is unauthenticated; use --debug-pipeline to serve the same at the metrics address", o.DebugBindAddress))
 	}
 	if o.DebugPipeline && o.MetricsBindAddress == "" {
 		errs = append(errs, errors.New("--debug-pipeline needs --metrics-bind-address"))
@@ -87,11 +87,11 @@ func (o *ServingOptions) validate() []error {
 	return errs
 }
 
-// validateCertificates makes sure that there is one way to a certificate, where one is needed.
+// validateCertificates checks that there is exactly one source of a certificate if one is needed.
 func (o *ServingOptions) validateCertificates() []error {
 	var errs []error
 	if o.CertDir != "" && o.CertSecret != "" {
-		errs = append(errs, errors.New("--cert-dir and --cert-secret exclude each other: the certificate comes from one place"))
+		errs = append(errs, errors.New("--cert-dir and --cert-secret are mutually exclusive"))
 	}
 	if o.WebhookURL != "" {
 		errs = append(errs, o.validateWebhookURL()...)
@@ -157,22 +157,22 @@ func (o *ServingOptions) metricsSecured() bool {
 }
 
 // reviewsRequesters reports whether every change of an Application passes the webhooks, those made while this process
-// does not run included. Webhooks that it registers itself go with it.
+// does not run included. Webhooks that it registers itself end with it.
 func (o *ServingOptions) reviewsRequesters() bool {
 	return o.WebhookBindAddress != "" && o.WebhookURL == ""
 }
 
-// showsPipeline tells whether anybody can look at what the controller does.
-func (o *ServingOptions) showsPipeline() bool { return o.DebugBindAddress != "" || o.DebugPipeline }
+// servesLiveView reports whether a flag serves the live view.
+func (o *ServingOptions) servesLiveView() bool { return o.DebugBindAddress != "" || o.DebugPipeline }
 
-// splitAddress takes a bind address apart. The host is empty, or an IP address, or localhost.
+// splitAddress splits a bind address. The host is empty, an IP address, or localhost.
 func splitAddress(address string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(address)
 	if err != nil {
 		return "", "", err
 	}
 	if host != "" && host != "localhost" && net.ParseIP(host) == nil {
-		return "", "", fmt.Errorf("%q is no IP address", host)
+		return "", "", fmt.Errorf("%q is not an IP address", host)
 	}
 	if _, err := utilnet.ParsePort(port, true); err != nil {
 		return "", "", fmt.Errorf("port %q is not between 0 and 65535", port)

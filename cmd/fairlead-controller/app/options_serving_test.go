@@ -21,11 +21,11 @@ func TestValidateServing(t *testing.T) {
 		{"a port of our choice, twice", ServingOptions{HealthBindAddress: "127.0.0.1:0", MetricsBindAddress: "127.0.0.1:0"}, ""},
 		{"IPv6", ServingOptions{MetricsBindAddress: "[::1]:8080"}, ""},
 		{"no port", ServingOptions{HealthBindAddress: "127.0.0.1"}, `--health-bind-address is "127.0.0.1", but must be host:port or :port, with an IP address as host: address 127.0.0.1: missing port in address`},
-		{"a name", ServingOptions{HealthBindAddress: "example.com:80"}, `--health-bind-address is "example.com:80", but must be host:port or :port, with an IP address as host: "example.com" is no IP address`},
+		{"a name", ServingOptions{HealthBindAddress: "example.com:80"}, `--health-bind-address is "example.com:80", but must be host:port or :port, with an IP address as host: "example.com" is not an IP address`},
 		{"a port too high", ServingOptions{HealthBindAddress: ":65536"}, `--health-bind-address is ":65536", but must be host:port or :port, with an IP address as host: port "65536" is not between 0 and 65535`},
 		{
 			"one port for two", ServingOptions{HealthBindAddress: ":8081", MetricsBindAddress: "127.0.0.1:8081"},
-			"--health-bind-address and --metrics-bind-address both want port 8081",
+			"--health-bind-address and --metrics-bind-address use the same port 8081",
 		},
 		{"metrics on this machine", ServingOptions{MetricsBindAddress: "localhost:8080"}, ""},
 		{
@@ -36,7 +36,7 @@ func TestValidateServing(t *testing.T) {
 		{"the pipeline on this machine", ServingOptions{DebugBindAddress: "127.0.0.1:0"}, ""},
 		{
 			"the pipeline for all", ServingOptions{DebugBindAddress: ":6060"},
-			`--debug-bind-address is ":6060", but must be a loopback address: who asks there is not asked who he is; --debug-pipeline serves the same beside the metrics`,
+			`--debug-bind-address is ":6060", but must be a loopback address, because it is unauthenticated; use --debug-pipeline to serve the same at the metrics address`,
 		},
 		{"the pipeline beside the metrics", ServingOptions{MetricsBindAddress: "127.0.0.1:0", DebugPipeline: true}, ""},
 		{"the pipeline beside nothing", ServingOptions{DebugPipeline: true}, "--debug-pipeline needs --metrics-bind-address"},
@@ -63,7 +63,7 @@ func TestValidateServing(t *testing.T) {
 		},
 		{
 			"two certificates", ServingOptions{CertDir: "/certs", CertSecret: "certs", CertServices: []string{"fairlead-webhook"}},
-			"--cert-dir and --cert-secret exclude each other: the certificate comes from one place",
+			"--cert-dir and --cert-secret are mutually exclusive",
 		},
 		{"a certificate for nobody", ServingOptions{CertSecret: "certs"}, "--cert-secret needs at least one --cert-service"},
 		{"a negative delay", ServingOptions{ShutdownDelay: -time.Second}, "--shutdown-delay is -1s, but must not be negative"},

@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		{"a Secret for the key", func(o *Options) { o.ConfigHashKeySecret = "ops/key" }, ""},
 		{
 			"a Secret without a namespace", func(o *Options) { o.ConfigHashKeySecret = "key" },
-			`--config-hash-key-secret is "key", but must be the namespace and name of a Secret, with a / between them`,
+			`--config-hash-key-secret is "key", but must be namespace/name of a Secret`,
 		},
 		{"no route controllers", func(o *Options) { o.RouteControllerNamespaces = nil }, ""},
 		{"a route controller's namespace twice", func(o *Options) { o.RouteControllerNamespaces = []string{"traefik", "traefik"} }, `--route-controller-namespaces "traefik" is given twice`},

@@ -26,21 +26,21 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// controllerName is how Events name who reported them.
+// controllerName is the reporting controller of Events.
 const controllerName = "fairlead.dev/controller"
 
-// Run wires everything together and runs until ctx ends. What asks has clients of its own, since a
-// replica that does not lead answers webhooks too, but must not write.
+// Run wires everything together and runs until ctx ends. Reads and writes have separate clients, since a replica that
+// does not lead answers webhooks too, but must not write.
 func Run(ctx context.Context, config CompletedConfig) error {
 	ctx, stop := context.WithCancel(withoutBodies(ctx))
 	defer stop()
 	recorder := config.recorder()
-	asking, err := newClients(config.Client, recorder)
+	readClients, err := newClients(config.Client, recorder)
 	if err != nil {
 		return err
 	}
-	defer asking.close()
-	writing, candidate := asking, (*candidate)(nil)
+	defer readClients.close()
+	writeClients, candidate := readClients, (*candidate)(nil)
 	if config.LeaderElection != nil {
 		leases, leaseHTTP, err := newLeaseClient(config.Client, *config.LeaderElection)
 		if err != nil {
@@ -52,15 +52,15 @@ func Run(ctx context.Context, config CompletedConfig) error {
 			Client:     leases,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: config.LeaderElection.Identity},
 		})
-		if writing, err = guardedClients(config.Client, candidate.fence); err != nil {
+		if writeClients, err = guardedClients(config.Client, candidate.fence); err != nil {
 			return err
 		}
-		defer writing.close()
+		defer writeClients.close()
 	}
 
-	// An Event changes nothing, so it may still be on its way when the lease has been released.
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: asking.kube.EventsV1()})
-	// The last syncs, which run on when ctx has ended, report too.
+	// An Event changes no state, so it may still be on its way after the release of the lease.
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: readClients.kube.EventsV1()})
+	// The last syncs, which finish after ctx has ended, still record Events.
 	recordingCtx, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRecording()
 	if err := broadcaster.StartRecordingToSinkWithContext(recordingCtx); err != nil {
@@ -68,19 +68,19 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	}
 	defer broadcaster.Shutdown()
 
-	access := informer.OwnAccess(asking.kube.AuthorizationV1())
+	access := informer.OwnAccess(readClients.kube.AuthorizationV1())
 	namespaces, err := readsNamespaces(ctx, config, access)
 	if err != nil {
 		return err
 	}
-	optional, err := optionalAPIs(ctx, asking)
+	optional, err := optionalAPIs(ctx, readClients)
 	if err != nil {
 		return err
 	}
-	informers, err := informer.New(asking.kube, asking.fairlead, informer.Options{
+	informers, err := informer.New(readClients.kube, readClients.fairlead, informer.Options{
 		Namespaces:     config.Namespaces,
 		Resync:         config.ResyncPeriod,
-		Metadata:       asking.metadata,
+		Metadata:       readClients.metadata,
 		Access:         access,
 		WithoutClasses: !config.Classes, WithoutNamespaces: !namespaces,
 		Debug:    recorder,
@@ -96,13 +96,13 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	go differ.Warm()
 	loop, err := controller.New(controller.Config{
 		Informers:        informers,
-		Writer:           apply.NewWriter(apply.Instrument(writing.children, counts.ObserveWrite, apply.Record), consistencyStore),
+		Writer:           apply.NewWriter(apply.Instrument(writeClients.children, counts.ObserveWrite, apply.Record), consistencyStore),
 		ConsistencyStore: consistencyStore,
 		Differ:           differ,
-		Applications:     writing.fairlead.AppsV1(),
-		Classes:          writing.fairlead.AppsV1(),
+		Applications:     writeClients.fairlead.AppsV1(),
+		Classes:          writeClients.fairlead.AppsV1(),
 		Recorder:         broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
-		Payload:          payload.NewReader(writing.kube.CoreV1(), config.HashKeySecret),
+		Payload:          payload.NewReader(writeClients.kube.CoreV1(), config.HashKeySecret),
 		Workers:          config.Workers,
 		Facts:            config.Facts,
 		Validation:       config.Validation,
@@ -114,12 +114,12 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)
 	}
-	certificates, err := newCertificates(config, writing.kube)
+	certificates, err := newCertificates(config, writeClients.kube)
 	if err != nil {
 		return err
 	}
 	endpoints, err := newEndpoints(ctx, config, parts{
-		loop: loop, informers: informers, clients: asking, candidate: candidate, certificates: certificates, registry: registry, recorder: recorder, stopping: ctx.Done(),
+		loop: loop, informers: informers, clients: readClients, candidate: candidate, certificates: certificates, registry: registry, recorder: recorder, stopping: ctx.Done(),
 	})
 	if err != nil {
 		return err
@@ -138,10 +138,9 @@ type replica struct {
 
 // run runs the loop and the endpoints until ctx ends, or until one of them fails.
 //
-// The end has an order. First /readyz fails, because ctx has ended, and the workers drain; then the
-// lease is released, for the other replica to go on. Webhooks are answered for longer: until no
-// Service sends requests here any more, which takes the shutdown delay. They need the caches, so
-// these stop last.
+// The shutdown has an order. First /readyz fails, because ctx has ended, and the workers drain; then the lease is
+// released, so that another replica takes over. Webhooks still answer until Services stop sending requests here, which
+// takes the shutdown delay. They need the caches, so the caches stop last.
 func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *controller.Controller) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
@@ -149,7 +148,7 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 	var served error
 	running.Go(func() {
 		served = r.endpoints.run(serving)
-		stop() // If it ended by itself, so does everything else.
+		stop() // If it failed, everything else stops too.
 	})
 	delayed := make(chan struct{})
 	running.Go(func() {
@@ -178,11 +177,11 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 	return errors.Join(err, served)
 }
 
-// lead runs the work when this replica may write. Certificates need not wait for a predecessor: of two
-// who write them at once, one is refused.
+// lead runs the work while this replica may write. Certificates need not wait for a predecessor: if two replicas write
+// them at once, the API server refuses one.
 func (r *replica) lead(ctx context.Context, work func(ctx, lease context.Context)) error {
 	if r.candidate == nil {
-		return controller.Alone(ctx, r.certificates.whileLeading(work))
+		return controller.Alone(ctx, r.certificates.rotateWhileLeading(work))
 	}
-	return r.candidate.lead(ctx, r.certificates.whileLeading(r.candidate.afterPredecessor(work)))
+	return r.candidate.run(ctx, r.certificates.rotateWhileLeading(r.candidate.waitForPredecessor(work)))
 }

@@ -29,17 +29,17 @@ import (
 	"fairlead.dev/fairlead/pkg/server"
 )
 
-// endpoints are what this replica answers, whether it leads or not.
+// endpoints are the servers of this replica, whether it leads or not.
 type endpoints struct {
 	listeners    []*server.Listener
 	certificates *certificates
-	// webhookClients verifies who connects to the webhooks; nil where any client may.
+	// webhookClients verifies the clients of the webhooks; nil allows any client.
 	webhookClients *server.Clients
-	// registrar registers the webhooks by URL; nil where manifests have done that.
+	// registrar registers the webhooks by URL; nil if manifests do that.
 	registrar *admission.Registrar
 }
 
-// parts are what the endpoints tell about, and ask.
+// parts are what the endpoints serve.
 type parts struct {
 	loop      *controller.Controller
 	informers *informer.Informers
@@ -48,13 +48,13 @@ type parts struct {
 	candidate    *candidate
 	certificates *certificates
 	registry     metrics.KubeRegistry
-	// recorder is nil unless somebody can look at what it knows.
+	// recorder is nil unless a flag serves the live view.
 	recorder *debug.Recorder
-	// stopping is closed when the replica is on its way out.
+	// stopping is closed when the replica shuts down.
 	stopping <-chan struct{}
 }
 
-// newEndpoints opens all addresses, so that one that is taken is said at once.
+// newEndpoints listens on all addresses, so that an address in use fails at once.
 func newEndpoints(ctx context.Context, config CompletedConfig, p parts) (_ *endpoints, err error) {
 	e := &endpoints{certificates: p.certificates}
 	defer func() {
@@ -95,7 +95,7 @@ func (e *endpoints) listen(ctx context.Context, name, address string, handler ht
 	return listener, nil
 }
 
-// checks are what /livez and /readyz ask.
+// checks returns the health checks of /livez and /readyz.
 func (p *parts) checks() (live, ready []healthz.HealthChecker) {
 	live = append(live, server.NewCheck("workers", p.loop.Stuck))
 	if p.candidate != nil {
@@ -187,7 +187,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 	return nil
 }
 
-// withPort puts the port in place of a port 0.
+// withPort replaces a port 0.
 func withPort(address string, port int) (string, error) {
 	target, err := url.Parse(address)
 	if err != nil {
@@ -199,7 +199,7 @@ func withPort(address string, port int) (string, error) {
 	return target.String(), nil
 }
 
-// run answers until ctx ends. An error means that a listener has ended by itself.
+// run serves until ctx ends. An error means that a listener failed.
 func (e *endpoints) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -216,7 +216,7 @@ func (e *endpoints) run(ctx context.Context) error {
 	failures := make(chan error, len(e.listeners))
 	for _, listener := range e.listeners {
 		running.Go(func() {
-			// One that ends takes the others along.
+			// A listener that fails stops the others.
 			defer stop()
 			failures <- listener.Serve(ctx)
 		})
@@ -231,15 +231,15 @@ func (e *endpoints) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// close is for endpoints that never ran.
+// close closes endpoints that never ran.
 func (e *endpoints) close() {
 	for _, listener := range e.listeners {
 		listener.Close()
 	}
 }
 
-// register makes the API server call the webhooks at the URL, until the returned function is called.
-// Where it cannot reach them, the controller works without.
+// register lets the API server call the webhooks at the URL, until the returned function is called. If the API server
+// cannot reach them, the controller works without.
 func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	if e.registrar == nil {
 		return func() {}
@@ -254,14 +254,14 @@ func (e *endpoints) register(ctx context.Context) (unregister func()) {
 		case err == nil:
 			logger.Info("Registered the webhooks", "url", e.registrar.URL)
 		case registering.Err() == nil:
-			logger.Info("The webhooks are not registered", "cause", err)
+			logger.Info("Continuing without webhooks: the API server cannot reach them", "err", err)
 		}
 	}()
 	return func() {
 		stop()
 		<-done
 		if err := e.registrar.Unregister(context.WithoutCancel(ctx)); err != nil {
-			logger.Error(err, "The webhooks are still registered; delete the webhook configurations by hand", "name", admission.OutOfClusterConfigurationName)
+			logger.Error(err, "Cannot unregister the webhooks; delete the webhook configurations", "name", admission.OutOfClusterConfigurationName)
 		}
 	}
 }

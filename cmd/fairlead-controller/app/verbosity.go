@@ -10,8 +10,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// maxVerbosity is the highest level that is logged. From level 8 on, client-go logs the bodies of requests and answers:
-// among them the keys of the certificates, the Secrets that pods use, and the tokens of who reads the metrics.
+// maxVerbosity is the highest log level. From level 8 on, client-go logs the bodies of requests and responses: among
+// them the keys of the certificates, the Secrets that pods use, and the tokens of clients that read the metrics.
 const maxVerbosity = 7
 
 // limitVerbosity lowers the levels that the flags ask for to maxVerbosity, and reports whether any was higher. It covers
@@ -29,7 +29,7 @@ func limitVerbosity(logging *logsapi.LoggingConfiguration) (lowered bool) {
 	return lowered
 }
 
-// withoutBodies limits the logger of the context to maxVerbosity, for who runs the controller with a logger of their own.
+// withoutBodies limits the logger of the context to maxVerbosity, for callers of Run with their own logger.
 func withoutBodies(ctx context.Context) context.Context {
 	logger := klog.FromContext(ctx)
 	if !logger.V(maxVerbosity + 1).Enabled() {

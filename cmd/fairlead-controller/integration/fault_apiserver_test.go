@@ -36,7 +36,7 @@ func TestOutage(t *testing.T) {
 			"API server killed",
 			func(t *testing.T) { cluster.Kill(t, controlplane.KubeAPIServer) },
 			func(t *testing.T) { cluster.Restart(t, controlplane.KubeAPIServer) },
-			[]string{"The API server cannot be reached", "Reached the API server again"},
+			[]string{"Cannot reach the API server", "Reached the API server again"},
 		},
 		{
 			"etcd paused",

@@ -55,7 +55,7 @@ func TestReconnecting(t *testing.T) {
 					t.Fatal(err)
 				}
 				start := time.Now()
-				response, err := newReconnecting(server).RoundTrip(request)
+				response, err := newRetryTransport(server).RoundTrip(request)
 				told := logger.GetSink().(ktesting.Underlier).GetBuffer().Data()
 				if !test.waits {
 					if !errors.Is(err, test.err) || server.attempts != 1 || len(told) != 0 {
@@ -67,10 +67,10 @@ func TestReconnecting(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer response.Body.Close()
-				if late := time.Since(start) - outage; late > reconnectPeriod {
+				if late := time.Since(start) - outage; late > watchRetryPeriod {
 					t.Errorf("it came back %s after the API server did", late)
 				}
-				if got, least := server.attempts, int(outage/reconnectPeriod); got < least || got > 2*least+1 {
+				if got, least := server.attempts, int(outage/watchRetryPeriod); got < least || got > 2*least+1 {
 					t.Errorf("%d attempts in %s", got, outage)
 				}
 				if len(told) != 2 {
@@ -91,7 +91,7 @@ func TestReconnectingEndsWithItsContext(t *testing.T) {
 		}
 		ended := make(chan error)
 		go func() {
-			response, err := newReconnecting(&away{until: time.Now().Add(time.Hour), err: errRefused}).RoundTrip(request)
+			response, err := newRetryTransport(&away{until: time.Now().Add(time.Hour), err: errRefused}).RoundTrip(request)
 			if response != nil {
 				err = errors.Join(err, response.Body.Close())
 			}

@@ -16,20 +16,20 @@ import (
 	"fairlead.dev/fairlead/pkg/server"
 )
 
-// recorder makes the recorder of what the controller does, if anybody can look at it; else nil.
+// recorder returns the recorder of the live view, or nil if no flag serves it.
 func (c *CompletedConfig) recorder() *debug.Recorder {
-	if !c.Serving.showsPipeline() {
+	if !c.Serving.servesLiveView() {
 		return nil
 	}
 	return debug.New()
 }
 
-// newView makes the live view.
+// newView returns the handler of the live view.
 func newView(recorder *debug.Recorder) *live.Handler {
 	return live.New(recorder, live.Options{Page: page.Files()})
 }
 
-// beside serves the view below its root, and what is already there elsewhere.
+// beside serves the view below its root, and the other handler everywhere else.
 func beside(others, view http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", others)
@@ -38,7 +38,7 @@ func beside(others, view http.Handler) http.Handler {
 	return mux
 }
 
-// listenDebug serves the live view on this machine.
+// listenDebug serves the live view on a loopback address.
 func (e *endpoints) listenDebug(ctx context.Context, config CompletedConfig, p parts) error {
 	view := newView(p.recorder)
 	listener, err := e.listen(ctx, "debug", config.Serving.DebugBindAddress, server.LoopbackNamesOnly(view), nil)
@@ -46,6 +46,6 @@ func (e *endpoints) listenDebug(ctx context.Context, config CompletedConfig, p p
 		return err
 	}
 	listener.OnShutdown(view.Close)
-	klog.FromContext(ctx).Info("The live view is served", "url", "http://"+listener.Addr().String()+live.Root)
+	klog.FromContext(ctx).Info("Serving the live view", "url", "http://"+listener.Addr().String()+live.Root)
 	return nil
 }
