@@ -92,12 +92,12 @@ func choose(arguments []string) ([]chapter, error) {
 	for _, argument := range arguments {
 		number, err := strconv.Atoi(argument)
 		if err != nil || number < 1 || number > len(all) {
-			return nil, fmt.Errorf("there is no chapter %q: say all, or a number from 1 to %d", argument, len(all))
+			return nil, fmt.Errorf("no chapter %q: use all, or numbers from 1 to %d", argument, len(all))
 		}
 		chosen = append(chosen, all[number-1])
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("which chapter? Say all, or a number from 1 to %d", len(all))
+		return nil, fmt.Errorf("no chapter given: use all, or numbers from 1 to %d", len(all))
 	}
 	return chosen, nil
 }
@@ -107,7 +107,7 @@ func settingOf(cp *controlplane.ControlPlane) lab.Setting {
 	return lab.Setting{Config: cp.Config(), Kubeconfig: cp.Kubeconfig(), Child: child}
 }
 
-// childVariable tells this program that it is to run a part of a lab, in a process of its own.
+// childVariable makes this program run one part of a lab, in a separate process.
 const childVariable = "FAIRLEAD_LAB_PART"
 
 func child(ctx context.Context, part string) *exec.Cmd {

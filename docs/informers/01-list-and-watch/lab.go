@@ -43,13 +43,13 @@ type event struct {
 	Object object `json:"object"`
 }
 
-// client is an HTTP client, with the address of the collection that it works on.
+// client is an HTTP client with the URL of its collection.
 type client struct {
 	*http.Client
 	url string
 }
 
-// Lab asks the API server with nothing but HTTP.
+// Lab asks the API server over plain HTTP.
 func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	boats := schema.GroupVersionResource{Group: "labs.fairlead.dev", Version: "v1", Resource: "boats"}
 	remove, err := l.WithCRD(ctx, definition, boats)
@@ -80,13 +80,13 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 		}
 	}
 
-	l.Step("watch from %s: the changes since the list, though they were made before the watch", l.Version(list.Metadata.ResourceVersion))
+	l.Step("watch from %s: the changes since the list, made before the watch", l.Version(list.Metadata.ResourceVersion))
 	versions, err := c.watch(ctx, l, 4, url.Values{"resourceVersion": {list.Metadata.ResourceVersion}})
 	if err != nil {
 		return err
 	}
 
-	l.Step("watch ida alone, while another boat is built: a bookmark tells that time passed, until the server ends the answer")
+	l.Step("watch ida alone, while another boat is built: a bookmark moves the version on, until the server ends the watch")
 	quiet, err := c.open(ctx, url.Values{
 		"resourceVersion":     {versions[3]},
 		"fieldSelector":       {"metadata.name=ida"},
@@ -104,7 +104,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 		return err
 	}
 
-	l.Step("a streaming list: what is there now, then a bookmark that says so")
+	l.Step("a streaming list: the existing boats, then a bookmark that ends the list")
 	if _, err := c.watch(ctx, l, 3, url.Values{
 		"sendInitialEvents":    {"true"},
 		"resourceVersionMatch": {"NotOlderThan"},
@@ -113,12 +113,12 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 		return err
 	}
 
-	l.Step("watch from a version of which the server knows no history any more")
+	l.Step("watch from a version that has left the server's history")
 	if _, err := c.watch(ctx, l, 1, url.Values{"resourceVersion": {"1"}}); err != nil {
 		return err
 	}
 
-	l.Step("the streaming list once more, over HTTP/1.1")
+	l.Step("the same streaming list over HTTP/1.1")
 	old, err := newClient(l, boats, "http/1.1")
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	return err
 }
 
-// newClient returns a client that speaks one protocol. Of client-go it takes the certificates alone.
+// newClient returns a client that speaks one protocol. It takes only the certificates from client-go.
 func newClient(l *lab.Lab, resource schema.GroupVersionResource, protocol string) (*client, error) {
 	config := rest.CopyConfig(l.Config)
 	config.NextProtos = []string{protocol}
@@ -204,13 +204,13 @@ func (c *client) watch(ctx context.Context, l *lab.Lab, count int, query url.Val
 	return show(l, response, count)
 }
 
-// show prints so many events, or with -1 all until the server ends the answer, and returns their resourceVersions.
+// show prints count events, or all until the server ends the watch if count is -1, and returns their resourceVersions.
 func show(l *lab.Lab, response *http.Response, count int) (versions []string, err error) {
 	l.Say("%s %s, transfer encoding %q, length %d", response.Proto, response.Status, response.TransferEncoding, response.ContentLength)
 	for lines := json.NewDecoder(response.Body); count != 0; count-- {
 		var e event
 		if err := lines.Decode(&e); errors.Is(err, io.EOF) {
-			l.Say("end of the answer")
+			l.Say("end of the watch")
 			return versions, nil
 		} else if err != nil {
 			return nil, err

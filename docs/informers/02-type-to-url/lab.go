@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package typetourl follows a Go type to the URL under which its objects are served.
+// Package typetourl follows a Go type to the URL of its objects.
 package typetourl
 
 import (
@@ -37,7 +37,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	if err != nil {
 		return err
 	}
-	l.Say("%T is %s, and says of itself: kind %q", deployment, kinds[0], deployment.Kind)
+	l.Say("%T is %s; its own kind field: %q", deployment, kinds[0], deployment.Kind)
 	if err := sayWithoutKind(ctx, l); err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	if err != nil {
 		return err
 	}
-	l.Say("%T belongs to more than one group: %t", &metav1.ListOptions{}, len(many) > 1)
+	l.Say("%T is in more than one group: %t", &metav1.ListOptions{}, len(many) > 1)
 	_, _, err = scheme.Scheme.ObjectKinds(&unregistered{})
-	l.Say("a type that is not registered: %t", runtime.IsNotRegisteredError(err))
+	l.Say("an unregistered type is an error: %t", runtime.IsNotRegisteredError(err))
 
-	l.Step("kind to resource: a guess, and what the server says")
+	l.Step("kind to resource: a guess, and the server's answer")
 	quay := schema.GroupVersionKind{Group: "labs.fairlead.dev", Version: "v1", Kind: "Quay"}
 	remove, err := l.WithCRD(ctx, definition, quay.GroupVersion().WithResource("quays"))
 	if err != nil {
@@ -72,7 +72,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 		}
 	}
 
-	l.Step("a kind that no resource has, and one that several have")
+	l.Step("a kind without a resource, and one with several")
 	if _, err := mapper.RESTMapping(schema.GroupKind{Group: "apps", Kind: "Podd"}); meta.IsNoMatchError(err) {
 		l.Say("%v", err)
 	}
@@ -91,11 +91,11 @@ func sayWithoutKind(ctx context.Context, l *lab.Lab) error {
 	if err != nil {
 		return err
 	}
-	l.Say("%T, as the typed client returns it: kind %q", namespace, namespace.Kind)
+	l.Say("%T from the typed client; its own kind field: %q", namespace, namespace.Kind)
 	return nil
 }
 
-// newMapper asks the server for everything that it serves, until the new kind is among it.
+// newMapper runs discovery until the server lists the new kind.
 func newMapper(ctx context.Context, config *rest.Config, until schema.GroupVersionKind) (mapper meta.RESTMapper, err error) {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reflector runs a Reflector alone, into a store that tells what happens to it.
+// Package reflector runs a Reflector alone, into a store that prints its calls.
 package reflector
 
 import (
@@ -38,7 +38,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	}
 
 	source := &source{
-		// Every namespace of a whole cluster gets that ConfigMap.
+		// A full cluster creates that ConfigMap in every namespace.
 		ListWatch: cache.NewListWatchFromClient(l.Client.CoreV1().RESTClient(), "configmaps", l.Namespace, fields.OneTermNotEqualSelector("metadata.name", "kube-root-ca.crt")),
 		lab:       l,
 	}
@@ -72,7 +72,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("ida is deleted; instead of the event comes a 410")
+	l.Step("ida is deleted, but a 410 arrives instead of the event")
 	source.break410.Store(true)
 	if err := maps.Delete(ctx, "ida", metav1.DeleteOptions{}); err != nil {
 		return err
@@ -80,7 +80,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	if err := store.await(ctx, "Replace"); err != nil {
 		return err
 	}
-	l.Say("the reflector never called Delete: who reads the store has to find out that ida is missing")
+	l.Say("the reflector never called Delete: the store itself must notice that ida is missing")
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (s *store) Replace(objects []any, version string) error {
 	return nil
 }
 
-// await returns after the call.
+// await waits for the call.
 func (s *store) await(ctx context.Context, call string) error {
 	for {
 		got, err := lab.Receive(ctx, call, s.calls)

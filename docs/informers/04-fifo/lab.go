@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fifo sends the same changes through the queue that informers have, and through those that they had.
+// Package fifo sends the same changes through the queue of today's informers, and through its predecessors.
 package fifo
 
 import (
@@ -23,7 +23,7 @@ const held = 200 * time.Millisecond
 
 // Lab needs no cluster: the queue stands between the reflector and the store, and this plays both.
 func Lab(_ context.Context, l *lab.Lab) error {
-	l.Step("what an informer of this build uses")
+	l.Step("the features that an informer of this build uses")
 	for _, feature := range []features.Feature{
 		features.InOrderInformers, features.AtomicFIFO, features.UnlockWhileProcessingFIFO, features.InOrderInformersBatchProcess,
 	} {
@@ -42,12 +42,12 @@ func Lab(_ context.Context, l *lab.Lab) error {
 		name string
 		cache.Queue
 	}{{"DeltaFIFO, until 1.32", delta}, {"RealFIFO", ordered}, {"RealFIFO with atomic events", atomic}} {
-		l.Step("%s: the store has ida; moby comes, nemo comes, moby changes and goes", queue.name)
+		l.Step("%s: the store has ida; moby and nemo are added, moby is updated and deleted", queue.name)
 		changes(queue)
 		if err := drain(l, queue); err != nil {
 			return err
 		}
-		l.Say("a relist finds nemo alone:")
+		l.Say("a relist returns only nemo:")
 		if err := queue.Replace([]any{boat("nemo", "5")}, "5"); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func unlocked(l *lab.Lab) error {
 	return nil
 }
 
-// changes is what a watch tells.
+// changes sends the events of a watch.
 func changes(queue cache.Queue) {
 	_ = queue.Add(boat("moby", "1"))
 	_ = queue.Add(boat("nemo", "2"))
@@ -104,7 +104,7 @@ func changes(queue cache.Queue) {
 	_ = queue.Delete(boat("moby", "4"))
 }
 
-// boat is any object.
+// boat returns an object.
 func boat(name, version string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "sea", Name: name, ResourceVersion: version}}
 }
@@ -119,7 +119,7 @@ func storeOf(names ...string) (cache.Store, error) {
 	return store, nil
 }
 
-// drain pops all that is queued. Pop waits when there is nothing, so one more event is the mark at which to stop.
+// drain pops everything. Pop blocks on an empty queue, so one more event marks the end.
 func drain(l *lab.Lab, queue cache.Queue) error {
 	if err := queue.Add(boat("end", "9")); err != nil {
 		return err

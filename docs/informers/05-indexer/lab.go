@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package indexer asks a store by other things than its key.
+// Package indexer looks objects up by other values than their key.
 package indexer
 
 import (
@@ -21,7 +21,7 @@ import (
 const (
 	byNode  = "node"
 	byImage = "image"
-	// pods is as many as the largest part of the lab has.
+	// pods is the number of pods in the largest part of the lab.
 	pods = 10_000
 )
 
@@ -48,7 +48,7 @@ func Lab(_ context.Context, l *lab.Lab) error {
 		}
 	}
 
-	l.Step("keys, and what the indexes have")
+	l.Step("keys and indexes")
 	l.Say("keys            %v", sorted(indexer.ListKeys()))
 	if err := say(l, indexer, byNode, "north"); err != nil {
 		return err
@@ -83,7 +83,7 @@ func Lab(_ context.Context, l *lab.Lab) error {
 		}
 	}
 
-	l.Step("an index that comes later is filled at once")
+	l.Step("a new index is filled at once")
 	if err := indexer.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func Lab(_ context.Context, l *lab.Lab) error {
 	return compare(l)
 }
 
-// compare asks for ten of many, with an index and without.
+// compare finds ten of many objects, with an index and without.
 func compare(l *lab.Lab) error {
 	l.Step("the pods of one node of a thousand, of %d pods", pods)
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
@@ -111,7 +111,7 @@ func compare(l *lab.Lab) error {
 			found++
 		}
 	}
-	l.Say("all pods looked at:   %d found, %s", found, l.Took(time.Since(start)))
+	l.Say("all pods visited:     %d found, %s", found, l.Took(time.Since(start)))
 	if err := indexer.AddIndexers(cache.Indexers{byNode: func(object any) ([]string, error) {
 		pod, ok := object.(*corev1.Pod)
 		if !ok {
@@ -123,7 +123,7 @@ func compare(l *lab.Lab) error {
 	}
 	start = time.Now()
 	objects, err := indexer.ByIndex(byNode, "node-7")
-	l.Say("looked up:            %d found, %s", len(objects), l.Took(time.Since(start)))
+	l.Say("index look-up:        %d found, %s", len(objects), l.Took(time.Since(start)))
 	return err
 }
 
@@ -135,7 +135,7 @@ func pod(name, node string, images ...string) *corev1.Pod {
 	return pod
 }
 
-// say prints one entry of an index. Entries are sets; the order is ours.
+// say prints one entry of an index. Entries are sets, so it sorts them.
 func say(l *lab.Lab, indexer cache.Indexer, index, value string) error {
 	keys, err := indexer.IndexKeys(index, value)
 	if err != nil {

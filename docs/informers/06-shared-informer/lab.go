@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sharedinformer gives several handlers one informer, and looks at what each of them knows when.
+// Package sharedinformer gives several handlers one informer, and shows when each of them knows what.
 package sharedinformer
 
 import (
@@ -66,7 +66,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer factory.Shutdown()
 	defer cancel()
-	l.Step("start: one list for all handlers")
+	l.Step("start: one watch for all handlers")
 	factory.StartWithContext(ctx)
 	if !cache.WaitFor(ctx, "", informer.HasSyncedChecker(), printing.HasSyncedChecker()) {
 		return context.Cause(ctx)
@@ -76,12 +76,12 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	if !cache.WaitFor(ctx, "", stuck.HasSyncedChecker()) {
 		return context.Cause(ctx)
 	}
-	l.Say("let go; handler stuck %t", stuck.HasSynced())
+	l.Say("released; handler stuck %t", stuck.HasSynced())
 	if _, err := lab.Receive(ctx, "the first event", printed); err != nil {
 		return err
 	}
 
-	l.Step("a handler that comes late gets the list from the cache")
+	l.Step("a late handler gets the list from the cache")
 	before := requests.watches.Load() + requests.lists.Load()
 	late := make(chan string, 10)
 	registration, err := informer.AddTypedEventHandler(tell(l, "late", late), never)
@@ -96,7 +96,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("a resync: the cache is told again, to the handler that wants it, and to no other")
+	l.Step("a resync replays the cache, only to the handler that wants it")
 	same, err := lab.Receive(ctx, "a resync", resynced)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	return err
 }
 
-// withoutManagedFields is a transform. It may change the object: nobody else has it yet.
+// withoutManagedFields is a transform. It may change the object: nothing else has it yet.
 func withoutManagedFields(object any) (any, error) {
 	if configMap, ok := object.(*corev1.ConfigMap); ok {
 		configMap.ManagedFields = nil

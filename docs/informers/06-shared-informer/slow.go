@@ -71,7 +71,7 @@ func slowHandler(ctx context.Context, l *lab.Lab) error {
 				return err
 			}
 		}
-		l.Say("let go, handler slow has all %d calls after %s: they waited in its buffer", boats+1, l.Took(time.Since(start)))
+		l.Say("released, handler slow has had all %d calls after %s: they waited in its buffer", boats+1, l.Took(time.Since(start)))
 		return nil
 	})
 }
@@ -105,9 +105,9 @@ func slowPlainHandler(ctx context.Context, l *lab.Lab) error {
 		if err != nil {
 			return err
 		}
-		l.Say("the reflector has read the last one; the store has %d boat", len(store.ListKeys()))
+		l.Say("the reflector has read the last one; the store has only %d boat", len(store.ListKeys()))
 		stuck.open()
-		return f.stored(ctx, "let go", store, 4)
+		return f.stored(ctx, "released", store, 4)
 	})
 }
 
@@ -134,7 +134,7 @@ func slowTransform(ctx context.Context, l *lab.Lab) error {
 		}
 		l.Say("the server has 2 boats, the store %d", len(informer.GetStore().ListKeys()))
 		stuck.open()
-		return f.stored(ctx, "let go", informer.GetStore(), 2)
+		return f.stored(ctx, "released", informer.GetStore(), 2)
 	})
 }
 
@@ -172,7 +172,7 @@ func slowIndex(ctx context.Context, l *lab.Lab) error {
 		if _, err := lab.Receive(ctx, "the lister's answer", answered); err != nil {
 			return err
 		}
-		l.Say("the lister answers after %s; the index function was let go after %d ms", l.Took(time.Since(start)), hold.Milliseconds())
-		return f.stored(ctx, "let go", informer.GetStore(), 1)
+		l.Say("the lister answers after %s; the index function was released after %d ms", l.Took(time.Since(start)), hold.Milliseconds())
+		return f.stored(ctx, "released", informer.GetStore(), 1)
 	})
 }

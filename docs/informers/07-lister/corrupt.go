@@ -18,10 +18,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// lastWish is how long the detector, which compares once a second, may take.
+// lastWish bounds the wait for the detector, which compares once a second.
 const lastWish = 20 * time.Second
 
-// Corrupt changes an object of a cache and waits to be punished. It needs no cluster.
+// Corrupt changes a cached object and waits for the detector to panic. It needs no cluster.
 func Corrupt(ctx context.Context, _ io.Writer) error {
 	informer := cache.NewSharedIndexInformer(&fixed{}, &corev1.ConfigMap{}, 0, cache.Indexers{})
 	ctx, cancel := context.WithTimeout(ctx, lastWish)

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lister corrupts a cache, and shows how to be told of it.
+// Package lister corrupts a cache, and shows how to detect that.
 package lister
 
 import (
@@ -54,12 +54,12 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	}
 	l.Say("the same pointer twice: %t", one == two)
 
-	l.Step("a controller paints ida black, on the object of the cache, and its write fails")
+	l.Step("a controller paints the cached ida black, and its write fails")
 	one.Labels["sails"] = "black"
 	if err := say(ctx, l, boats, "ida"); err != nil {
 		return err
 	}
-	l.Say("a sync that compares wanted (black) with cached finds nothing to do, for ever")
+	l.Say("a sync that compares desired (black) with cached never finds anything to do")
 
 	l.Step("the same with moby, on a copy")
 	moby, err := boats.Get("moby")
@@ -88,11 +88,11 @@ func say(ctx context.Context, l *lab.Lab, boats corelisters.ConfigMapNamespaceLi
 	if err != nil {
 		return err
 	}
-	l.Say("%s: cache %s, server %s; boats with black sails by the lister: %d", name, cached.Labels["sails"], live.Labels["sails"], len(black))
+	l.Say("%s: cache %s, server %s; black boats by the lister: %d", name, cached.Labels["sails"], live.Labels["sails"], len(black))
 	return nil
 }
 
-// PartCorrupt names the part of the lab that runs in a process of its own, since the detector ends it.
+// PartCorrupt names the part of the lab that runs in a separate process, since the detector ends it.
 const PartCorrupt = "corrupt"
 
 // detect runs Corrupt with the mutation detector, which is switched on when a process starts.

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workqueue puts keys into a work queue, with a clock that is turned by hand.
+// Package workqueue puts keys into a work queue, with a fake clock.
 package workqueue
 
 import (
@@ -40,12 +40,12 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	q.Add("ida")
 	q.say()
 
-	l.Step("while a worker has it, it is added again")
+	l.Step("it is added again while a worker has it")
 	key, _ := q.Get()
 	q.say()
 	q.Add(key)
 	q.say()
-	l.Say("no other worker can get it now; it is dirty, not ready")
+	l.Say("it is dirty, not ready: no other worker can get it")
 	q.Done(key)
 	l.Say("Done")
 	q.say()
@@ -63,7 +63,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("the default limiter has a bucket for all keys together: 10 in a second, after a burst of 100")
+	l.Step("the default limiter has one bucket for all keys: 10 a second, after a burst of 100")
 	bucket := &workqueue.TypedBucketRateLimiter[int]{Limiter: rate.NewLimiter(10, 100)}
 	var last time.Duration
 	for i := range 10_000 {
@@ -80,7 +80,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	q.Add("nemo")
-	l.Say("nemo comes too late")
+	l.Say("nemo is refused")
 	q.Done(key)
 	for {
 		key, shutdown := q.Get()
@@ -125,12 +125,12 @@ func delays(ctx context.Context, q *queue) error {
 	return nil
 }
 
-// heartbeat is how often the queue looks by itself whether a delay is over. Only steps of at least that are safe: a timer
-// that the queue is about to set as the fake clock is stepped is late by the step.
+// heartbeat is how often the queue checks its delays without a timer. Only steps of at least that are safe: a timer that the
+// queue sets while the fake clock is stepped is late by the step.
 const heartbeat = 10 * time.Second
 
-// noticed waits until the queue has taken in everything that AddAfter was told: it does so on a goroutine of
-// its own, in order, so a key that comes last tells.
+// noticed waits until the queue has accepted all calls of AddAfter. It accepts them in order, on a separate goroutine, so a
+// last key marks the end.
 func (q *queue) noticed(ctx context.Context) error {
 	q.AddAfter("last", heartbeat)
 	q.clock.Step(heartbeat)

@@ -25,7 +25,7 @@ type sea struct {
 	lab    *lab.Lab
 	maps   typedcore.ConfigMapInterface
 	writes chan string
-	// failures has the first refusal of a sync to touch a stranger.
+	// failures has the first refusal of a sync to touch a foreign object.
 	failures chan string
 	fails    atomic.Int64
 	stop     func()
@@ -50,7 +50,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("an edit, seen as it happens")
+	l.Step("an edit while it runs")
 	if err := s.edit(ctx, "6"); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("somebody deletes the copy: its owner's key is queued")
+	l.Step("a user deletes the copy: its owner's key is queued")
 	if err := s.maps.Delete(ctx, "ida-copy", metav1.DeleteOptions{}); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("the controller stops; an edit and a deletion pass unseen; it starts again")
+	l.Step("the controller stops, misses an edit and a deletion, and starts again")
 	s.stop()
 	if err := s.edit(ctx, "7"); err != nil {
 		return err
@@ -95,7 +95,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	}
 	l.Say("failures left: %d", s.fails.Load())
 
-	l.Step("the label goes: nobody wants the copy any more")
+	l.Step("the label is removed: the copy goes too")
 	if _, err := s.maps.Patch(ctx, "ida", types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 
 // tamper changes the copy where a careless controller does not look: beside the field that changes most, and in its metadata.
 func (s *sea) tamper(ctx context.Context) error {
-	s.lab.Step("somebody adds sails to the copy, and leaves its length alone")
+	s.lab.Step("a user adds sails to the copy and leaves its length alone")
 	if _, err := s.maps.Patch(ctx, "ida-copy", types.MergePatchType, []byte(`{"data":{"sails":"black"}}`), metav1.PatchOptions{}); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *sea) tamper(ctx context.Context) error {
 		return err
 	}
 
-	s.lab.Step("somebody takes the owner reference off: the lost owner's key is queued, and its sync refuses to touch the stranger")
+	s.lab.Step("a user removes the owner reference: the former owner's key is queued, and its sync leaves the foreign object alone")
 	if _, err := s.maps.Patch(ctx, "ida-copy", types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`), metav1.PatchOptions{}); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *sea) tamper(ctx context.Context) error {
 	if err := s.maps.Delete(ctx, "ida-copy", metav1.DeleteOptions{}); err != nil {
 		return err
 	}
-	s.lab.Say("the stranger is deleted; the key comes back from its back-off")
+	s.lab.Say("the foreign object is deleted; the key comes back after its back-off")
 	return s.see(ctx, "create ida-copy, length 7")
 }
 
@@ -155,7 +155,7 @@ func (s *sea) start(ctx context.Context) error {
 		if strings.Contains(err.Error(), "not controlled") {
 			select {
 			case s.failures <- err.Error():
-			default: // The same again, which nothing waits for.
+			default: // A repetition.
 			}
 		}
 	}

@@ -30,7 +30,7 @@ type boats struct {
 	lab *lab.Lab
 }
 
-// Lab shows both ways to write what somebody else may write too.
+// Lab shows both ways to write an object that another writer changes too.
 func Lab(ctx context.Context, l *lab.Lab) error {
 	b := boats{l.Client.CoreV1().ConfigMaps(l.Namespace), l}
 	if err := b.update(ctx); err != nil {
@@ -86,7 +86,7 @@ func (b boats) update(ctx context.Context) error {
 
 // apply writes the fields that a writer cares about.
 func (b boats) apply(ctx context.Context) error {
-	b.lab.Step("server-side apply: each says what it wants, and owns that")
+	b.lab.Step("server-side apply: each writer owns what it sends")
 	for _, change := range []struct {
 		manager string
 		data    map[string]string
@@ -131,7 +131,7 @@ func (b boats) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The entry of the manager is changed as if it had applied from the beginning.
+	// This changes the manager's entry as if it had applied from the beginning.
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(vega, sets.New("one"), "one")
 	if err != nil {
 		return err
@@ -151,9 +151,9 @@ func (b boats) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// preconditions binds a deletion to the object that was meant.
+// preconditions binds a delete to one object.
 func (b boats) preconditions(ctx context.Context) error {
-	b.lab.Step("a deletion that means one object, not one name")
+	b.lab.Step("a delete of one object, not of one name")
 	old, err := b.Get(ctx, "nemo", metav1.GetOptions{})
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ownwrites acts on a cache that is behind, and then on one that is known to be behind.
+// Package ownwrites acts on a stale cache, first without noticing, then with a check.
 package ownwrites
 
 import (
@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
-// Lab wants one boat, and has an informer that is held up.
+// Lab wants one boat, and delays the watch of its informer.
 func Lab(ctx context.Context, l *lab.Lab) error {
 	maps := l.Client.CoreV1().ConfigMaps(l.Namespace)
 	gate := newGate(cache.NewListWatchFromClient(l.Client.CoreV1().RESTClient(), "configmaps", l.Namespace,
@@ -36,17 +36,17 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return context.Cause(ctx)
 	}
 
-	l.Step("one boat is wanted; the cache decides; its watch is held up")
+	l.Step("one boat is desired; the cache decides; its watch is delayed")
 	gate.shut()
 	for range 3 {
 		if len(informer.GetIndexer().ListKeys()) > 0 {
-			l.Say("sync: there is one")
+			l.Say("sync: one is there")
 			continue
 		}
 		if _, err := build(ctx, maps); err != nil {
 			return err
 		}
-		l.Say("sync: there is none, built one")
+		l.Say("sync: none there, built one")
 	}
 	gate.open()
 	if err := catchUp(ctx, informer, 3); err != nil {
@@ -70,14 +70,14 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		case err != nil:
 			return err
 		case behind:
-			l.Say("sync: the cache is behind, later")
+			l.Say("sync: the cache is stale, come back later")
 			return nil
 		case len(informer.GetIndexer().ListKeys()) > 0:
-			l.Say("sync: there is one")
+			l.Say("sync: one is there")
 			return nil
 		}
 		lastWrite, err = build(ctx, maps)
-		l.Say("sync: there is none, built one")
+		l.Say("sync: none there, built one")
 		return err
 	}
 	for range 3 {

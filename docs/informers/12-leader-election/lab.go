@@ -33,14 +33,14 @@ const (
 type harbour struct {
 	lab    *lab.Lab
 	events chan string
-	// seen are the events that nobody has waited for yet.
+	// seen are the events that the lab has not waited for yet.
 	seen []string
 }
 
 // Lab takes the lease from one candidate to the other and back.
 func Lab(ctx context.Context, l *lab.Lab) error {
 	h := &harbour{lab: l, events: make(chan string, 100)}
-	l.Step("ida comes first, moby waits")
+	l.Step("ida starts first, moby waits")
 	ida, err := h.enter("ida")
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 
-	l.Step("ida ends in order: she releases the lease, and moby need not wait for its end")
+	l.Step("ida ends in order and releases the lease, so moby need not wait for its end")
 	start := time.Now()
 	ida.stop()
 	if err := h.see(ctx, "ida has stopped"); err != nil {
@@ -69,7 +69,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	if err := h.see(ctx, "moby leads"); err != nil {
 		return err
 	}
-	l.Say("nobody led for %s", l.Took(time.Since(start)))
+	l.Say("no leader for %s", l.Took(time.Since(start)))
 
 	l.Step("moby loses the API server, and ida is back")
 	again, err := h.enter("ida")
@@ -89,7 +89,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 	if err := h.see(ctx, "moby has stopped"); err != nil {
 		return err
 	}
-	l.Say("after %s: he could not renew", l.Took(time.Since(start)))
+	l.Say("after %s: moby could not renew", l.Took(time.Since(start)))
 	again.readOnly.Store(false)
 	if err := h.see(ctx, "ida leads"); err != nil {
 		return err
@@ -105,7 +105,7 @@ type candidate struct {
 	stop          func()
 }
 
-// enter makes a candidate with a client of its own.
+// enter makes a candidate with a separate client.
 func (h *harbour) enter(name string) (*candidate, error) {
 	c := &candidate{}
 	config := rest.CopyConfig(h.lab.Config)
@@ -149,7 +149,7 @@ func (c *candidate) run(ctx context.Context) {
 	}
 }
 
-// cable is the connection, which can be cut, or carry reads alone.
+// cable is the connection, which the lab can cut or limit to reads.
 func (c *candidate) cable(next http.RoundTripper) http.RoundTripper {
 	return lab.RoundTripper(func(request *http.Request) (*http.Response, error) {
 		if c.cut.Load() || c.readOnly.Load() && request.Method != http.MethodGet {
@@ -159,7 +159,7 @@ func (c *candidate) cable(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// see waits for an event. Those that come before it are for later: who sees whom lead is not in a fixed order.
+// see waits for an event and keeps earlier ones for later: their order is not fixed.
 func (h *harbour) see(ctx context.Context, want string) error {
 	for !slices.Contains(h.seen, want) {
 		got, err := lab.Receive(ctx, want, h.events)

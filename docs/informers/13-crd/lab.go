@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crd defines a resource, and asks the API server what it makes of good and bad objects.
+// Package crd defines a resource, and tries which objects the API server accepts.
 package crd
 
 import (
@@ -35,7 +35,7 @@ type yard struct {
 	client dynamic.Interface
 }
 
-// Lab goes through the gates that an object passes, one after the other.
+// Lab goes through the checks that an object passes, one after the other.
 func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	webhooks := lab.Serve(handler())
 	defer webhooks.Close()
@@ -72,7 +72,7 @@ func ship(version, name string, spec map[string]any) *unstructured.Unstructured 
 	}}
 }
 
-// schema shows what is filled in, thrown away and refused.
+// schema shows what the server defaults, prunes and refuses.
 func (y yard) schema(ctx context.Context) error {
 	y.lab.Step("schema: defaults, pruning, types")
 	spec := map[string]any{"length": int64(30), "width": int64(8), "cannons": int64(12)}
@@ -169,7 +169,7 @@ func rule() admissionregistrationv1.RuleWithOperations {
 	}
 }
 
-// create asks whether a ship could be made, without making it.
+// create dry-runs the creation of a ship.
 func (y yard) create(ctx context.Context, spec map[string]any) error {
 	_, err := y.client.Resource(ships("v1")).Namespace(y.lab.Namespace).Create(ctx, ship("v1", "nemo", spec), metav1.CreateOptions{
 		DryRun:          []string{metav1.DryRunAll},

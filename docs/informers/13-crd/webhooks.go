@@ -27,7 +27,7 @@ func handler() http.Handler {
 	return mux
 }
 
-// review reads a review, lets it be answered, and sends it back.
+// review decodes a review, calls the handler, and sends the response.
 func review[T any](answer func(*T)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body T
@@ -75,7 +75,7 @@ func failed(request *apiextensionsv1.ConversionRequest, err error) *apiextension
 	return &apiextensionsv1.ConversionResponse{UID: request.UID, Result: metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}}
 }
 
-// annotation keeps what the old version has no field for, so that nothing is lost on the way there and back.
+// annotation keeps the fields that the old version lacks, so that a round trip loses nothing.
 const annotation = group + "/flag"
 
 // convert changes the spec, the version and nothing else.

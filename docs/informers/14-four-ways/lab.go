@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fourways is the fourth way to extend the API: a server of one's own, behind the API server.
+// Package fourways is the fourth way to extend the API: your own server behind the API server.
 package fourways
 
 import (
@@ -29,7 +29,7 @@ const (
 	version = "v1"
 )
 
-// Lab registers an API that no etcd knows: the tides are computed when somebody asks.
+// Lab registers an API without etcd: the server computes the tides on request.
 func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	s := &server{}
 	listener := lab.Serve(http.HandlerFunc(s.serve))
@@ -45,7 +45,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	defer func() { err = errors.Join(err, remove()) }()
 	tides := client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: "tides"}).Namespace(l.Namespace)
 
-	l.Step("the API server passes on what it does not serve itself")
+	l.Step("the API server forwards what it does not serve itself")
 	err = lab.Eventually(ctx, "the API to be available", func(ctx context.Context) (bool, error) {
 		_, err := tides.List(ctx, metav1.ListOptions{})
 		return err == nil, nil
@@ -60,9 +60,9 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	for i := range list.Items {
 		l.Say("%s %s: %v", list.Items[i].GetKind(), list.Items[i].GetName(), list.Items[i].Object["height"])
 	}
-	l.Say("asked through the API server, which says who asks: %t", s.user.Load() != nil && *s.user.Load() != "")
+	l.Say("the API server names the requester: %t", s.user.Load() != nil && *s.user.Load() != "")
 
-	l.Step("what a resource of a CRD would have, and this one has only if somebody writes it")
+	l.Step("what a CRD's resource has, and this one lacks")
 	_, err = tides.Watch(ctx, metav1.ListOptions{})
 	l.Say("watch: %s", reason(err))
 	_, err = tides.Get(ctx, "high", metav1.GetOptions{})
@@ -70,7 +70,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 	err = tides.Delete(ctx, "high", metav1.DeleteOptions{})
 	l.Say("delete: %s", reason(err))
 
-	l.Step("the server is gone: its API is unavailable, and the others go on")
+	l.Step("the server stops: its API is unavailable, the others work")
 	listener.Close()
 	_, err = tides.List(ctx, metav1.ListOptions{})
 	l.Say("list: %s", reason(err))
@@ -112,7 +112,7 @@ func register(ctx context.Context, l *lab.Lab, client dynamic.Interface, address
 		"metadata":   map[string]any{"name": name},
 		"spec": map[string]any{
 			"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
-			// In earnest: a caBundle, and a check of the client certificate by which the API server is known.
+			// In production: a caBundle, and a check of the client certificate by which the API server is known.
 			"insecureSkipTLSVerify": true,
 			"service":               map[string]any{"namespace": l.Namespace, "name": "tides", "port": port},
 		},
@@ -125,10 +125,10 @@ func register(ctx context.Context, l *lab.Lab, client dynamic.Interface, address
 	}, nil
 }
 
-// server is an API server as small as can be.
+// server is a minimal API server.
 type server struct{ user atomic.Pointer[string] }
 
-// serve answers discovery and lists. Everything else that people expect of an API is missing.
+// serve answers discovery and lists. It has nothing else that clients expect of an API.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	base := "/apis/" + group + "/" + version
 	_, isList := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, base+"/namespaces/"), "/tides")

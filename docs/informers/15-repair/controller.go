@@ -42,7 +42,7 @@ func repository() (string, error) {
 	}
 }
 
-// install applies the CustomResourceDefinitions that are not there yet. Removing takes those away again, and no other.
+// install applies the missing CustomResourceDefinitions. The function that it returns removes exactly these.
 func (b bench) install(ctx context.Context, root string) (remove func() error, err error) {
 	var removers []func() error
 	remove = func() error {

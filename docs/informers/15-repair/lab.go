@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repair measures how fast Fairlead repairs what it made.
+// Package repair measures how fast Fairlead repairs its children.
 package repair
 
 import (
@@ -96,7 +96,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 		return errors.Join(err, controller.failure())
 	}
 
-	l.Step("%d Applications; of each, every child is deleted, and one of its labels is changed", applications)
+	l.Step("%d Applications; each child is deleted, and then one of its labels changed", applications)
 	for _, c := range children() {
 		deleted, err := b.times(ctx, c, b.deleted)
 		if err != nil {
@@ -109,7 +109,7 @@ func Lab(ctx context.Context, l *lab.Lab) (err error) {
 		l.Say("%-24s  deleted: %s  edited: %s", c.Resource, b.summary(deleted), b.summary(edited))
 	}
 
-	l.Step("the controller is killed, every Deployment is deleted, the controller is started again")
+	l.Step("the controller is killed, every Deployment deleted, the controller started again")
 	controller.kill()
 	deployments := children()[2]
 	for i := range applications {
@@ -186,7 +186,7 @@ func (b bench) deleted(ctx context.Context, c child, name string) (time.Duration
 		func(now *unstructured.Unstructured) bool { return now.GetUID() != before.GetUID() })
 }
 
-// edited changes a label and waits until it is as it was.
+// edited changes a label and waits until it is restored.
 func (b bench) edited(ctx context.Context, c child, name string) (time.Duration, error) {
 	before, err := b.at(c).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -206,7 +206,7 @@ func (b bench) edited(ctx context.Context, c child, name string) (time.Duration,
 		})
 }
 
-// measure does the damage and watches until it is repaired. The time is from the request to the event of the repair.
+// measure does the damage and watches for the repair. It measures from the request to the event of the repair.
 func (b bench) measure(ctx context.Context, c child, before *unstructured.Unstructured, damage func() error, repaired func(*unstructured.Unstructured) bool) (time.Duration, error) {
 	watching, err := b.at(c).Watch(ctx, metav1.ListOptions{
 		ResourceVersion: before.GetResourceVersion(),

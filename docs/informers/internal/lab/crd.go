@@ -24,7 +24,7 @@ func CRDs() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 }
 
-// WithCRD applies a CustomResourceDefinition, returns when it is served, and later deletes it by the function returned.
+// WithCRD applies a CustomResourceDefinition, returns when it is served, and returns a function that deletes it.
 func (l *Lab) WithCRD(ctx context.Context, manifest []byte, serves schema.GroupVersionResource) (remove func() error, err error) {
 	client, err := dynamic.NewForConfig(l.Config)
 	if err != nil {

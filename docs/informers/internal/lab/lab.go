@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lab is what the labs of the book have in common: a cluster, a namespace of their own, and an output that is
-// the same in every run.
+// Package lab has what the labs of the book share: a cluster, a namespace for each, and output that is the same in every
+// run.
 package lab
 
 import (
@@ -22,11 +22,11 @@ import (
 type Lab struct {
 	// Config is an administrator's, without a client-side rate limit.
 	Config *rest.Config
-	// Client has it. Labs that put something into its way, or need another kind of client, make their own.
+	// Client uses it. Labs that intercept requests, or need another kind of client, make their own.
 	Client kubernetes.Interface
-	// Kubeconfig says the same to programs that a lab starts.
+	// Kubeconfig is the same for programs that a lab starts.
 	Kubeconfig string
-	// Namespace is the lab's own. In the output it is called lab.
+	// Namespace is the lab's own. The output calls it lab.
 	Namespace string
 	// Child returns a command that runs this program again, for a part of a lab that must not run in this process.
 	Child func(ctx context.Context, part string) *exec.Cmd
@@ -50,8 +50,8 @@ func (l *Lab) Step(format string, arguments ...any) {
 	l.Say("# "+format, arguments...)
 }
 
-// Version names a resourceVersion, UID, or another value that differs from run to run: the first one that is asked for
-// is v1, and the same value is always called the same.
+// Version names a value that differs from run to run, such as a resourceVersion or a UID: the first one is v1, and the same
+// value always gets the same name.
 func (l *Lab) Version(value string) string {
 	if value == "" || value == "0" {
 		return fmt.Sprintf("%q", value)
@@ -69,7 +69,7 @@ func (l *Lab) Version(value string) string {
 	return name
 }
 
-// Took prints a measured time. The check of the output leaves out everything that follows a tilde in this form.
+// Took formats a measured time. The check of the output ignores times in this form.
 func (l *Lab) Took(d time.Duration) string {
 	return fmt.Sprintf("~%.2f ms", d.Seconds()*1000)
 }

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// cleanupTimeout bounds the requests that are made after the lab, even after an interrupted one.
+// cleanupTimeout bounds the requests after a lab, even an interrupted one.
 const cleanupTimeout = 10 * time.Second
 
 // Func is a lab.

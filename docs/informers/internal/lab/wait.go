@@ -35,7 +35,7 @@ func Receive[T any](ctx context.Context, what string, from <-chan T) (T, error) 
 	}
 }
 
-// Eventually asks until the answer is yes, for what cannot be waited for by a channel.
+// Eventually polls the condition, for states without a channel to wait for.
 func Eventually(ctx context.Context, what string, condition func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextTimeout(ctx, period, patience, true, condition)
 	if err != nil {
