@@ -139,6 +139,9 @@ func (c *client) ask(ctx context.Context, q query) string {
 		switch {
 		case answer.Type == "ERROR":
 			lines = append(lines, fmt.Sprintf("ERROR %d %s", answer.Object.Code, answer.Object.Reason))
+		case answer.Object.Metadata.Annotations["k8s.io/initial-events-end"] == "true":
+			lines = append(lines, "BOOKMARK: end of the list")
+		case answer.Type == "BOOKMARK": // The last one before the server ends a watch, which may or may not come.
 		case answer.Type != "":
 			lines = append(lines, strings.TrimSpace(answer.Type+" "+answer.Object.Metadata.Name))
 		case answer.object.Kind == "Status":
