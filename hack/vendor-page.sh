@@ -28,7 +28,7 @@ check() {
   local directory status=0
   for directory in "$page" "$tests"; do
     if ! diff -u "$directory/SHA256SUMS" <(sums "$directory"); then
-      echo "$directory is not what SHA256SUMS says; hack/vendor-page.sh writes both anew" >&2
+      echo "$directory is not what SHA256SUMS says; hack/vendor-page.sh fetches both again" >&2
       status=1
     fi
   done

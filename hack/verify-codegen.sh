@@ -17,7 +17,7 @@ git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do
   [[ ! -e "$file" ]] || printf '%s\0' "$file"
 done | tar --null --files-from=- --create --file=- | tar --extract --file=- --directory="$copy"
 
-# A repository of the copy's own tells what the generators change, add and delete.
+# A repository of its own shows what the generators change, add and delete in the copy.
 in_copy() { git -C "$copy" -c core.hooksPath=/dev/null -c core.autocrlf=false -c core.excludesFile=/dev/null "$@"; }
 in_copy init --quiet
 in_copy add --all

@@ -19,7 +19,7 @@ import (
 
 const handbook = "docs/operations.md"
 
-// TestEveryReasonIsExplained: whoever meets a condition, reason or Event finds it in the handbook.
+// TestEveryReasonIsExplained: the handbook explains every condition, reason and Event.
 func TestEveryReasonIsExplained(t *testing.T) {
 	text := readFile(t, handbook)
 	files, err := filepath.Glob(filepath.Join(root, "pkg", "apis", "apps", "v1", "conditions*.go"))

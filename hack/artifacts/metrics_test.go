@@ -89,7 +89,7 @@ var libraryMetrics = []string{
 	"process_cpu_seconds_total", "process_resident_memory_bytes", "go_memstats_heap_inuse_bytes", "go_goroutines",
 }
 
-// TestMetricsExist: an alert or a panel over a metric that nobody exports never says anything.
+// TestMetricsExist: an alert or a panel over a metric that does not exist never says anything.
 func TestMetricsExist(t *testing.T) {
 	known := slices.Concat(ownMetrics(t), libraryMetrics, []string{"up"}) // Prometheus makes up itself.
 	used := map[string]string{}

@@ -50,7 +50,7 @@ func TestMetricsAreServed(t *testing.T) {
 	}
 }
 
-// freeAddress may be taken by somebody else a moment later, which the controller then says.
+// freeAddress may be taken by another process a moment later, which the controller then says.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

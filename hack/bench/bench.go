@@ -115,13 +115,13 @@ func (b *bench) measureConvergence(ctx context.Context) error {
 	if b.options.wants("G2") {
 		each := func(n int) report.Sample { return report.Sample{float64(n) / float64(b.options.applications)} }
 		statuses := countIf(c.events, isStatusWrite)
-		told := countIf(c.events, func(e *event) bool { return isEventWrite(e) && fromController(e) })
+		events := countIf(c.events, func(e *event) bool { return isEventWrite(e) && fromController(e) })
 		b.add(
 			report.Row{
 				Goal: "G2", What: "writes of a new Application", Must: report.AtMost(children + 2), Aim: report.AtMost(children + 1),
 				Measured: each(countIf(c.events, isChangeRequest)), Note: fmt.Sprintf("%d children and %s of status; refused ones count", children, perApplication(statuses, n)),
 			},
-			report.Row{Goal: "G2", What: "Events of a new Application", Must: report.AtMost(1), Measured: each(told)},
+			report.Row{Goal: "G2", What: "Events of a new Application", Must: report.AtMost(1), Measured: each(events)},
 			report.Row{Goal: "G2", What: "reads outside of the informers", Must: report.AtMost(0), Measured: report.Sample{float64(countIf(c.events, isRead))}},
 		)
 	}

@@ -151,7 +151,7 @@ func (l *lab) followedByController(ctx context.Context, rate float64) (cameAbout
 	return cameAbout, p99, err
 }
 
-// followedByRaw has the raw client follow, which is told of each change instead of watching. As many are followed at
+// followedByRaw lets the raw client follow, which gets each change as a call instead of by a watch. As many are followed at
 // once as the controller has workers, and each Application by one of them at a time.
 func (l *lab) followedByRaw(ctx context.Context, s *sample, rate float64) (cameAbout, p99 float64, err error) {
 	r, err := l.newRaw(s.connections)
@@ -217,8 +217,8 @@ func (l *lab) changeImage(ctx context.Context, c *clients, i int, tag string) (*
 // tag is a new one each time, and none that an Application began with.
 func (l *lab) tag() string { return "2." + strconv.FormatInt(l.changes.Add(1), 10) }
 
-// changeAtRate changes Applications, tells of each change, and returns the rate that came about.
-func (l *lab) changeAtRate(ctx context.Context, rate float64, tell func(i int, changed *v1.Application)) (float64, error) {
+// changeAtRate changes Applications, calls follow for each, and returns the rate that came about.
+func (l *lab) changeAtRate(ctx context.Context, rate float64, follow func(i int, changed *v1.Application)) (float64, error) {
 	offset := int(l.changes.Load())
 	return atRate(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
 		i := (offset + turn) % l.churned()
@@ -226,7 +226,7 @@ func (l *lab) changeAtRate(ctx context.Context, rate float64, tell func(i int, c
 		if err != nil {
 			return err
 		}
-		tell(i, changed)
+		follow(i, changed)
 		return nil
 	})
 }
@@ -241,7 +241,7 @@ func followed(events []event, by func(*event) bool) report.Sample {
 	)
 }
 
-// changesWithoutPause is how many changes a second the raw client makes and follows by itself, each as soon as the one
+// changesWithoutPause is how many changes a second the raw client makes and follows, each as soon as the one
 // before is done: the Application, the revision, the Deployment and the status.
 func (l *lab) changesWithoutPause(ctx context.Context, s *sample) (float64, error) {
 	r, err := l.newRaw(s.connections)

@@ -22,7 +22,7 @@ import (
 	"fairlead.dev/fairlead/hack/internal/metrics"
 )
 
-// controller is the real executable at work, as somebody runs it on a cluster.
+// controller is the real executable at work, as a user runs it on a cluster.
 type controller struct {
 	*subject
 	client *http.Client

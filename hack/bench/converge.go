@@ -19,7 +19,7 @@ import (
 
 // G1 and G2: how long new Applications take from the first write to the last one, and what they cost.
 
-// contestant is who brings Applications to where they should be.
+// contestant is a client that brings Applications to their desired state.
 type contestant string
 
 const (
@@ -134,17 +134,17 @@ func (b *bench) convergeByController(ctx context.Context, l *lab, writes *reques
 // settled reports whether n Applications have got their children and a status since.
 func settled(n int) func([]event) bool {
 	return func(events []event) bool {
-		created, told := 0, map[string]bool{}
+		created, reported := 0, map[string]bool{}
 		for i := range events {
 			switch e := &events[i]; {
 			case !isConvergence(e):
 			case e.Target() == v1.ApplicationResource+"/status":
-				told[e.Namespace+"/"+e.Name] = true
+				reported[e.Namespace+"/"+e.Name] = true
 			case e.Verb == "create" && e.Resource != v1.ApplicationResource:
 				created++
 			}
 		}
-		return created >= children*n && len(told) >= n
+		return created >= children*n && len(reported) >= n
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 	"fairlead.dev/fairlead/hack/internal/load"
 )
 
-// G6: how long it takes until a child that somebody changed is as it should be again.
+// G6: how long the controller takes to repair a child that a user changed.
 
 // editRate is how many edits there are in a second: few, since most of the time of a cluster is calm.
 const editRate = 10.0
 
-// edit is what a person does to a child.
+// edit is what a user does to a child.
 type edit struct {
 	resource string
 	do       func(ctx context.Context, c *clients, namespace, name string) error

@@ -105,7 +105,7 @@ func newLab(ctx context.Context, o *options) (_ *lab, err error) {
 
 // collectGarbage lets the API server collect its garbage, so that whatever is measured next begins at the same point of
 // its cycle. With 10,000 Applications, on two processors, it collects for 3 to 6 of every 5 to 13 seconds under load, and
-// who is measured meanwhile waits.
+// what is measured meanwhile waits.
 func (l *lab) collectGarbage(ctx context.Context) error {
 	_, err := l.clients.kube.CoreV1().RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx)
 	if err != nil {

@@ -3,8 +3,8 @@
 
 // Command bench measures the controller against the goals of docs/performance.md.
 //
-// Read bench.go first: it has the goals in their order. lab.go is where they are measured, controller.go who is; raw.go is
-// the client that they are compared with, requests.go the audit log by which they are judged.
+// Read bench.go first: it has the goals in their order. lab.go is where they are measured, controller.go what is measured; raw.go is
+// the client to compare with, requests.go the audit log by which they are judged.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// G5: how much memory Applications and objects of others take.
+// G5: how much memory Applications and other objects take.
 
 const (
 	kibibyte = 1 << 10
@@ -150,7 +150,7 @@ func (b *bench) measureForeign(ctx context.Context, l *lab) error {
 	return nil
 }
 
-// createForeign makes a Secret, a ConfigMap and a Deployment that nobody controls.
+// createForeign makes a Secret, a ConfigMap and a Deployment that have no controller.
 func (l *lab) createForeign(ctx context.Context, name string, size int) error {
 	meta := metav1.ObjectMeta{Namespace: foreignNamespace, Name: name}
 	selector := map[string]string{"app": name}

@@ -32,7 +32,7 @@ func (b *bench) measureOutage(ctx context.Context, l *lab) error {
 		if err != nil {
 			return err
 		}
-		// Stopped, it does not read its watches. What is in their buffers it reads later, while nobody answers.
+		// Stopped, it does not read its watches. It reads what is in their buffers later, while the API server is away.
 		c.Signal(syscall.SIGSTOP)
 		_, err = l.changeAll(ctx)
 		if err == nil {

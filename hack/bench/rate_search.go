@@ -3,7 +3,7 @@
 
 package main
 
-// rateSearch looks by halves for the highest share of a rate that somebody can follow.
+// rateSearch looks by halves for the highest share of a rate that a client can follow.
 type rateSearch struct {
 	untried []float64
 	// best is the highest rate that was followed, and wait the p99 of the milliseconds at it; 0 and 0: none was.
@@ -22,7 +22,7 @@ func (s *rateSearch) next() (share float64, found bool) {
 	return s.untried[len(s.untried)/2], true
 }
 
-// tried tells what became of the share that is next: the rate that came about, the wait at it, and whether it was followed.
+// tried notes what became of the share that next returned: the rate that came about, the wait at it, and whether it was followed.
 func (s *rateSearch) tried(rate, wait float64, followed bool) {
 	middle := len(s.untried) / 2
 	if followed {

@@ -60,7 +60,7 @@ func (r *requests) all(ctx context.Context) ([]event, error) {
 const calm = 2 * time.Second
 
 // readPeriod is how often the log is read while something is measured. Its timestamps are what is measured by, so it may
-// be seldom: reading costs processor time that who is measured could use.
+// be seldom: reading costs processor time that the measured process could use.
 func readPeriod(applications int) time.Duration {
 	return min(time.Second, 100*time.Millisecond+time.Duration(applications)*time.Millisecond)
 }
@@ -95,10 +95,10 @@ func fromController(e *event) bool {
 	return strings.HasPrefix(e.UserAgent, "fairlead-controller/")
 }
 
-// fromRaw selects what the raw client writes, not what others do in its name.
+// fromRaw selects what the raw client writes, not what other components do in its name.
 func fromRaw(e *event) bool { return strings.HasPrefix(e.UserAgent, rawAgent+"/") }
 
-// isConvergence selects what an Application waits for: its children and its status, not what is told about it.
+// isConvergence selects what an Application waits for: its children and its status, not its Events.
 func isConvergence(e *event) bool {
 	return e.IsWrite() && e.Code < 300 && e.Resource != "events"
 }

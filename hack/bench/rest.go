@@ -68,8 +68,8 @@ func perTenThousand(limit float64, applications int) float64 {
 	return limit * float64(applications) / tenThousand
 }
 
-// resync waits for the next resync and returns the processor time that it took. Until it is over the controller is not
-// asked anything, since an answer costs it something too: the kernel tells when it has worked and is quiet again.
+// resync waits for the next resync and returns the processor time that it took. Until it is over it
+// reads no metrics, since an answer costs the controller something too: the kernel shows when it has worked and is quiet.
 func (c *controller) resync(ctx context.Context, applications int) (time.Duration, error) {
 	const (
 		period = 100 * time.Millisecond

@@ -94,7 +94,7 @@ func isOtherModule(t *testing.T, directory string) bool {
 	return len(matches) > 0
 }
 
-// within tells whether a package is one of the patterns, where "x/..." means x and all below.
+// within reports whether a package is one of the patterns, where "x/..." means x and all below.
 func within(pkg string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		prefix, all := strings.CutSuffix(pattern, "/...")

@@ -110,7 +110,7 @@ func TestAwait(t *testing.T) {
 	out.Reset()
 	d.printAwaited(t.Context(), steps.Step{})
 	if printed := out.String(); !strings.Contains(printed, "… cart") || strings.Contains(printed, "web") {
-		t.Errorf("the Applications that are not as wanted are told as:\n%s", printed)
+		t.Errorf("of the Applications that are not as wanted it prints:\n%s", printed)
 	}
 }
 

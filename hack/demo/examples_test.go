@@ -75,7 +75,7 @@ func TestExamplesAreIndependentOfANamespace(t *testing.T) {
 	}
 }
 
-// TestExamplesHaveHeadComments: whoever opens a file reads first what it shows.
+// TestExamplesHaveHeadComments: a file says first what it shows.
 func TestExamplesHaveHeadComments(t *testing.T) {
 	for _, file := range exampleFiles(t) {
 		content, err := os.ReadFile(file)

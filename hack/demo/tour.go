@@ -79,7 +79,7 @@ func (d *demo) applyTour(ctx context.Context) error {
 	return nil
 }
 
-// shipBadImage tells the simulated nodes that they cannot pull it. Real ones would find out.
+// shipBadImage makes the simulated nodes fail to pull the image, by an annotation.
 func (d *demo) shipBadImage(ctx context.Context) error {
 	return d.editAndAwait(ctx, `{"spec": {
 		"image": "ghcr.io/stefanprodan/podinfo:no-such-tag",

@@ -17,20 +17,19 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// errNotAsked: the API server took an Application that the webhooks refuse.
+// errNotAsked means that the API server accepted an Application that the webhooks refuse.
 var errNotAsked = errors.New("it did not ask them yet")
 
 func isWebhookConfiguration(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "ValidatingWebhookConfiguration"
 }
 
-// waitAnswering returns once the API server asks the webhooks and reaches them: pods that are ready are not yet
-// pods to which the Service leads on every node, and until it does, Applications are refused. It asks with
-// an Application that nobody but the webhooks refuses: an API server that takes it has not heard of them yet. In a dry
-// run, so it is stored by none.
+// waitAnswering returns once the API server calls the webhooks and reaches them: a Service may not lead to ready pods on
+// every node yet, and until it does, the API server refuses Applications. It creates, in a dry run, an Application that
+// only the webhooks refuse: an API server that accepts it does not know them yet.
 //
-// Where they do not answer in time (a firewall before the nodes, a Service network that the API
-// server is not in) it says so and is no failure: everything is installed.
+// If they do not answer in time (a firewall before the nodes, a Service network that the API server is not in), it
+// prints that, and returns no error: everything is installed.
 func waitAnswering(ctx context.Context, c *cluster, timeout time.Duration) error {
 	probe := &unstructured.Unstructured{}
 	probe.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
@@ -45,11 +44,11 @@ func waitAnswering(ctx context.Context, c *cluster, timeout time.Duration) error
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
 		_, err := applications.Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {
-		case ctx.Err() != nil: // The time is over; what was said before it is what counts.
+		case ctx.Err() != nil: // The time is over; the last answer counts.
 		case err == nil:
 			last = errNotAsked
 		case apierrors.IsInvalid(err):
-			return true, nil // Nobody else says that. One that is not reached is an internal error.
+			return true, nil // Only the webhooks say that. One that is not reached is an internal error.
 		default:
 			last = err
 		}

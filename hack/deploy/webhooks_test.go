@@ -21,7 +21,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Nothing but the answer of the webhooks themselves shows that they are reached.
+// TestWaitAnswering: only an answer of the webhooks shows that the API server reaches them.
 func TestWaitAnswering(t *testing.T) {
 	refused := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "fairlead-deploy-probe",
 		field.ErrorList{field.Forbidden(field.NewPath("spec"), "reserved")})
@@ -32,14 +32,14 @@ func TestWaitAnswering(t *testing.T) {
 		answers []error // one after the other; the last one from then on
 		want    string
 	}{
-		"at once":                     {[]error{refused}, done},
-		"after a while":               {[]error{unreached, unreached, refused}, done},
-		"not asked at first":          {[]error{nil, nil, unreached, refused}, done},
-		"the API server was away":     {[]error{errors.New("connection refused"), refused}, done},
-		"the API server is too busy":  {[]error{apierrors.NewTooManyRequestsError("later"), refused}, done},
-		"not reached":                 {[]error{nil, unreached}, given + unreached.Error() + "\n"},
-		"not asked":                   {[]error{nil}, given + errNotAsked.Error() + "\n"},
-		"nobody answers for anything": {[]error{errors.New("connection refused")}, given + "connection refused\n"},
+		"at once":                    {[]error{refused}, done},
+		"after a while":              {[]error{unreached, unreached, refused}, done},
+		"not asked at first":         {[]error{nil, nil, unreached, refused}, done},
+		"the API server was away":    {[]error{errors.New("connection refused"), refused}, done},
+		"the API server is too busy": {[]error{apierrors.NewTooManyRequestsError("later"), refused}, done},
+		"not reached":                {[]error{nil, unreached}, given + unreached.Error() + "\n"},
+		"not asked":                  {[]error{nil}, given + errNotAsked.Error() + "\n"},
+		"no answer at all":           {[]error{errors.New("connection refused")}, given + "connection refused\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

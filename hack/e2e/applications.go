@@ -16,7 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// fieldManager is who the test is to the API server.
+// fieldManager is the name of the test as a client.
 const fieldManager = "fairlead-e2e"
 
 // newApplication is an Application of the workload, with the environment that makes it behave.
@@ -76,5 +76,5 @@ func (s *story) url(ctx context.Context) (string, error) {
 	return fmt.Sprintf("http://%s:%d/", service.Spec.ClusterIP, service.Spec.Ports[0].Port), nil
 }
 
-// errNoLeader says that nobody holds the operator's Lease.
-var errNoLeader = errors.New("nobody holds the Lease")
+// errNoLeader means that no replica holds the operator's Lease.
+var errNoLeader = errors.New("no replica holds the Lease")

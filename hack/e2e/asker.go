@@ -22,8 +22,8 @@ const (
 	askPeriod = 20 * time.Millisecond
 )
 
-// answers counts what a URL answers while askers keep asking. Each request has a connection of its own, so that each is
-// spread anew over the pods, and none is repeated by the client behind our back.
+// answers counts what a URL answers while askers keep asking. Each request has a connection of its own, so that
+// kube-proxy chooses a pod for each, and the client repeats none.
 type answers struct {
 	mu      sync.Mutex
 	bodies  map[string]int

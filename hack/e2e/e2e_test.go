@@ -47,7 +47,7 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
-// TestStageHasTheSameOptions holds for what the process in a sandbox is told.
+// TestStageHasTheSameOptions holds for the process in a sandbox.
 func TestStageHasTheSameOptions(t *testing.T) {
 	o, err := parseOptions([]string{"-root=../..", "-dir=/somewhere", "-stay"}, io.Discard)
 	if err != nil {

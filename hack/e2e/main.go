@@ -35,7 +35,7 @@ func run() int {
 		fmt.Fprintf(os.Stderr, "e2e: %v\n", err)
 		return 2
 	}
-	// What client-go logs, for example about a watch that was lost, would disturb the picture; the steps tell what matters.
+	// What client-go logs, for example about a watch that was lost, would disturb the output; the steps print what matters.
 	klog.SetLogger(klog.Logger{})
 
 	ctx, stop := process.UntilSignal(context.Background())

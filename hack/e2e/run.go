@@ -72,7 +72,7 @@ func runAll(ctx context.Context, o options, out *steps.Printer) (err error) {
 	return nil
 }
 
-// leave removes what namespaces do not take with them, and tells how it ended.
+// leave removes what namespaces do not take with them, and prints how it ended.
 func leave(ctx context.Context, o options, out *steps.Printer, failed error, began time.Time) error {
 	keepLogs := o.keep || failed != nil && ctx.Err() == nil
 	ctx = context.WithoutCancel(ctx) // This must be done all the same.

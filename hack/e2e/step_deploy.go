@@ -127,7 +127,7 @@ func (s *story) awaitLeader(ctx context.Context, want func(pod string) bool) (po
 // refuse applies an Application that the schema lets through and the webhook must not.
 func (s *story) refuse(ctx context.Context) error {
 	bad := newApplication("bad", workloadImage, nil)
-	// A quantity in its form, and more requested than allowed: only code can tell.
+	// The quantities are well-formed, and more is requested than allowed: no schema can refuse that.
 	bad.Spec.Resources = &corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceMemory: mustParse("2Gi")},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: mustParse("1Gi")},

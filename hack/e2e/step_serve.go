@@ -37,7 +37,7 @@ func (s *story) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Ready is what the pods are. That the Service leads to them, kube-proxy learns a moment later.
+	// The pods are ready; kube-proxy makes the Service lead to them a moment later.
 	began = time.Now()
 	client := newClient()
 	err = s.await(ctx, "the first answer", func(ctx context.Context) (bool, string, error) {
@@ -114,7 +114,7 @@ func troubles() []trouble {
 	unready := newApplication("unready", workloadImage, map[string]string{"MODE": "unready"})
 	hungry := newApplication("hungry", workloadImage, map[string]string{"MODE": "hungry"})
 	hungry.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: mustParse("48Mi")}}
-	// Whoever follows ConfigMaps and Secrets starts no pod while one is missing; so these do not follow them.
+	// An Application that follows ConfigMaps and Secrets starts no pod while one is missing; so these do not follow them.
 	keyless := newApplication("keyless", workloadImage, nil)
 	keyless.Spec.ConfigChangePolicy = v1.ConfigChangeIgnore
 	keyless.Spec.Env = []corev1.EnvVar{{Name: "KEY", ValueFrom: &corev1.EnvVarSource{

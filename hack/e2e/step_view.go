@@ -28,7 +28,7 @@ import (
 // viewPort is where the live view is served, on the loopback of the pod.
 const viewPort = 6060
 
-// showView opens the live view of the leader as docs/operations.md tells: by an argument of the Deployment, and a
+// showView opens the live view of the leader as docs/operations.md says: by an argument of the Deployment, and a
 // forwarded port. The upgrade after it, by make deploy, takes the argument away again.
 func (s *story) showView(ctx context.Context) error {
 	flag := fmt.Sprintf("--debug-bind-address=127.0.0.1:%d", viewPort)
@@ -113,7 +113,7 @@ func samePage(ctx context.Context, url string) (files int, err error) {
 	return files, err
 }
 
-// followKey edits the Application, and waits until the stream tells of the write to its child.
+// followKey edits the Application, and waits until the stream shows the write to its child.
 func (s *story) followKey(ctx context.Context, url string) error {
 	response, err := get(ctx, url+"v1/stream?namespace="+namespace+"&name="+webName)
 	if err != nil {
@@ -137,17 +137,17 @@ func (s *story) followKey(ctx context.Context, url string) error {
 		case name == "data" && event == "delta":
 			var delta debug.Delta
 			if err := json.Unmarshal([]byte(value), &delta); err != nil {
-				return fmt.Errorf("read what the stream says: %w", err)
+				return fmt.Errorf("decode an event of the stream: %w", err)
 			}
 			for i := range delta.Events {
-				if told := &delta.Events[i]; told.Type == debug.TypeWrote && told.Resource == "services" {
-					s.out.Good("its stream follows %s/%s to a write: %s of %s, %d (%s)", namespace, webName, told.Verb, told.Resource, told.Code, steps.Since(began))
+				if wrote := &delta.Events[i]; wrote.Type == debug.TypeWrote && wrote.Resource == "services" {
+					s.out.Good("its stream follows %s/%s to a write: %s of %s, %d (%s)", namespace, webName, wrote.Verb, wrote.Resource, wrote.Code, steps.Since(began))
 					return nil
 				}
 			}
 		}
 	}
-	return fmt.Errorf("the stream ended before it told of a write: %w", errors.Join(lines.Err(), ctx.Err(), io.ErrUnexpectedEOF))
+	return fmt.Errorf("the stream ended before it showed a write: %w", errors.Join(lines.Err(), ctx.Err(), io.ErrUnexpectedEOF))
 }
 
 // get returns a response whose body the caller closes.

@@ -28,8 +28,8 @@ import (
 const (
 	webhookRate     = 200 // a second
 	webhookDuration = 15 * time.Second
-	// inFlight bounds the requests without an answer. A machine that cannot keep up gets less than the rate, which is
-	// told; a queue that grows without end would only measure itself.
+	// inFlight bounds the requests without an answer. A slow machine gets less than the rate, which is printed; a queue
+	// that grows without end would only measure itself.
 	inFlight    = 20
 	metricsPort = 8443
 
@@ -167,7 +167,7 @@ func (s *story) metricsToken(ctx context.Context) (string, error) {
 	return request.Status.Token, nil
 }
 
-// scrape reads metrics as Prometheus is told to: the certificate is the operator's own, which the pod's address is not in.
+// scrape reads metrics as a ServiceMonitor configures Prometheus to: the certificate is the operator's own, which the pod's address is not in.
 func scrape(ctx context.Context, url, token string) ([]byte, error) {
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command fairlead-node is the kubelet and kube-proxy in one executable, so that Kubernetes is linked once. It is built
-// from source, as the control plane in hack/cluster is, and in a module of its own, so that whoever needs no real node
-// does not compile one.
+// from source, as the control plane in hack/cluster is, and in a module of its own, so that other builds do not compile
+// it.
 package main
 
 import (

@@ -86,7 +86,7 @@ func hunger(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("nobody minded %d MiB", len(taken))
+	return fmt.Errorf("took %d MiB, and was not killed", len(taken))
 }
 
 // handler answers with the version, and the probes.

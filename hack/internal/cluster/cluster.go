@@ -27,7 +27,7 @@ type Cluster struct {
 }
 
 // Start starts the executable with a data directory, and a log in the directory logs. died is called with the reason when
-// it ends although nobody stopped it.
+// it ends before Stop.
 func Start(binary, dataDir, kubeconfig, logs string, died func(error), flags ...string) (*Cluster, error) {
 	cmd := exec.Command(binary, append([]string{"up", "--stop-on-stdin-eof", "--data-dir=" + dataDir, "--kubeconfig=" + kubeconfig}, flags...)...)
 	// It ends when this process does, also where the kernel does not see to that.

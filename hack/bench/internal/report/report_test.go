@@ -115,7 +115,7 @@ G1, converge ÷ raw apply: two repeats
 	}
 }
 
-// squeeze takes the alignment out, which is checked by itself.
+// squeeze takes the alignment out, which has a test of its own.
 func squeeze(text string) string {
 	for strings.Contains(text, "  ") {
 		text = strings.ReplaceAll(text, "  ", " ")

@@ -81,7 +81,7 @@ func (r *Row) Verdict() Verdict {
 	}
 }
 
-// relative tells whether it takes a floor to judge it.
+// relative reports whether a limit needs the floor.
 func (r *Row) relative() bool {
 	return r.Must != nil && r.Must.Relative || r.Aim != nil && r.Aim.Relative
 }

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Write replaces the file's content with mode 0600. Whoever waits for the file never reads half of it.
+// Write replaces the file's content with mode 0600. A reader never sees half of it.
 func Write(file string, content []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
 	if err != nil {

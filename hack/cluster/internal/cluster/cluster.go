@@ -23,8 +23,8 @@ import (
 	"fairlead.dev/fairlead/hack/cluster/internal/process"
 )
 
-// portAttempts bounds how often a start is repeated with other ports because somebody else took one in the moment
-// between our finding it free and the component's bind.
+// portAttempts bounds how often a start is repeated with other ports because another process took one between our
+// finding it free and the component's bind.
 const portAttempts = 5
 
 // errPortTaken marks a start that failed for that reason.
@@ -36,7 +36,7 @@ type cluster struct {
 	executable  string
 	credentials *credentials
 	progress    *progress
-	failed      chan error // what a component that ended by itself had to say
+	failed      chan error // why a component ended that should not
 
 	components []*component // in starting order
 	kubeconfig []byte
@@ -61,7 +61,7 @@ func newCluster(options *Options, executable string, progress *progress) (*clust
 	}, nil
 }
 
-// start brings everything up, with new ports if somebody is faster at taking one.
+// start brings everything up, with new ports if another process is faster at taking one.
 func (c *cluster) start(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
 		err := c.startOnce(ctx)
@@ -127,7 +127,7 @@ func (c *cluster) startComponent(ctx context.Context, component *component) erro
 	return nil
 }
 
-// report hands over the error of a component that ended by itself. Only the first few matter.
+// report hands over the error of a component that ended and should not. Only the first few matter.
 func (c *cluster) report(err error) {
 	select {
 	case c.failed <- err:

@@ -34,7 +34,7 @@ type spec struct {
 const (
 	defaultStopGrace = 5 * time.Second
 	// etcd waits for its clients to leave. The API server leaves first when everything stops; when a test restarts etcd
-	// alone, nobody does.
+	// alone, no client does.
 	etcdStopGrace = time.Second
 )
 
@@ -83,7 +83,7 @@ func (s *spec) release() {
 	}
 }
 
-// portTaken reports whether somebody else holds one of the component's ports, which explains why it did not start.
+// portTaken reports whether another process holds one of the component's ports, which explains why it did not start.
 func (s *spec) portTaken() bool {
 	for _, reservation := range s.reserved {
 		if reservation.Taken() {
@@ -213,7 +213,7 @@ func (p *planner) scheduler(s *spec) error {
 	if err != nil {
 		return err
 	}
-	s.readyz = "/readyz" // It says when the caches are filled, which the controller manager does not tell.
+	s.readyz = "/readyz" // It says when the caches are filled; the controller manager has no such endpoint.
 	s.args = append(s.args,
 		"--kubeconfig="+kubeconfig,
 		"--authentication-kubeconfig="+kubeconfig,

@@ -38,7 +38,7 @@ type controlError struct {
 
 // startControl serves until close is called. The end of ctx ends the actions that are under way.
 func startControl(ctx context.Context, cluster *cluster, socket string) (*control, error) {
-	// A socket file left by a killed predecessor; the lock on the data directory says that nobody serves it.
+	// A socket file left by a killed predecessor; the lock on the data directory says that no process serves it.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("serve the control socket: %w", err)
 	}
@@ -72,7 +72,7 @@ func (c *control) close() {
 // waitIdle waits for an action under way. One that comes later finds its context cancelled.
 func (c *component) waitIdle() {
 	c.mu.Lock()
-	c.mu.Unlock() //nolint:gocritic,staticcheck // Nothing is to be done under the lock: having got it is enough.
+	c.mu.Unlock() //nolint:gocritic,staticcheck // Getting the lock is enough.
 }
 
 func (c *control) list(w http.ResponseWriter, _ *http.Request) {

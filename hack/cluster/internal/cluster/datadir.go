@@ -54,7 +54,7 @@ func openDataDir(path string, remove bool) (*dataDir, error) {
 	return d, nil
 }
 
-// close unlocks the directory, and removes it unless it is to be kept.
+// close unlocks the directory, and removes it unless keep is set.
 func (d *dataDir) close(keep bool) error {
 	defer func() { _ = d.lock.Close() }()
 	if !d.remove || keep {
@@ -96,7 +96,7 @@ func (c *cluster) publish() error {
 }
 
 // removeKubeconfig takes away a kubeconfig of ours: at the start because it would announce a cluster that is not ready,
-// at the end because there is none any more. Somebody else's file is an error: it is not ours to overwrite.
+// at the end because there is none any more. The file of another program is an error: it is not ours to overwrite.
 func removeKubeconfig(file string) error {
 	config, err := clientcmd.LoadFromFile(file)
 	if errors.Is(err, os.ErrNotExist) {

@@ -67,7 +67,7 @@ func TestForeignKubeconfigIsNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := removeKubeconfig(file); err == nil {
-		t.Error("somebody's kubeconfig was removed")
+		t.Error("the kubeconfig of another program was removed")
 	}
 
 	dir := t.TempDir()

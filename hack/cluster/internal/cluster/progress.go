@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// progress tells a person what is being done. Several goroutines may use it.
+// progress prints what the cluster does. Several goroutines may use it.
 type progress struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -25,7 +25,7 @@ func newProgress(out io.Writer) *progress {
 func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // Nobody may be reading any more.
+	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // The reader may be gone.
 }
 
 // step reports that something is done, and how long it took since began.
@@ -38,7 +38,7 @@ func (p *progress) elapsed() string { return seconds(time.Since(p.begin)) }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 
-// componentError is a component that did not become ready or ended by itself, with what a person needs to find out why.
+// componentError is a component that did not become ready, or ended, with what a person needs to find out why.
 type componentError struct {
 	component string
 	cause     error

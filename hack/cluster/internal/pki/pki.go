@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// validity is long enough for a data directory that somebody keeps. The keys protect a loopback port.
+// validity is long enough for a data directory that a user keeps. The keys protect a loopback port.
 const validity = 10 * 365 * 24 * time.Hour
 
 // Authority is a certificate authority whose certificate and key are files in a directory.

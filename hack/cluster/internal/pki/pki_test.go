@@ -45,7 +45,7 @@ func TestIssuedCertificateIsTrusted(t *testing.T) {
 }
 
 // TestKeptDirectoryKeepsItsAuthority holds for a data directory that is used again: tokens and certificates in it or in
-// somebody's hands must stay valid.
+// use must stay valid.
 func TestKeptDirectoryKeepsItsAuthority(t *testing.T) {
 	dir := t.TempDir()
 	read := func() (ca, key []byte) {

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ports finds free loopback ports for servers that can only be told a port number.
+// Package ports finds free loopback ports for servers that take only the number of a port.
 package ports
 
 import (
@@ -21,7 +21,7 @@ const (
 	attempts         = 1000
 )
 
-// Reservation holds one free port until it is released, so that nobody else can find it free in the meantime.
+// Reservation holds one free port until it is released, so that no other process finds it free in the meantime.
 type Reservation struct {
 	listener *net.TCPListener
 	address  *net.TCPAddr

@@ -17,12 +17,12 @@ func TestReserve(t *testing.T) {
 		t.Errorf("port %d is not between %d and the ephemeral ports, which start at %d", port, lowest, ephemeralStart())
 	}
 	if _, err := net.ListenTCP("tcp", reservation.address); err == nil {
-		t.Error("somebody else could take a reserved port")
+		t.Error("another listener could take a reserved port")
 	}
 
 	reservation.Release()
 	if reservation.Taken() {
-		t.Error("a released port that nobody uses counts as taken")
+		t.Error("a released port that is free counts as taken")
 	}
 	server, err := net.ListenTCP("tcp", reservation.address)
 	if err != nil {

@@ -35,7 +35,7 @@ type Config struct {
 	Env     []string
 	LogFile string // stdout and stderr are appended to it
 
-	// OnUnexpectedExit is called once for each supervised life that ends although nobody asked for it.
+	// OnUnexpectedExit is called once for each supervised life that ends before Kill or Terminate.
 	OnUnexpectedExit func(error)
 }
 
@@ -54,7 +54,7 @@ type life struct {
 	exited chan struct{} // closed after the exit
 
 	// Guarded by Process.mu.
-	supervised bool // an exit that was not asked for is to be reported
+	supervised bool // report an exit that was not asked for
 	asked      bool // the exit was asked for
 	paused     bool
 }
@@ -116,8 +116,8 @@ func (p *Process) live(child *life, started chan<- error) {
 	}
 }
 
-// Supervise says that the child has started well: from now on, an exit that nobody asks for is reported. Until then,
-// whoever waits for it to become ready watches Exited.
+// Supervise says that the child has started well: from now on, an exit before Kill or Terminate is reported. Until then,
+// the caller watches Exited while it waits for the child to become ready.
 func (p *Process) Supervise() {
 	p.mu.Lock()
 	child := p.child

@@ -62,7 +62,7 @@ func TestUnexpectedExitIsReportedOnce(t *testing.T) {
 		p.Supervise()
 		wantReport(t, unexpected, "exit status 4")
 	})
-	t.Run("not while nobody supervises", func(t *testing.T) {
+	t.Run("not without Supervise", func(t *testing.T) {
 		p, unexpected := start(t, "exit 5")
 		<-p.Exited()
 		if len(unexpected) > 0 {

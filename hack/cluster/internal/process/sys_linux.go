@@ -20,7 +20,7 @@ func childAttributes() *syscall.SysProcAttr {
 // waitStopped returns when all threads of a child that was sent SIGSTOP have stopped, or the child has ended.
 func waitStopped(pid int) error {
 	for {
-		// WNOWAIT leaves the exit of the child to whoever reaps it.
+		// WNOWAIT leaves the exit of the child to cmd.Wait.
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):

@@ -38,7 +38,7 @@ func bases(dockerfile io.Reader) ([]string, error) {
 	return found, scanner.Err()
 }
 
-// isGo tells whether an image brings a Go toolchain, by its name: golang or …/golang, with any tag.
+// isGo reports whether an image brings a Go toolchain, by its name: golang or …/golang, with any tag.
 func isGo(image string) bool {
 	name := image[strings.LastIndex(image, "/")+1:]
 	name, _, _ = strings.Cut(name, "@")

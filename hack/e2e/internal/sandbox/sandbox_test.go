@@ -61,7 +61,7 @@ func inside(what, dir string) int {
 	return 1
 }
 
-// look tells what is to be seen in a sandbox, and makes a mess.
+// look reports what it sees in a sandbox, and makes a mess.
 func look() (string, error) {
 	interfaces, err := net.Interfaces()
 	if err != nil {
