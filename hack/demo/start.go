@@ -169,13 +169,14 @@ const (
 	clusterTimeout    = time.Minute
 )
 
-// stop undoes the steps in the opposite order, as far as they went. failed means that there is an error already; then a
+// stop undoes the steps as far as they went: what a cluster of others must not keep, the controller, the cluster. failed means that there is an error already; then a
 // process that is gone is no news.
 func (d *demo) stop(ctx context.Context, failed bool) error {
 	d.out.Title("Stop")
 	var errs []error
 	if d.cluster == nil {
-		for _, object := range slices.Backward(d.made) {
+		// The namespace comes first: a PersistentVolume stays while its claim does.
+		for _, object := range d.made {
 			errs = append(errs, d.stopOne(ctx, cleanTimeout, objects.Name(object)+" deleted", func(ctx context.Context) error {
 				_, err := d.objects.Delete(ctx, object, metav1.DeleteOptions{})
 				return err
