@@ -56,7 +56,7 @@ func run(args []string, out, errOut io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if !errors.As(err, new(*steps.Failure)) { // Which has been printed.
+	if !errors.As(err, new(*steps.StepError)) { // Which has been printed.
 		fmt.Fprintf(errOut, "bench: %v\n", err)
 	}
 	return 1

@@ -58,7 +58,7 @@ func (s *subject) connections(port int) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		for _, read := range []func() (procfs.NetTCP, error){tables.NetTCP, tables.NetTCP6} {
+		for _, read := range []func() (procfs.NetTCP, error){tables.NetTCP, tables.NetTCP6} { //nolint:staticcheck // Netlink, which it recommends, is for tables with many connections.
 			table, err := read()
 			if err != nil {
 				return err

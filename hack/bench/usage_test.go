@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"fairlead.dev/fairlead/hack/internal/process"
@@ -32,7 +31,6 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for used := before; used < before+2*tick; {
-		strings.Repeat("x", mebibyte)
 		if used, err = s.cpu(); err != nil {
 			t.Fatal(err)
 		}
@@ -50,6 +48,6 @@ func TestUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer connection.Close()
+		t.Cleanup(func() { _ = connection.Close() })
 	}
 }

@@ -64,7 +64,7 @@ func (d *demo) readExamples() ([]*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	shop, err := objects.ReadDir(d.options.artifacts("examples", "shop"))
-	manifests := append(shop, single...)
+	manifests := slices.Concat(single, shop)
 	if d.can.provision {
 		manifests = slices.DeleteFunc(manifests, func(m *unstructured.Unstructured) bool { return m.GetKind() == "PersistentVolume" })
 	}

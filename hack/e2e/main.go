@@ -53,7 +53,7 @@ func run() int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errPrinted), errors.As(err, new(*steps.Failure)):
+	case errors.Is(err, errPrinted), errors.As(err, new(*steps.StepError)):
 		return 1
 	case ctx.Err() != nil:
 		out.Note("Interrupted.")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -40,9 +41,17 @@ func TestPrintOnATerminal(t *testing.T) {
 }
 
 func TestWhile(t *testing.T) {
-	stop := NewPrinter(&strings.Builder{}, nil).While("it", func() string { return "" })
-	stop()
-	stop() // Twice does no harm.
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := &Printer{out: &out, width: func() int { return 80 }}
+		stop := p.While("it", func() string { return "nearly" })
+		<-time.After(1500 * time.Millisecond)
+		stop()
+		stop() // Twice does no harm.
+		if want := "  … it (1 s): nearly"; out.String() != want {
+			t.Errorf("printed %q, want %q", out.String(), want)
+		}
+	})
 }
 
 func TestDuration(t *testing.T) {

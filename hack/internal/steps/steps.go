@@ -32,16 +32,16 @@ type Runner struct {
 	Diagnose func(context.Context, Step)
 }
 
-// Failure is a step that failed. Run has printed it.
-type Failure struct {
+// StepError is a step that failed. Run has printed it.
+type StepError struct {
 	Step  Step
 	Cause error
 }
 
-func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Step.Title, f.Cause) }
-func (f *Failure) Unwrap() error { return f.Cause }
+func (f *StepError) Error() string { return fmt.Sprintf("%s: %v", f.Step.Title, f.Cause) }
+func (f *StepError) Unwrap() error { return f.Cause }
 
-// Run runs the steps until one fails, which is a *Failure, or a signal interrupts them, which is process.ErrInterrupted.
+// Run runs the steps until one fails, which is a *StepError, or a signal interrupts them, which is process.ErrInterrupted.
 func (r *Runner) Run(ctx context.Context, steps []Step) error {
 	for i, step := range steps {
 		r.Printer.Step(r.Before+i+1, r.Before+len(steps)+r.After, step.Title)
@@ -65,7 +65,7 @@ func (r *Runner) fail(ctx context.Context, step Step, err error) error {
 	if r.Diagnose != nil {
 		r.Diagnose(context.WithoutCancel(ctx), step)
 	}
-	return &Failure{Step: step, Cause: err}
+	return &StepError{Step: step, Cause: err}
 }
 
 func run(ctx context.Context, step Step) error {
