@@ -38,8 +38,15 @@ type Input struct {
 func Compute(differ Differ, in Input) ([]Step, error) {
 	steps := obsolete(in)
 	for _, desired := range in.Desired {
+		desired, err := withLiveConfig(in, steps, desired)
+		if err != nil {
+			return nil, err
+		}
 		step, err := decide(differ, in, desired)
 		if err != nil {
+			return nil, err
+		}
+		if step, err = deferConfig(in, step); err != nil {
 			return nil, err
 		}
 		steps = append(steps, step)

@@ -29,11 +29,15 @@ func useBy(snapshot child.Snapshot, ref child.Ref) string {
 		return "the Deployment has just changed, and its ReplicaSets are not up to date"
 	}
 	for _, replicaSet := range snapshot.ReplicaSets {
-		current := deployment != nil && replicaSet.Deployment == deployment.UID &&
-			replicaSet.Revision == deployment.Annotations[child.RevisionAnnotation]
-		if (replicaSet.HasPods || current) && replicaSet.References.Has(ref) {
+		if (replicaSet.HasPods || isCurrent(replicaSet, deployment)) && replicaSet.References.Has(ref) {
 			return "ReplicaSet " + replicaSet.Name + " still uses it"
 		}
 	}
 	return ""
+}
+
+// isCurrent reports whether the ReplicaSet is the one that the Deployment scales now.
+func isCurrent(replicaSet *child.ReplicaSet, deployment *appsv1.Deployment) bool {
+	return deployment != nil && replicaSet.Deployment == deployment.UID &&
+		replicaSet.Revision == deployment.Annotations[child.RevisionAnnotation]
 }
