@@ -35,7 +35,7 @@ func TestDescribe(t *testing.T) {
 			    Ready: RollingOut: 1 of 3 pods are updated, 0 available.
 			    Available: MinimumReplicasUnavailable: Deployment does not have minimum availability.
 			    ✔ Deployment cart: Synced
-			    … Service cart: Pending: It is being deleted by others.
+			    … Service cart: Pending: Another client is deleting it.
 			`},
 		{"waiting for a person", conflictingApplication("web"), `
 			✘ web          Conflict  1/1 pods

@@ -62,7 +62,7 @@ func withURL(url string) func(*v1.Application) {
 // readyApplication is one that works.
 func readyApplication(name string) *v1.Application {
 	return application(name,
-		withCondition(v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady, "All 2 pods are available, of the current revision."),
+		withCondition(v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady, "All 2 pods are available at the current revision."),
 		withCondition(v1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability."),
 		withCondition(v1.ConditionAutoscalingActive, metav1.ConditionFalse, "FailedGetResourceMetric", "no metrics"),
 		withChild("Deployment", name, v1.ResourceSynced, ""),
@@ -78,7 +78,7 @@ func startingApplication(name string) *v1.Application {
 		withCondition(v1.ConditionReconciling, metav1.ConditionTrue, v1.ReasonRollingOut, "1 of 3 pods are updated, 0 available."),
 		withCondition(v1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability."),
 		withChild("Deployment", name, v1.ResourceSynced, ""),
-		withChild("Service", name, v1.ResourcePending, "It is being deleted by others."),
+		withChild("Service", name, v1.ResourcePending, "Another client is deleting it."),
 		withPods(0, 3))
 }
 

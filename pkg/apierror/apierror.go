@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apierror classifies the errors of the API server: which reason a condition gives for them, and what a person reads.
+// Package apierror classifies the errors of the API server: the reason and the message of a condition.
 package apierror
 
 import (
@@ -17,13 +17,10 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// ReasonFor returns the reason of the condition Ready for a write that failed: after the apply
-// stage, for the status as for what the controller does next. It is empty for nil, and
-// v1.ReasonApplying for what is no failure: the namespace is being deleted, and the Application
-// with it; or somebody else wrote the child at the same moment, and the next sync sees that.
+// ReasonFor returns the reason of the condition Ready for a failed write. It is empty for nil, and v1.ReasonApplying for
+// what is no failure: the namespace is being deleted, or another writer was faster and the next sync will observe that.
 //
-// The API server answers 403 for three different things: a permission that lacks, a quota, a
-// policy. Nothing but the message tells them apart.
+// The API server returns 403 for a missing permission, a quota and a policy. Only the message distinguishes them.
 func ReasonFor(err error) string {
 	if err == nil {
 		return ""
@@ -36,7 +33,7 @@ func ReasonFor(err error) string {
 	case !answered:
 		return v1.ReasonApplyFailed
 	case deniedByPolicy(message):
-		// Whatever the code: policies and webhooks choose their own.
+		// With any code: policies and webhooks choose their own.
 		return v1.ReasonPolicyDenied
 	case apierrors.IsForbidden(err):
 		return reasonForForbidden(message)
@@ -64,8 +61,8 @@ func reasonForForbidden(message string) string {
 	}
 }
 
-// ReasonForPods returns the reason for which a Deployment cannot create pods. Its condition
-// ReplicaFailure has nothing but the message of the API server's answer.
+// ReasonForPods returns the reason why a Deployment cannot create pods. Its condition ReplicaFailure has only the message
+// of the API server.
 func ReasonForPods(message string) string {
 	switch {
 	case deniedByQuota(message):
@@ -77,7 +74,7 @@ func ReasonForPods(message string) string {
 	}
 }
 
-// answer returns the message of the API server, without what the callers wrapped around it.
+// answer returns the message of the API server, without the wrapping of callers.
 func answer(err error) (message string, answered bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -86,14 +83,14 @@ func answer(err error) (message string, answered bool) {
 	return status.Status().Message, true
 }
 
-// Message says for people why a write failed. Of requests that got no answer it leaves the
-// address out: it changes from try to try, and is nothing for those who read an Application.
+// Message explains a failed write to users. If a request got no response, it omits the address, which changes with each
+// attempt and means nothing to users.
 func Message(err error) string {
 	switch {
 	case namespaceTerminates(err):
 		return "The namespace is being deleted."
 	case apierrors.IsConflict(err):
-		return "Others wrote it at the same time; it is tried again."
+		return "Write conflict with another writer; retrying."
 	}
 	message, _ := answer(err)
 	var request *url.Error
@@ -101,7 +98,7 @@ func Message(err error) string {
 	case message != "":
 		return text.Sentence(message)
 	case errors.As(err, &request):
-		return "The API server did not answer."
+		return "The API server did not respond; retrying."
 	case err.Error() != "":
 		return text.Sentence(err.Error())
 	default:
@@ -142,7 +139,7 @@ func deniedByPodSecurity(message string) bool {
 
 func deniedByLimitRange(message string) bool { return limitMessage.MatchString(message) }
 
-// notReady is admission that could not decide: its caches are not filled yet.
+// notReady reports whether admission could not decide because its caches have not synced.
 func notReady(message string) bool {
 	return strings.Contains(message, "not yet ready to handle request") ||
 		strings.Contains(message, "status unknown for quota: ") ||

@@ -114,7 +114,7 @@ func TestErrorMessage(t *testing.T) {
 		want string
 	}{
 		{fmt.Errorf("apply Service shop/web: %w", answered(500, metav1.StatusReasonInternalError, "etcd is away")), "etcd is away."},
-		{fmt.Errorf("apply Service shop/web: %w", unreachable), "The API server did not answer."},
+		{fmt.Errorf("apply Service shop/web: %w", unreachable), "The API server did not respond; retrying."},
 		{answered(500, "", ""), "The API server gave no reason."},
 		{errOther, "something else."},
 	}

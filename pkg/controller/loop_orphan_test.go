@@ -258,17 +258,17 @@ func TestDeletionThatIsHeldUp(t *testing.T) {
 		want       string
 	}{
 		{name: "finalizers of others", finalizers: []string{"example.com/hold", "example.com/wait"},
-			want: "The deletion waits for the finalizers example.com/hold, example.com/wait; their controllers have to remove them."},
+			want: "Deletion waits until their controllers remove the finalizers example.com/hold, example.com/wait."},
 		{name: "a finalizer of others, after the release", policy: v1.DeletionOrphan, finalizers: []string{"example.com/hold"},
-			want: "The deletion waits for the finalizer example.com/hold; its controller has to remove it."},
+			want: "Deletion waits until its controller removes the finalizer example.com/hold."},
 		{name: "the garbage collector", finalizers: []string{metav1.FinalizerDeleteDependents},
-			want: "The deletion waits for the children to go: the garbage collector deletes them first."},
+			want: "Deletion waits until the garbage collector has deleted the children."},
 		{name: "a policy that denies the release", policy: v1.DeletionOrphan, fault: func(r applytest.Request) error {
 			if r.Kind == child.Service && r.Writes() {
 				return denied()
 			}
 			return nil
-		}, want: `The deletion waits to keep Service web: services "web" is forbidden: admission webhook "policy.example.com" denied the request: no.`},
+		}, want: `Deletion waits to keep Service web: services "web" is forbidden: admission webhook "policy.example.com" denied the request: no.`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {

@@ -83,7 +83,7 @@ func TestCrashLoopComesToRest(t *testing.T) {
 		crash()
 		crash()
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonCrashLooping)
-		w.wantProblem("web", "CrashLooping It ended with exit code 1 (Error). web 1")
+		w.wantProblem("web", "CrashLooping Exited with code 1 (Error). web 1")
 		before := w.count(statusOf("web"))
 		crash()
 		crash()

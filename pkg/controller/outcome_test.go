@@ -176,14 +176,14 @@ func TestDeferredStatus(t *testing.T) {
 	}
 	const ms = time.Millisecond
 	for name, steps := range map[string][]step{
-		"same":                 {{0, status.Same, never}, {ms, status.Same, never}},
+		"same":                 {{0, status.Unchanged, never}, {ms, status.Unchanged, never}},
 		"now":                  {{0, status.Now, now}, {ms, status.Now, now}},
-		"soon":                 {{0, status.Soon, time.Second}, {time.Second, status.Soon, now}},
-		"moving":               {{0, status.Soon, time.Second}, {300 * ms, status.Soon, 700 * ms}, {999 * ms, status.Soon, ms}, {1001 * ms, status.Soon, now}},
-		"soon again":           {{0, status.Soon, time.Second}, {time.Second, status.Soon, now}, {1100 * ms, status.Soon, time.Second}},
-		"became urgent":        {{0, status.Soon, time.Second}, {100 * ms, status.Now, now}, {200 * ms, status.Soon, time.Second}},
-		"became the same":      {{0, status.Soon, time.Second}, {100 * ms, status.Same, never}, {200 * ms, status.Soon, time.Second}},
-		"after a long absence": {{0, status.Soon, time.Second}, {time.Hour, status.Soon, now}},
+		"soon":                 {{0, status.Batched, time.Second}, {time.Second, status.Batched, now}},
+		"moving":               {{0, status.Batched, time.Second}, {300 * ms, status.Batched, 700 * ms}, {999 * ms, status.Batched, ms}, {1001 * ms, status.Batched, now}},
+		"soon again":           {{0, status.Batched, time.Second}, {time.Second, status.Batched, now}, {1100 * ms, status.Batched, time.Second}},
+		"became urgent":        {{0, status.Batched, time.Second}, {100 * ms, status.Now, now}, {200 * ms, status.Batched, time.Second}},
+		"became the same":      {{0, status.Batched, time.Second}, {100 * ms, status.Unchanged, never}, {200 * ms, status.Batched, time.Second}},
+		"after a long absence": {{0, status.Batched, time.Second}, {time.Hour, status.Batched, now}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDeferredStatus()
@@ -192,7 +192,7 @@ func TestDeferredStatus(t *testing.T) {
 				if got := d.wait(key("web"), s.urgency, start.Add(s.at)); got != s.want {
 					t.Errorf("%s at %s waits %s, want %s", s.urgency, s.at, got, s.want)
 				}
-				if got := d.wait(key("other"), status.Same, start.Add(s.at)); got != never {
+				if got := d.wait(key("other"), status.Unchanged, start.Add(s.at)); got != never {
 					t.Errorf("the other one waits %s", got)
 				}
 			}
@@ -200,9 +200,9 @@ func TestDeferredStatus(t *testing.T) {
 	}
 	d := newDeferredStatus()
 	start := time.Now()
-	d.wait(key("web"), status.Soon, start)
+	d.wait(key("web"), status.Batched, start)
 	d.forget(key("web"))
-	if got := d.wait(key("web"), status.Soon, start.Add(time.Minute)); got != time.Second {
+	if got := d.wait(key("web"), status.Batched, start.Add(time.Minute)); got != time.Second {
 		t.Errorf("a new one of that name waits %s", got)
 	}
 }

@@ -97,12 +97,12 @@ func (d *deferredStatus) wait(key cache.ObjectName, urgency status.Urgency, at t
 	defer d.mu.Unlock()
 	due, waiting := d.due[key]
 	switch {
-	case urgency == status.Soon && !waiting:
+	case urgency == status.Batched && !waiting:
 		d.due[key] = at.Add(settleTime)
 		return settleTime
-	case urgency == status.Soon && at.Before(due):
+	case urgency == status.Batched && at.Before(due):
 		return due.Sub(at)
-	case urgency == status.Same:
+	case urgency == status.Unchanged:
 		delete(d.due, key)
 		return never
 	default:

@@ -133,7 +133,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		URLs:       status.ServedURLs(snapshot, results, render.URLs(choice.Application, facts)),
 		Autoscaled: render.Autoscaled(application),
 		Missing:    uses.missingMessage(),
-		Unfollowed: uses.unfollowedMessage(),
+		Unwatched:  uses.unfollowedMessage(),
 	})
 	outcome = outcome.lookAgain(holdFor).lookAgain(uses.settles).lookAgain(uses.retry).unless(unowned.err())
 	// What may not be read is asked for again by each sync: no event tells of a permission.

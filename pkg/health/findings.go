@@ -18,7 +18,7 @@ type finding struct {
 	// message may contain sinceWhen, which stands for since.
 	message string
 	since   time.Time
-	// due is from when on it counts. Zero: at once.
+	// due is when it starts to count; zero means at once.
 	due time.Time
 }
 
@@ -46,7 +46,7 @@ const (
 	terminated                 = "Terminated"
 )
 
-// diagnose says what is wrong with a pod.
+// diagnose returns the findings of a pod.
 func diagnose(t *child.PodProblems) []finding {
 	if t.Failed != nil {
 		return []finding{lost(t.Failed)}
@@ -63,36 +63,36 @@ func diagnose(t *child.PodProblems) []finding {
 			found = append(found, ended(c))
 		case c.Unready != nil:
 			found = append(found, finding{
-				reason: v1.ReasonReadinessFailing, container: c.Name, message: "It runs, but is not ready, since " + sinceWhen + ".",
+				reason: v1.ReasonReadinessFailing, container: c.Name, message: "Running, but not ready since " + sinceWhen + ".",
 				since: c.Unready.Since.Time, due: c.Unready.Due.Time,
 			})
 		}
 	}
 	if t.Gate != nil {
 		found = append(found, finding{
-			reason: v1.ReasonReadinessFailing, message: "A readiness gate is closed since " + sinceWhen + ": " + t.Gate.Message,
+			reason: v1.ReasonReadinessFailing, message: "A readiness gate has been closed since " + sinceWhen + ": " + t.Gate.Message,
 			since: t.Gate.Since.Time, due: t.Gate.Due.Time,
 		})
 	}
 	if t.NodeUnreachable != nil {
 		found = append(found, finding{
-			reason: v1.ReasonNodeLost, message: "The node of the pod does not answer since " + sinceWhen + ".",
+			reason: v1.ReasonNodeLost, message: "The pod's node has been unreachable since " + sinceWhen + ".",
 			since: t.NodeUnreachable.Time,
 		})
 	}
-	// What one of the containers says is more than that the pod does not start.
+	// A finding of a container says more than that the pod does not start.
 	if t.NotReadyToStart != nil && len(found) == 0 {
 		found = append(found, finding{
 			reason: v1.ReasonVolumeNotMounting,
-			message: "It has a node, but since " + sinceWhen + " its volumes are not mounted or its network is not set up; " +
-				"the Events of the pod tell which. A ConfigMap, Secret or claim that it mounts may be missing.",
+			message: "Scheduled, but since " + sinceWhen + " its volumes are not mounted or its network is not ready; " +
+				"see the Events of the pod. A ConfigMap, Secret or claim that it mounts may be missing.",
 			since: t.NotReadyToStart.Time, due: t.NotReadyToStart.Add(mountGrace),
 		})
 	}
 	return found
 }
 
-// lost is a pod that ended for good.
+// lost is the finding of a pod that failed.
 func lost(why *child.ReasonMessage) finding {
 	switch why.Reason {
 	case evicted, preempting, nodeShutdown, terminated:
@@ -113,7 +113,7 @@ func reasonForWaiting(reason string) string {
 	}
 }
 
-// ended is a container that ends again and again.
+// ended is the finding of a container that keeps exiting.
 func ended(c child.Container) finding {
 	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Termination)}
 	switch {
@@ -131,13 +131,13 @@ func ended(c child.Container) finding {
 func ending(end *child.Termination) string {
 	switch {
 	case end.Reason == "":
-		return "It ends again and again."
+		return "The container keeps exiting."
 	case end.Reason == "OOMKilled":
-		return fmt.Sprintf("It ran out of memory (%s, exit code %d).", end.Reason, end.ExitCode)
+		return fmt.Sprintf("Out of memory (%s, exit code %d).", end.Reason, end.ExitCode)
 	case end.ExitCode == 0:
-		return fmt.Sprintf("It ended by itself, with exit code 0 (%s), but should go on.", end.Reason)
+		return fmt.Sprintf("Exited with code 0 (%s), but must keep running.", end.Reason)
 	default:
-		return fmt.Sprintf("It ended with exit code %d (%s).", end.ExitCode, end.Reason)
+		return fmt.Sprintf("Exited with code %d (%s).", end.ExitCode, end.Reason)
 	}
 }
 

@@ -70,7 +70,7 @@ func notServed(kind child.Kind) child.Unavailable {
 }
 
 func notPermitted(kind child.Kind) child.Unavailable {
-	return child.Unavailable{Message: fmt.Sprintf("the controller may not get, list and watch %s.%s", kind.Resource, kind.Group), MayExist: true}
+	return child.Unavailable{Message: fmt.Sprintf("the controller has no permission to get, list and watch %s.%s", kind.Resource, kind.Group), MayExist: true}
 }
 
 func notListed(kind child.Kind) child.Unavailable {

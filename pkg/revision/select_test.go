@@ -93,7 +93,7 @@ func (c *cluster) run(t fataler, image string, end health.Rollout) Record {
 
 var (
 	healthy = health.Rollout{Complete: true, Desired: 1}
-	broken  = timedOut(v1.ReasonCrashLooping, "It ended with exit code 1.")
+	broken  = timedOut(v1.ReasonCrashLooping, "Exited with code 1.")
 )
 
 func TestRollsBackOnce(t *testing.T) {
@@ -105,7 +105,7 @@ func TestRollsBackOnce(t *testing.T) {
 	}
 	want := &metav1.Condition{
 		Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack,
-		Message: "Revision 2 (web:2) failed: CrashLooping: It ended with exit code 1. Revision 1 (web:1) runs instead, until the spec says something else about the pods.",
+		Message: "Revision 2 (web:2) failed: CrashLooping: Exited with code 1. Revision 1 (web:1) runs instead, until the spec says something else about the pods.",
 	}
 	if diff := cmp.Diff(want, record.Condition); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)

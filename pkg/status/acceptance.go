@@ -14,13 +14,12 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// acceptance tells what the Gateways have said about an HTTPRoute, if it is not yes: for each parent
-// that the route asks for, and for its present generation, since what was said of an older one may
-// not be true any more.
+// acceptance returns the worst problem that Gateways report about an HTTPRoute, for each of its parents. Only
+// reports about the current generation count.
 func acceptance(a assessment) routeProblem {
 	live, ok := a.Live.(*gatewayv1.HTTPRoute)
 	if !ok || a.Generation != 0 && a.Generation != live.Generation {
-		return pending("it was written just now.")
+		return pending("it was just written; waiting for the Gateway.")
 	}
 	var worst routeProblem
 	for _, parent := range live.Spec.ParentRefs {
@@ -32,14 +31,14 @@ func acceptance(a assessment) routeProblem {
 }
 
 func pending(message string) routeProblem {
-	return routeProblem{status: metav1.ConditionUnknown, reason: v1.ReasonRoutesPending, message: message, passes: true}
+	return routeProblem{status: metav1.ConditionUnknown, reason: v1.ReasonRoutesPending, message: message, transient: true}
 }
 
-// parentProblem looks at one parent. More than one controller may have reported about it: one that
-// accepts outweighs one that has not answered, since that one may be gone, and its report left behind.
+// parentProblem returns the problem of one parent. More than one controller may have reported on it. One that accepts
+// outweighs one without a current report, which may have been uninstalled.
 func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) routeProblem {
 	name := parentName(route, parent)
-	problem := pending(name + " has not answered yet: it may be missing, or nothing runs that implements it.")
+	problem := pending(name + " has not reported on it yet. Check that it exists and that its controller runs.")
 	accepted := false
 	for _, status := range route.Status.Parents {
 		if !sameParent(route, status.ParentRef, parent) {
@@ -60,27 +59,27 @@ func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference)
 	return problem
 }
 
-// reportedProblem is what one controller says about one parent.
+// reportedProblem returns the problem that one controller reports about one parent.
 func reportedProblem(generation int64, parent string, conditions []metav1.Condition) routeProblem {
 	for _, kind := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
 		condition := meta.FindStatusCondition(conditions, string(kind))
 		switch {
 		case condition == nil || condition.ObservedGeneration < generation || condition.Status == metav1.ConditionUnknown:
-			return pending(fmt.Sprintf("%s has not answered yet whether it is %s.", parent, kind))
+			return pending(fmt.Sprintf("%s has not reported %s yet.", parent, kind))
 		case condition.Status == metav1.ConditionFalse:
 			return routeProblem{
 				status:  metav1.ConditionFalse,
 				reason:  v1.ReasonRoutesNotAccepted,
-				message: fmt.Sprintf("%s says that it is not %s: %s: %s", parent, kind, condition.Reason, text.Sentence(condition.Message)),
-				// The Gateway does not see a new Service yet.
-				passes: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
+				message: fmt.Sprintf("%s reports %s=False: %s: %s", parent, kind, condition.Reason, text.Sentence(condition.Message)),
+				// The Gateway may not have observed a new Service yet.
+				transient: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
 			}
 		}
 	}
 	return routeProblem{}
 }
 
-// parentName is how people name the parent: Gateway infra/shared, listener https.
+// parentName names a parent for users: Gateway infra/shared, listener https.
 func parentName(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) string {
 	p := completed(route, parent)
 	name := fmt.Sprintf("%s %s/%s", p.kind, p.namespace, p.name)
@@ -93,7 +92,7 @@ func parentName(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) st
 	return name
 }
 
-// completedParent is a parent with everything that the API has defaults for.
+// completedParent is a parent with the defaults of the API.
 type completedParent struct {
 	group, kind, namespace, name, section string
 	port                                  int32

@@ -12,23 +12,22 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// A status is a summary, and whatever it is made of may be as long as a user likes: host names, paths,
-// messages of other controllers, defaults of a class. The API server refuses an object that is too large, and
-// a status that is refused is retried for ever and tells nothing. So each part has a limit in bytes, as JSON
-// has them: MaxBytes is more than their sum.
+// Users control the size of most parts of a status: host names, paths, messages of other controllers, defaults of a
+// class. The API server refuses an object that is too large, and the retries of a refused status would never end. So
+// each part has a limit in bytes of JSON, and MaxBytes is more than their sum.
 const (
 	// MaxBytes is more than any status takes.
 	MaxBytes = 64 << 10
 
-	// maxMessage is the limit of a condition's message: what an Event takes, and more than people read.
+	// maxMessage is the limit of a condition's message, which is that of an Event.
 	maxMessage = 1024
 	// maxReason is the limit of a reason of another API.
 	maxReason = 128
 	// maxURLs and maxURLBytes limit status.urls: the first ones, as many as fit.
 	maxURLs     = 32
 	maxURLBytes = 4 << 10
-	// maxResourceBytes limits status.resources without its messages. Twice the children that an
-	// Application can ask for fit, so that nothing is forgotten while all of its routes are replaced.
+	// maxResourceBytes limits status.resources without its messages. It fits twice the children that an
+	// Application can have, so that no child is lost while all of its routes are replaced.
 	maxResourceBytes = 20 << 10
 	// maxResourceMessage limits a message of a resource, and maxResourceMessages all of them.
 	maxResourceMessage  = 512
@@ -39,7 +38,7 @@ const (
 	maxImage = 1024
 )
 
-// boundedURLs are the first ones.
+// boundedURLs returns the first ones that fit.
 func boundedURLs(urls []string) []string {
 	var kept []string
 	left := maxURLBytes
@@ -53,14 +52,14 @@ func boundedURLs(urls []string) []string {
 	return kept
 }
 
-// boundedResources are those that fit. rendered reports which ones the spec asks for: by their UIDs the
-// plan knows them again, so they come before what is only still to be deleted.
+// boundedResources returns those that fit. rendered reports which ones the spec asks for. The plan needs their UIDs, so
+// they come before children that are only waiting for deletion.
 func boundedResources(resources []v1.ResourceStatus, rendered func(i int) bool) []v1.ResourceStatus {
 	order := make([]int, len(resources))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return first(rendered(a), rendered(b)) })
+	slices.SortStableFunc(order, func(a, b int) int { return trueFirst(rendered(a), rendered(b)) })
 	kept := make([]int, 0, len(order))
 	left := maxResourceBytes
 	for _, i := range order {
@@ -82,14 +81,14 @@ func boundedResources(resources []v1.ResourceStatus, rendered func(i int) bool) 
 	return list
 }
 
-// first orders true before false.
-func first(a, b bool) int {
+// trueFirst orders true before false.
+func trueFirst(a, b bool) int {
 	rank := map[bool]int{true: 0, false: 1}
 	return cmp.Compare(rank[a], rank[b])
 }
 
-// boundedClass leaves the defaults out where they are too long. The class has them. That the Application
-// takes a Gateway stays, since the index of those that an HTTPRoute concerns asks for it.
+// boundedClass omits defaults that are too long; the class has them. It keeps one parentRef, by which an index finds the
+// Applications that HTTPRoutes concern.
 func boundedClass(class *v1.AppliedClass) *v1.AppliedClass {
 	if class == nil || class.Defaults == nil {
 		return class

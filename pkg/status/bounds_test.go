@@ -59,7 +59,7 @@ func inflate(t *rapid.T, in *Input) {
 	if len(in.Invalid) > 0 {
 		in.Invalid = slices.Repeat(field.ErrorList{field.Invalid(field.NewPath("spec"), anyLong(t, 5000), anyLong(t, 5000))}, 65)
 	}
-	in.Missing, in.Unfollowed = anyLong(t, 5000), anyLong(t, 5000)
+	in.Missing, in.Unwatched = anyLong(t, 5000), anyLong(t, 5000)
 	in.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: anyLong(t, 5000)}
 	for _, live := range in.Snapshot.Children {
 		switch o := live.(type) {

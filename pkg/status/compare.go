@@ -14,63 +14,62 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Urgency says how soon a new status is to be written.
+// Urgency is how soon the caller must write a new status.
 type Urgency int
 
 const (
-	// Same is nothing to write.
-	Same Urgency = iota
-	// Soon is a change on the way to somewhere: a rollout moves its counts and reasons many times,
-	// and one write does for all of them. The caller must see to it that the last one is written.
-	Soon
-	// Now is a change that somebody waits for, or should hear of.
+	// Unchanged: there is nothing to write.
+	Unchanged Urgency = iota
+	// Batched: an intermediate change. A rollout changes its counts and reasons many times, and one write covers them
+	// all. The caller must write the last one.
+	Batched
+	// Now: a change that a user or tool waits for.
 	Now
 )
 
 func (u Urgency) String() string {
 	switch u {
-	case Same:
-		return "Same"
-	case Soon:
-		return "Soon"
+	case Unchanged:
+		return "Unchanged"
+	case Batched:
+		return "Batched"
 	default:
 		return "Now"
 	}
 }
 
-// Compare says how soon the new status is to be written over the old one. It is asked before
-// each write of a status. The order of conditions and resources makes no difference, nor does
-// a lastTransitionTime alone.
+// Compare returns how soon the new status must replace the old one. The order of conditions and resources and a
+// lastTransitionTime alone make no difference.
 //
-// A new Application that only gets going has nothing to say yet: its first status may well be
-// that it is ready. Until then the default of observedGeneration tells that nothing was seen.
+// The first status of a new Application may wait until it is ready. Until then the default of observedGeneration shows
+// that no sync has reported.
 func Compare(old, new v1.ApplicationStatus) Urgency {
 	switch {
 	case sameFacts(old, new) && sameConditions(old, new) && sameCounts(old, new) && sameMessages(old, new) &&
 		slices.Equal(old.Problems, new.Problems):
-		return Same
+		return Unchanged
 	case headlineOf(old) != headlineOf(new):
 		return Now
-	case atRest(new) && !sameFacts(old, new):
-		return Now // Nothing will follow that this could wait for.
+	case isSteady(new) && !sameFacts(old, new):
+		return Now // No later change will follow to batch it with.
 	default:
-		return Soon
+		return Batched
 	}
 }
 
-// atRest tells that it is all done, or that a person has to act.
-func atRest(s v1.ApplicationStatus) bool {
+// isSteady reports whether the Application is ready, or waits for a user.
+func isSteady(s v1.ApplicationStatus) bool {
 	return meta.IsStatusConditionTrue(s.Conditions, v1.ConditionReady) || meta.IsStatusConditionTrue(s.Conditions, v1.ConditionStalled)
 }
 
-// headline is what people and their tools wait for.
+// headline is what users and tools wait for.
 type headline struct {
 	ready   bool
 	drifted bool
 	// stalled is the reason of Stalled, or "".
 	stalled string
-	// troubles are the resources that are not as they should be, each with its state.
-	troubles string
+	// problems are the resources that are not as they should be, each with its state.
+	problems string
 }
 
 func headlineOf(s v1.ApplicationStatus) headline {
@@ -81,20 +80,20 @@ func headlineOf(s v1.ApplicationStatus) headline {
 	if stalled := meta.FindStatusCondition(s.Conditions, v1.ConditionStalled); stalled != nil && stalled.Status == metav1.ConditionTrue {
 		h.stalled = stalled.Reason
 	}
-	var troubles []string
+	var problems []string
 	for _, resource := range s.Resources {
 		switch resource.State {
 		case v1.ResourceConflict, v1.ResourceFailed, v1.ResourceDrifted:
-			troubles = append(troubles, strings.Join([]string{resource.Group, resource.Kind, resource.Name, string(resource.State)}, " "))
+			problems = append(problems, strings.Join([]string{resource.Group, resource.Kind, resource.Name, string(resource.State)}, " "))
 		}
 	}
-	slices.Sort(troubles)
-	h.troubles = strings.Join(troubles, ",")
+	slices.Sort(problems)
+	h.problems = strings.Join(problems, ",")
 	return h
 }
 
-// sameFacts compares what is true of the Application beside its pods. Names of resources are
-// unique, so equal lengths and every old one found again mean equal sets.
+// sameFacts compares the fields that are not about pods. Names of resources are unique, so two lists are equal sets if
+// they have the same length and the new one has every old resource.
 func sameFacts(old, new v1.ApplicationStatus) bool {
 	if !equality.Semantic.DeepEqual(old.Class, new.Class) || !equality.Semantic.DeepEqual(old.Revision, new.Revision) || old.ObservedGeneration != new.ObservedGeneration || old.Selector != new.Selector || old.Image != new.Image ||
 		!slices.Equal(old.URLs, new.URLs) || len(old.Resources) != len(new.Resources) {
@@ -109,7 +108,7 @@ func sameFacts(old, new v1.ApplicationStatus) bool {
 	return true
 }
 
-// sameConditions compares the conditions but for their messages and times.
+// sameConditions compares the conditions without their messages and times.
 func sameConditions(old, new v1.ApplicationStatus) bool {
 	if len(old.Conditions) != len(new.Conditions) {
 		return false

@@ -27,50 +27,50 @@ func TestCompare(t *testing.T) {
 		change func(*v1.ApplicationStatus)
 		want   Urgency
 	}{
-		{"nothing", underWay, func(*v1.ApplicationStatus) {}, Same},
+		{"nothing", underWay, func(*v1.ApplicationStatus) {}, Unchanged},
 		{"nil and empty", v1.ApplicationStatus{}, func(s *v1.ApplicationStatus) {
 			s.URLs, s.Resources, s.Conditions = []string{}, []v1.ResourceStatus{}, []metav1.Condition{}
-		}, Same},
+		}, Unchanged},
 		{"order of conditions and resources", ready, func(s *v1.ApplicationStatus) {
 			s.Conditions, s.Resources = reversed(s.Conditions), reversed(s.Resources)
-		}, Same},
+		}, Unchanged},
 		{"transition times", ready, func(s *v1.ApplicationStatus) {
 			for i := range s.Conditions {
 				s.Conditions[i].LastTransitionTime = metav1.NewTime(noon.Add(time.Hour))
 			}
-		}, Same},
-		{"desired replicas", underWay, func(s *v1.ApplicationStatus) { s.DesiredReplicas++ }, Soon},
-		{"replicas", underWay, func(s *v1.ApplicationStatus) { s.Replicas++ }, Soon},
-		{"updated replicas", underWay, func(s *v1.ApplicationStatus) { s.UpdatedReplicas++ }, Soon},
-		{"ready replicas", underWay, func(s *v1.ApplicationStatus) { s.ReadyReplicas++ }, Soon},
-		{"available replicas", underWay, func(s *v1.ApplicationStatus) { s.AvailableReplicas++ }, Soon},
-		{"message of a condition", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionProgressing).Message = "x" }, Soon},
-		{"message of a resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[0].Message = "x" }, Soon},
-		{"replicas at rest", ready, func(s *v1.ApplicationStatus) { s.Replicas++ }, Soon},
-		{"message at rest", ready, func(s *v1.ApplicationStatus) { s.Resources[0].Message = "x" }, Soon},
-		{"generation", underWay, func(s *v1.ApplicationStatus) { s.ObservedGeneration++ }, Soon},
+		}, Unchanged},
+		{"desired replicas", underWay, func(s *v1.ApplicationStatus) { s.DesiredReplicas++ }, Batched},
+		{"replicas", underWay, func(s *v1.ApplicationStatus) { s.Replicas++ }, Batched},
+		{"updated replicas", underWay, func(s *v1.ApplicationStatus) { s.UpdatedReplicas++ }, Batched},
+		{"ready replicas", underWay, func(s *v1.ApplicationStatus) { s.ReadyReplicas++ }, Batched},
+		{"available replicas", underWay, func(s *v1.ApplicationStatus) { s.AvailableReplicas++ }, Batched},
+		{"message of a condition", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionProgressing).Message = "x" }, Batched},
+		{"message of a resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[0].Message = "x" }, Batched},
+		{"replicas at rest", ready, func(s *v1.ApplicationStatus) { s.Replicas++ }, Batched},
+		{"message at rest", ready, func(s *v1.ApplicationStatus) { s.Resources[0].Message = "x" }, Batched},
+		{"generation", underWay, func(s *v1.ApplicationStatus) { s.ObservedGeneration++ }, Batched},
 		{"generation at rest", ready, func(s *v1.ApplicationStatus) { s.ObservedGeneration++ }, Now},
 		{"generation while stalled", stalled, func(s *v1.ApplicationStatus) { s.ObservedGeneration++ }, Now},
-		{"replicas while stalled", stalled, func(s *v1.ApplicationStatus) { s.Replicas++ }, Soon},
-		{"generation of a condition", underWay, func(s *v1.ApplicationStatus) { s.Conditions[1].ObservedGeneration++ }, Soon},
-		{"selector", underWay, func(s *v1.ApplicationStatus) { s.Selector = "" }, Soon},
-		{"image", underWay, func(s *v1.ApplicationStatus) { s.Image = "x" }, Soon},
+		{"replicas while stalled", stalled, func(s *v1.ApplicationStatus) { s.Replicas++ }, Batched},
+		{"generation of a condition", underWay, func(s *v1.ApplicationStatus) { s.Conditions[1].ObservedGeneration++ }, Batched},
+		{"selector", underWay, func(s *v1.ApplicationStatus) { s.Selector = "" }, Batched},
+		{"image", underWay, func(s *v1.ApplicationStatus) { s.Image = "x" }, Batched},
 		{"image at rest", ready, func(s *v1.ApplicationStatus) { s.Image = "x" }, Now},
-		{"a problem", underWay, func(s *v1.ApplicationStatus) { s.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping}} }, Soon},
-		{"no problems, and none", ready, func(s *v1.ApplicationStatus) { s.Problems = []v1.Problem{} }, Same},
-		{"a URL more", underWay, func(s *v1.ApplicationStatus) { s.URLs = []string{"x"} }, Soon},
+		{"a problem", underWay, func(s *v1.ApplicationStatus) { s.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping}} }, Batched},
+		{"no problems, and none", ready, func(s *v1.ApplicationStatus) { s.Problems = []v1.Problem{} }, Unchanged},
+		{"a URL more", underWay, func(s *v1.ApplicationStatus) { s.URLs = []string{"x"} }, Batched},
 		{"order of URLs", ready, func(s *v1.ApplicationStatus) { s.URLs = reversed(s.URLs) }, Now},
-		{"status", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionAvailable).Status = "False" }, Soon},
+		{"status", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionAvailable).Status = "False" }, Batched},
 		{"ready no more", ready, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionReady).Status = "False" }, Now},
-		{"reason", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionReady).Reason = "x" }, Soon},
-		{"a condition less", underWay, func(s *v1.ApplicationStatus) { s.Conditions = s.Conditions[1:] }, Soon},
+		{"reason", underWay, func(s *v1.ApplicationStatus) { condition(s, v1.ConditionReady).Reason = "x" }, Batched},
+		{"a condition less", underWay, func(s *v1.ApplicationStatus) { s.Conditions = s.Conditions[1:] }, Batched},
 		{"stalled", underWay, func(s *v1.ApplicationStatus) { s.Conditions[1].Type = v1.ConditionStalled }, Now},
 		{"state of a resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].State = v1.ResourceFailed }, Now},
-		{"UID of a resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].UID = "x" }, Soon},
-		{"another resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].Name = "x" }, Soon},
-		{"a resource of the same name in another group", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].Group = "x" }, Soon},
-		{"a resource of the same name of another kind", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].Kind = "x" }, Soon},
-		{"a resource less", underWay, func(s *v1.ApplicationStatus) { s.Resources = s.Resources[:1] }, Soon},
+		{"UID of a resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].UID = "x" }, Batched},
+		{"another resource", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].Name = "x" }, Batched},
+		{"a resource of the same name in another group", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].Group = "x" }, Batched},
+		{"a resource of the same name of another kind", underWay, func(s *v1.ApplicationStatus) { s.Resources[1].Kind = "x" }, Batched},
+		{"a resource less", underWay, func(s *v1.ApplicationStatus) { s.Resources = s.Resources[:1] }, Batched},
 		{"a resource less at rest", ready, func(s *v1.ApplicationStatus) { s.Resources = s.Resources[:1] }, Now},
 	}
 	for _, test := range tests {
@@ -92,7 +92,7 @@ func routed() Input {
 }
 
 func TestUrgencyString(t *testing.T) {
-	for urgency, want := range map[Urgency]string{Same: "Same", Soon: "Soon", Now: "Now"} {
+	for urgency, want := range map[Urgency]string{Unchanged: "Unchanged", Batched: "Batched", Now: "Now"} {
 		if urgency.String() != want {
 			t.Errorf("%d is %s", urgency, urgency)
 		}

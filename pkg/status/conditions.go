@@ -17,16 +17,15 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// conditions returns all conditions in their stable order, Ready first. One that is not made
-// here does not apply any more, and goes.
+// conditions returns all conditions in a stable order, Ready first. Other conditions no longer apply and disappear.
 func conditions(in Input, children []assessment, p pods, s summary, now time.Time) []metav1.Condition {
 	application := in.Snapshot.Application
-	var wanted []metav1.Condition
+	var next []metav1.Condition
 	add := func(kind string, condition metav1.Condition) {
 		condition.Type = kind
-		wanted = append(wanted, condition)
+		next = append(next, condition)
 	}
-	add(v1.ConditionReady, metav1.Condition{Status: truth(s.ready), Reason: s.reason, Message: s.message})
+	add(v1.ConditionReady, metav1.Condition{Status: statusOf(s.ready), Reason: s.reason, Message: s.message})
 	stage := cmp.Or(s.stage, s.reason)
 	if s.reconciling {
 		add(v1.ConditionReconciling, metav1.Condition{Status: metav1.ConditionTrue, Reason: stage, Message: s.message})
@@ -46,21 +45,21 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 		add(v1.ConditionAutoscalingActive, autoscaling)
 	}
 	if paused := application.Spec.Paused; paused != nil && *paused {
-		add(v1.ConditionPaused, metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonPaused, Message: "Rollouts are stopped by spec.paused."})
+		add(v1.ConditionPaused, metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonPaused, Message: "spec.paused stops rollouts."})
 	}
 	if rolledBack, ok := rolledBack(in, p); ok {
 		add(v1.ConditionRolledBack, rolledBack)
 	}
-	if followed, ok := configFollowed(in); ok {
-		add(v1.ConditionConfigWatched, followed)
+	if watched, ok := configWatched(in); ok {
+		add(v1.ConditionConfigWatched, watched)
 	}
 	if drift, ok := drifted(in, children); ok {
 		add(v1.ConditionDrifted, drift)
 	}
 
-	transition := metav1.NewTime(now).Rfc3339Copy() // As it is read again after it was written.
+	transition := metav1.NewTime(now).Rfc3339Copy() // The precision with which the API server returns it.
 	var list []metav1.Condition
-	for _, condition := range wanted {
+	for _, condition := range next {
 		condition.Reason = reasonOf(condition.Reason)
 		condition.Message = bounded(condition.Message)
 		condition.ObservedGeneration = application.Generation
@@ -73,14 +72,14 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 	return list
 }
 
-func truth(b bool) metav1.ConditionStatus {
+func statusOf(b bool) metav1.ConditionStatus {
 	if b {
 		return metav1.ConditionTrue
 	}
 	return metav1.ConditionFalse
 }
 
-// previous is the condition as it was written last, for what cannot be found out without a plan.
+// previous returns the last written condition, for conditions that need a plan.
 func previous(in Input, kind string) (metav1.Condition, bool) {
 	if old := meta.FindStatusCondition(in.Snapshot.Application.Status.Conditions, kind); old != nil {
 		return metav1.Condition{Status: old.Status, Reason: old.Reason, Message: old.Message}, true
@@ -88,8 +87,7 @@ func previous(in Input, kind string) (metav1.Condition, bool) {
 	return metav1.Condition{}, false
 }
 
-// autoscalingActive mirrors the autoscaler's conditions: whether it may scale, then whether it
-// gets its metrics.
+// autoscalingActive mirrors the autoscaler's conditions AbleToScale, if it is False, and ScalingActive.
 func autoscalingActive(in Input) (metav1.Condition, bool) {
 	if _, had := previous(in, v1.ConditionAutoscalingActive); !in.Autoscaled && (in.planned() || !had) {
 		return metav1.Condition{}, false
@@ -97,8 +95,8 @@ func autoscalingActive(in Input) (metav1.Condition, bool) {
 	application := in.Snapshot.Application
 	ref := child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: application.Namespace, Name: application.Name}
 	live := child.Get[*autoscalingv2.HorizontalPodAutoscaler](in.Snapshot, ref.Kind, ref.Name)
-	if live == nil || !in.ours(ref) {
-		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "The Application has no HorizontalPodAutoscaler yet."}, true
+	if live == nil || !in.owns(ref) {
+		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}, true
 	}
 	var active *autoscalingv2.HorizontalPodAutoscalerCondition
 	for i := range live.Status.Conditions {
@@ -113,14 +111,14 @@ func autoscalingActive(in Input) (metav1.Condition, bool) {
 	if active != nil {
 		return mirrorAutoscaler(active), true
 	}
-	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The HorizontalPodAutoscaler has not said so yet."}, true
+	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The HorizontalPodAutoscaler has not reported it yet."}, true
 }
 
 func mirrorAutoscaler(source *autoscalingv2.HorizontalPodAutoscalerCondition) metav1.Condition {
 	return metav1.Condition{Status: metav1.ConditionStatus(source.Status), Reason: source.Reason, Message: source.Message}
 }
 
-// drifted counts what differs, if it is to be left so.
+// drifted counts the differences that reconcilePolicy Observe leaves.
 func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 	if !in.observing() {
 		return metav1.Condition{}, false
@@ -143,6 +141,6 @@ func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 	if differing+missing+superfluous == 0 {
 		return metav1.Condition{}, false
 	}
-	message := fmt.Sprintf("Children that differ: %d; missing: %d; not asked for: %d.", differing, missing, superfluous)
+	message := fmt.Sprintf("Children differing: %d, missing: %d, obsolete: %d.", differing, missing, superfluous)
 	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: message}, true
 }

@@ -137,7 +137,7 @@ func TestRoutesReady(t *testing.T) {
 		{"one drifted", []plan.Result{ingress(plan.Keep, "web", true), created}, routes, true,
 			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "Ingress web-second: It is missing."}},
 		{"none rendered", nil, routes, false,
-			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "No Ingress was made for the routes."}},
+			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "The routes have no Ingress."}},
 		{"many hosts", []plan.Result{ingress(plan.Keep, "web", true)}, []v1.Route{{Hostnames: []string{"a", "b", "c", "d", "e", "f", "g"}}}, false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a, b, c, d, e and 2 more are applied and have a load-balancer address."}},
 	}
@@ -184,13 +184,13 @@ func TestAutoscalingActive(t *testing.T) {
 		{"not able", []autoscalingv2.HorizontalPodAutoscalerCondition{says(autoscalingv2.ScalingActive, "True", "ValidMetricFound"), says(autoscalingv2.AbleToScale, "False", "FailedGetScale")}, nil,
 			&metav1.Condition{Status: "False", Reason: "FailedGetScale", Message: "said so"}},
 		{"silent", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, nil,
-			&metav1.Condition{Status: "Unknown", Reason: v1.ReasonUnknown, Message: "The HorizontalPodAutoscaler has not said so yet."}},
+			&metav1.Condition{Status: "Unknown", Reason: v1.ReasonUnknown, Message: "The HorizontalPodAutoscaler has not reported it yet."}},
 		{"not seen", nil, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) {
 			delete(in.Snapshot.Children, ref(child.HorizontalPodAutoscaler, "web"))
-		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "The Application has no HorizontalPodAutoscaler yet."}},
+		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}},
 		{"foreign", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, hpa *autoscalingv2.HorizontalPodAutoscaler) {
 			in.Results = append(in.Results, result(plan.Refuse, child.HorizontalPodAutoscaler, "web", hpa))
-		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "The Application has no HorizontalPodAutoscaler yet."}},
+		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}},
 		{"not asked for", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) { in.Autoscaled = false }, nil},
 		{"not planned: goes on as it was", []autoscalingv2.HorizontalPodAutoscalerCondition{says(autoscalingv2.ScalingActive, "True", "ValidMetricFound")}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) {
 			in.Snapshot.Application.Status = compute(*in, noon)
@@ -225,7 +225,7 @@ func TestPausedAndDrifted(t *testing.T) {
 	application := in.Snapshot.Application
 	application.Spec.Paused, application.Spec.ReconcilePolicy = new(true), v1.ReconcileObserve
 	status = compute(in, noon)
-	compareCondition(t, status, v1.ConditionPaused, &metav1.Condition{Status: "True", Reason: v1.ReasonPaused, Message: "Rollouts are stopped by spec.paused."})
+	compareCondition(t, status, v1.ConditionPaused, &metav1.Condition{Status: "True", Reason: v1.ReasonPaused, Message: "spec.paused stops rollouts."})
 	compareCondition(t, status, v1.ConditionDrifted, nil)
 
 	in.Results = append(in.Results,
@@ -235,5 +235,5 @@ func TestPausedAndDrifted(t *testing.T) {
 		result(plan.Delete, child.Ingress, "web", newIngress("web", false)),
 		result(plan.Refuse, child.Ingress, "web-second", nil))
 	compareCondition(t, compute(in, noon), v1.ConditionDrifted,
-		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Children that differ: 2; missing: 1; not asked for: 1."})
+		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Children differing: 2, missing: 1, obsolete: 1."})
 }

@@ -10,20 +10,19 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// summarizeMissing is the summary while the pods need what is not there. It tells why no pods start,
-// where the pods themselves could not even be asked. Nothing stalls: a Secret often comes a moment
-// after who needs it, and then everything goes on by itself.
+// summarizeMissing is the summary while an object that the pods need is missing. It explains why no pods start. It is
+// not Stalled: a Secret often follows its user in a moment, and then the rollout continues.
 func summarizeMissing(in Input) summary {
 	return summary{reconciling: true, reason: v1.ReasonConfigMissing, message: text.Capitalize(text.Sentence(in.Missing))}
 }
 
-// configFollowed is there where a change of configuration that should replace pods does not.
-func configFollowed(in Input) (metav1.Condition, bool) {
+// configWatched is present while a change of configuration that should roll the pods would not.
+func configWatched(in Input) (metav1.Condition, bool) {
 	if !in.planned() {
 		return previous(in, v1.ConditionConfigWatched)
 	}
-	if in.Unfollowed == "" {
+	if in.Unwatched == "" {
 		return metav1.Condition{}, false
 	}
-	return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonConfigNotReadable, Message: text.Capitalize(text.Sentence(in.Unfollowed))}, true
+	return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonConfigNotReadable, Message: text.Capitalize(text.Sentence(in.Unwatched))}, true
 }

@@ -25,11 +25,11 @@ func summarizeDeletion(in Input) summary {
 	case len(in.Unowned) > 0:
 		s.message = unownedMessage(in)
 	case slices.Equal(others, []string{metav1.FinalizerDeleteDependents}):
-		s.message = "The deletion waits for the children to go: the garbage collector deletes them first."
+		s.message = "Deletion waits until the garbage collector has deleted the children."
 	case len(others) == 1:
-		s.message = fmt.Sprintf("The deletion waits for the finalizer %s; its controller has to remove it.", others[0])
+		s.message = fmt.Sprintf("Deletion waits until its controller removes the finalizer %s.", others[0])
 	case len(others) > 1:
-		s.message = fmt.Sprintf("The deletion waits for the finalizers %s; their controllers have to remove them.", strings.Join(others, ", "))
+		s.message = fmt.Sprintf("Deletion waits until their controllers remove the finalizers %s.", strings.Join(others, ", "))
 	}
 	return s
 }
@@ -42,9 +42,9 @@ func unownedMessage(in Input) string {
 	if in.Snapshot.Application.Spec.DeletionPolicy != v1.DeletionOrphan {
 		undone = "delete"
 	}
-	message := fmt.Sprintf("The deletion waits to %s %s %s: %s", undone, first.Kind, first.Name, apierror.Message(in.Unowned[first]))
+	message := fmt.Sprintf("Deletion waits to %s %s %s: %s", undone, first.Kind, first.Name, apierror.Message(in.Unowned[first]))
 	if more := len(refs) - 1; more > 0 {
-		message = text.Truncate(message, maxMessage-40) + fmt.Sprintf(" The same for %d more.", more)
+		message = text.Truncate(message, maxMessage-40) + fmt.Sprintf(" The same applies to %d more.", more)
 	}
 	return message
 }

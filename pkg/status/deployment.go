@@ -20,8 +20,7 @@ import (
 type pods struct {
 	health.Rollout
 	ref child.Ref
-	// written: this sync created or changed the Deployment. Then its status is about a Deployment that does not
-	// exist any more.
+	// written: this sync created or changed the Deployment, so its status is out of date.
 	written bool
 }
 
@@ -56,9 +55,8 @@ func desiredReplicas(result plan.Result, live int32) int32 {
 	return live
 }
 
-// changesPods reports whether a write of the Deployment made its live status obsolete: the API
-// server counts the generation up if, and only if, the spec changed. The repair of a label does
-// not, and so Ready does not go False and back for nothing.
+// changesPods reports whether a write of the Deployment made its live status obsolete: the API server increments the
+// generation if and only if the spec changed. So the repair of a label does not make Ready False for a moment.
 func changesPods(result plan.Result) bool {
 	switch result.Action {
 	case plan.Create:
@@ -70,14 +68,14 @@ func changesPods(result plan.Result) bool {
 	}
 }
 
-// isApplied reports whether this sync brought the Deployment to what was rendered, as far as one sync can.
+// isApplied reports whether this sync left the Deployment as rendered.
 func (p pods) isApplied(in Input) bool {
 	deployment, found := in.result(p.ref)
-	return found && done(deployment)
+	return found && upToDate(deployment)
 }
 
-// summarizePods is the summary as far as the pods are concerned. Where a problem of theirs explains it,
-// that is the reason of Ready; how far the rollout came stays the reason of Reconciling or Stalled.
+// summarizePods summarizes the pods. If a problem explains why they are not ready, it is the reason of Ready; the
+// progress of the rollout stays the reason of Reconciling or Stalled.
 func summarizePods(in Input, p pods) summary {
 	s := summarizeDeployment(in, p)
 	if worst := p.Worst(); worst != nil && (s.reconciling || s.stalled) {
@@ -87,32 +85,32 @@ func summarizePods(in Input, p pods) summary {
 	return summarizeRollback(in, p, s)
 }
 
-// summarizeDeployment is the summary as far as the Deployment tells it.
+// summarizeDeployment summarizes the Deployment.
 func summarizeDeployment(in Input, p pods) summary {
 	if p.Deployment == nil {
 		switch {
 		case p.written:
-			return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was written; its pods are not seen yet."}
+			return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was written; waiting for its pods."}
 		case in.observing():
-			return summary{reason: v1.ReasonDrifted, message: "The Application has no Deployment, and reconcilePolicy Observe makes none."}
+			return summary{reason: v1.ReasonDrifted, message: "There is no Deployment, and reconcilePolicy Observe creates none."}
 		default:
-			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "The Application has no Deployment yet."}
+			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "There is no Deployment yet."}
 		}
 	}
 	progressing := p.Condition(appsv1.DeploymentProgressing)
 	switch {
 	case p.Complete && p.Desired == 0:
-		return summary{ready: true, reason: v1.ReasonScaledToZero, message: "No pods are asked for, and none runs."}
+		return summary{ready: true, reason: v1.ReasonScaledToZero, message: "Scaled to zero."}
 	case p.Complete:
-		return summary{ready: true, reason: v1.ReasonReady, message: fmt.Sprintf("%s available, of the current revision.", count(p.Desired, p.Desired))}
+		return summary{ready: true, reason: v1.ReasonReady, message: fmt.Sprintf("%s available at the current revision.", count(p.Desired, p.Desired))}
 	case p.Deployment.DeletionTimestamp != nil:
-		return summary{reconciling: true, reason: v1.ReasonApplying, message: "The Deployment is being deleted by others."}
+		return summary{reconciling: true, reason: v1.ReasonApplying, message: "Another client is deleting the Deployment."}
 	case p.written:
-		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; its pods follow."}
+		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; rolling out."}
 	case !p.Observed:
-		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; Kubernetes has not acted on it yet."}
+		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; waiting for the Deployment controller."}
 	case p.Paused:
-		return summary{reason: v1.ReasonPaused, message: "A rollout waits for the end of the pause. " + p.counts()}
+		return summary{reason: v1.ReasonPaused, message: "Rollout paused by spec.paused. " + p.counts()}
 	case p.TimedOut:
 		return summary{stalled: true, reason: v1.ReasonProgressDeadlineExceeded, message: text.Sentence(progressing.Message) + " " + p.counts()}
 	case progressing != nil && progressing.Reason == health.ReasonRolledOut &&
@@ -123,7 +121,7 @@ func summarizeDeployment(in Input, p pods) summary {
 	}
 }
 
-// counts is a sentence about where the rollout stands.
+// counts is a sentence about the progress of the rollout.
 func (p pods) counts() string {
 	text := fmt.Sprintf("%s updated, %d available", count(p.Status.UpdatedReplicas, p.Desired), p.Status.AvailableReplicas)
 	if old := p.Status.Replicas - p.Status.UpdatedReplicas; old > 0 {
@@ -144,18 +142,18 @@ func count(some, all int32) string {
 	}
 }
 
-// mirror makes a condition of the Application out of one of the Deployment.
+// mirror copies a condition of the Deployment to the Application.
 func (p pods) mirror(kind appsv1.DeploymentConditionType, absent metav1.ConditionStatus) metav1.Condition {
 	if p.Deployment == nil {
-		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "The Application has no Deployment yet."}
+		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "There is no Deployment yet."}
 	}
 	if source := p.Condition(kind); source != nil {
 		return metav1.Condition{Status: metav1.ConditionStatus(source.Status), Reason: source.Reason, Message: source.Message}
 	}
-	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The Deployment has not said so yet."}
+	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The Deployment has not reported it yet."}
 }
 
-// available is the Deployment's. That too few pods serve is no reason where the pods give one.
+// available mirrors the Deployment, with the reason of the pods if they have one.
 func (p pods) available() metav1.Condition {
 	condition := p.mirror(appsv1.DeploymentAvailable, metav1.ConditionFalse)
 	if worst := p.Worst(); worst != nil && condition.Status == metav1.ConditionFalse {
@@ -164,11 +162,11 @@ func (p pods) available() metav1.Condition {
 	return condition
 }
 
-// progressing is the Deployment's, unless that is about an older Deployment: then a rollout
-// begins, whatever became of the last one. Its reasons stay: kubectl and others know them.
+// progressing mirrors the Deployment, unless its condition is about an older generation: then a new rollout begins. It
+// keeps the reasons, which kubectl and other clients know.
 func (p pods) progressing() metav1.Condition {
 	if p.written || p.Deployment != nil && !p.Observed {
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; its pods follow."}
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; rolling out."}
 	}
 	condition := p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)
 	if worst := p.Worst(); worst != nil && condition.Reason != health.ReasonRolledOut {

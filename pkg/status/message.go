@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// bounded cuts a message that is too long, between two characters.
+// bounded truncates a message between two characters.
 func bounded(message string) string { return text.Truncate(message, maxMessage) }
 
 // invalidMessage names the first few errors of the spec.
@@ -34,8 +34,8 @@ func invalidMessage(errors field.ErrorList) string {
 // validReason is the pattern of metav1.Condition.reason.
 var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-// reasonOf makes a reason of another API fit for a condition, which the API server would else
-// refuse together with the whole status.
+// reasonOf returns a valid reason for a condition. The API server would refuse the whole status because of an invalid
+// one.
 func reasonOf(reason string) string {
 	if len(reason) > maxReason || !validReason.MatchString(reason) {
 		return v1.ReasonUnknown

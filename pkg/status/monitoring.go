@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// monitoringReady is there while a ServiceMonitor is wanted. An application serves without one, so
-// that an API that is missing keeps nothing from being ready.
+// monitoringReady is present while the spec has monitoring. An application serves without a ServiceMonitor, so a missing
+// API does not affect Ready.
 func monitoringReady(in Input, children []assessment) (metav1.Condition, bool) {
 	if !in.planned() {
 		return previous(in, v1.ConditionMonitoringReady)

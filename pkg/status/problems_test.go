@@ -81,20 +81,20 @@ containerStatuses:
   restartCount: 12
   state: {waiting: {reason: CrashLoopBackOff, message: back-off 5m0s restarting failed container=web pod=web-2-x_shop(1)}}
   lastState: {terminated: {exitCode: 137, reason: OOMKilled}}
-`, &v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1, Message: `It ran out of memory (OOMKilled, exit code 137). Restarted at least 10 times.`}},
+`, &v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1, Message: `Out of memory (OOMKilled, exit code 137). Restarted at least 10 times.`}},
 	{"last words are no status", onItsNode + `
 containerStatuses:
 - name: web
   restartCount: 1
   state: {terminated: {exitCode: 2, reason: Error, message: "panic: password is hunter2"}}
-`, &v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1, Message: `It ended with exit code 2 (Error).`}},
+`, &v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1, Message: `Exited with code 2 (Error).`}},
 	{"an end without an error", onItsNode + `
 containerStatuses:
 - name: web
   restartCount: 3
   state: {waiting: {reason: CrashLoopBackOff, message: back-off 40s restarting failed container}}
   lastState: {terminated: {exitCode: 0, reason: Completed}}
-`, &v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1, Message: `It ended by itself, with exit code 0 (Completed), but should go on.`}},
+`, &v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1, Message: `Exited with code 0 (Completed), but must keep running.`}},
 	{"no such command", onItsNode + `
 containerStatuses:
 - name: web
@@ -111,13 +111,13 @@ initContainerStatuses:
 containerStatuses:
 - name: web
   state: {waiting: {reason: PodInitializing}}
-`, &v1.Problem{Reason: v1.ReasonInitFailed, Container: "migrate", Pods: 1, Message: `It ended with exit code 1 (Error).`}},
+`, &v1.Problem{Reason: v1.ReasonInitFailed, Container: "migrate", Pods: 1, Message: `Exited with code 1 (Error).`}},
 	{"probe fails", onItsNode + `
 containerStatuses:
 - name: web
   started: true
   state: {running: {startedAt: "2026-11-21T11:59:00Z"}}
-`, &v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1, Message: `It runs, but is not ready, since 2026-11-21T11:59:00Z.`}},
+`, &v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1, Message: `Running, but not ready since 2026-11-21T11:59:00Z.`}},
 	{"just started", onItsNode + `
 containerStatuses:
 - name: web
@@ -140,7 +140,7 @@ conditions:
 containerStatuses:
 - name: web
   state: {waiting: {reason: ContainerCreating}}
-`, &v1.Problem{Reason: v1.ReasonVolumeNotMounting, Pods: 1, Message: `It has a node, but since 2026-11-21T11:58:00Z its volumes are not mounted or its network is not set up; the Events of the pod tell which. A ConfigMap, Secret or claim that it mounts may be missing.`}},
+`, &v1.Problem{Reason: v1.ReasonVolumeNotMounting, Pods: 1, Message: `Scheduled, but since 2026-11-21T11:58:00Z its volumes are not mounted or its network is not ready; see the Events of the pod. A ConfigMap, Secret or claim that it mounts may be missing.`}},
 	{"no volume yet", `
 phase: Pending
 conditions:
@@ -153,7 +153,7 @@ conditions:
 - {type: Ready, status: "False", lastTransitionTime: "2026-11-21T11:59:30Z"}
 containerStatuses:
 - {name: web, ready: true, started: true, state: {running: {startedAt: "2026-11-21T10:00:00Z"}}}
-`, &v1.Problem{Reason: v1.ReasonNodeLost, Pods: 1, Message: `The node of the pod does not answer since 2026-11-21T11:59:30Z.`}},
+`, &v1.Problem{Reason: v1.ReasonNodeLost, Pods: 1, Message: `The pod's node has been unreachable since 2026-11-21T11:59:30Z.`}},
 	{"evicted", `
 phase: Failed
 reason: Evicted
@@ -233,8 +233,8 @@ func TestOneMessageOfMany(t *testing.T) {
 	pods[2].Problems.Containers[0].Termination.ExitCode = 4
 	pods = append(pods, &child.Pod{ReplicaSet: currentUID, Problems: crashing()})
 	want := []v1.Problem{
-		{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 3, Message: "It ended with exit code 3 (Error)."},
-		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "It runs, but is not ready, since 2026-11-21T11:59:00Z."},
+		{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 3, Message: "Exited with code 3 (Error)."},
+		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "Running, but not ready since 2026-11-21T11:59:00Z."},
 	}
 	if diff := cmp.Diff(want, compute(rolling(pods...), noon).Problems); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

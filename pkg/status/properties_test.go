@@ -136,7 +136,7 @@ func TestComputeProperties(t *testing.T) {
 			checkInvariants(t, in, next)
 			checkTransitionTimes(t, status, next, at)
 			checkIdempotent(t, in, next, at.Add(time.Hour))
-			if (Compare(status, next) == Same) != (Compare(next, status) == Same) {
+			if (Compare(status, next) == Unchanged) != (Compare(next, status) == Unchanged) {
 				t.Fatal("Compare is not symmetric")
 			}
 			status, at = next, at.Add(time.Minute)
@@ -213,7 +213,7 @@ func checkIdempotent(t *rapid.T, in Input, status v1.ApplicationStatus, later ti
 	application.Status = status
 	in.Snapshot.Application = application
 	again := compute(in, later)
-	if diff := cmp.Diff(status, again); diff != "" || Compare(status, again) != Same {
+	if diff := cmp.Diff(status, again); diff != "" || Compare(status, again) != Unchanged {
 		t.Fatalf("not idempotent (%s): %s", Compare(status, again), diff)
 	}
 	if told := Transitions(status, again); len(told) > 0 {

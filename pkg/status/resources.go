@@ -17,22 +17,21 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// assessment is how one child stands after the sync.
+// assessment is the state of one child after the sync.
 type assessment struct {
 	plan.Result
 	state v1.ResourceState
-	// reason is that of the condition Ready, or empty if the child does not keep the Application
-	// from being ready.
+	// reason is why the child keeps the Application from being ready; empty if it does not.
 	reason  string
 	message string
 }
 
-// assessAll assesses each child that is there, or should be.
+// assessAll assesses each child that exists or should exist.
 func assessAll(in Input) []assessment {
 	children := make([]assessment, 0, len(in.Results))
 	for _, result := range in.Results {
 		if result.Action == plan.Delete && result.Err == nil && !in.observing() {
-			continue // It is gone.
+			continue // It was deleted.
 		}
 		a := assessment{Result: result}
 		a.state, a.reason, a.message = assess(in, result)
@@ -41,7 +40,7 @@ func assessAll(in Input) []assessment {
 	return children
 }
 
-// resources lists the children, as many as fit. Without a plan the last list holds on.
+// resources lists the children that fit. Without a plan, the last list stays.
 func resources(in Input, children []assessment) []v1.ResourceStatus {
 	if !in.planned() {
 		return boundedResources(in.Snapshot.Application.Status.Resources, func(int) bool { return true })
@@ -60,8 +59,8 @@ func resources(in Input, children []assessment) []v1.ResourceStatus {
 	return boundedResources(list, func(i int) bool { return children[i].Desired != nil })
 }
 
-// uid is that of the object which the Application owns under this name. One that others deleted
-// is remembered until there is another: the plan tells by it that a missing child is not new.
+// uid returns the UID of the object that the Application owns under this name. The UID of a deleted child stays until it
+// is recreated: by it the plan knows that a missing child is not new.
 func uid(in Input, result plan.Result) types.UID {
 	switch {
 	case result.Action == plan.Refuse:
@@ -73,7 +72,7 @@ func uid(in Input, result plan.Result) types.UID {
 	case result.Live != nil:
 		return result.Live.GetUID()
 	default:
-		return in.known(result.Ref).UID
+		return in.lastResource(result.Ref).UID
 	}
 }
 
@@ -90,12 +89,12 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourceConflict, v1.ReasonConflict, text.Capitalize(text.Sentence(result.Reason))
 	case plan.Wait:
 		if result.Desired == nil {
-			return v1.ResourcePending, "", "It is being deleted."
+			return v1.ResourcePending, "", "Terminating."
 		}
 		if in.observing() {
-			return v1.ResourcePending, "", "It is being deleted by others."
+			return v1.ResourcePending, "", "Another client is deleting it."
 		}
-		return v1.ResourcePending, v1.ReasonApplying, "It is being deleted by others, and made again afterwards."
+		return v1.ResourcePending, v1.ReasonApplying, "Terminating; will be recreated."
 	case plan.Absent:
 		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.Await, plan.Scale:
@@ -110,13 +109,13 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourceDrifted, "", driftMessage(result)
 	}
 	if result.Action == plan.Hold {
-		return v1.ResourceFailed, v1.ReasonContended, heldMessage(result)
+		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(result)
 	}
 	return v1.ResourceSynced, "", ""
 }
 
-// done tells whether the child is, as far as this sync could bring it, as rendered.
-func done(result plan.Result) bool {
+// upToDate reports whether this sync left the child as rendered.
+func upToDate(result plan.Result) bool {
 	if result.Err != nil {
 		return false
 	}
@@ -128,11 +127,11 @@ func done(result plan.Result) bool {
 	}
 }
 
-func heldMessage(result plan.Result) string {
+func backoffMessage(result plan.Result) string {
 	if result.Live == nil {
-		return "Others keep deleting it; it is left so for now."
+		return "Another writer keeps deleting it; repair is backing off."
 	}
-	return fmt.Sprintf("Others keep changing %s; it is left so for now.", paths(result.Fields))
+	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(result.Fields))
 }
 
 func driftMessage(result plan.Result) string {
@@ -158,9 +157,8 @@ func paths(fields []string) string {
 	return strings.Join(fields, ", ")
 }
 
-// troubles orders the reasons for which a child keeps the Application from being ready, the
-// worst first.
-func troubles() []string {
+// reasonsBySeverity orders the reasons why a child keeps the Application from being ready, the worst first.
+func reasonsBySeverity() []string {
 	return []string{
 		v1.ReasonConflict,
 		v1.ReasonPermissionDenied, v1.ReasonPolicyDenied, v1.ReasonQuotaExceeded, v1.ReasonChildRefused,
@@ -170,8 +168,7 @@ func troubles() []string {
 	}
 }
 
-// stalls tells whether nothing changes for this reason until a person acts, even if Fairlead
-// keeps trying.
+// stalls reports whether a user must act, although Fairlead keeps retrying.
 func stalls(reason string) bool {
 	switch reason {
 	case v1.ReasonConflict, v1.ReasonPermissionDenied, v1.ReasonPolicyDenied, v1.ReasonQuotaExceeded,
@@ -182,9 +179,9 @@ func stalls(reason string) bool {
 	}
 }
 
-// summarizeResults is the summary as far as the children are concerned, if any is in trouble.
-func summarizeResults(children []assessment) (s summary, troubled bool) {
-	for _, worst := range troubles() {
+// summarizeResults summarizes the children, if one of them keeps the Application from being ready.
+func summarizeResults(children []assessment) (s summary, blocked bool) {
+	for _, worst := range reasonsBySeverity() {
 		message, others := "", 0
 		for _, a := range children {
 			switch {
@@ -198,21 +195,20 @@ func summarizeResults(children []assessment) (s summary, troubled bool) {
 		if message == "" {
 			continue
 		}
-		// The end of a long message may be cut off; the number of the others should not be.
+		// Truncation must not remove the number of the other children.
 		message = text.Truncate(message, maxMessage-40)
 		switch {
 		case others == 1:
-			message += " The same for 1 more child."
+			message += " The same applies to 1 more child."
 		case others > 1:
-			message += fmt.Sprintf(" The same for %d more children.", others)
+			message += fmt.Sprintf(" The same applies to %d more children.", others)
 		}
 		return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: message}, true
 	}
 	return summary{}, false
 }
 
-// waiting is a sentence about the children that wait because they refer to the one in trouble; "" if none
-// does.
+// waiting is a sentence about the children that wait because they refer to the blocked one; "" if none does.
 func waiting(children []assessment, on child.Ref) string {
 	var names []string
 	waits := map[child.Ref]bool{on: true}

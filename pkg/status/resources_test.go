@@ -50,20 +50,20 @@ func TestResources(t *testing.T) {
 		{"applied", live(plan.Apply), false, is(serviceUID, v1.ResourceSynced, "")},
 		{"deleted", live(plan.Delete), false, nil},
 		{"not deleted", failedWith(live(plan.Delete), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
-		{"being deleted by others", live(plan.Wait), false, is(serviceUID, v1.ResourcePending, "It is being deleted by others, and made again afterwards.")},
+		{"is deleting", live(plan.Wait), false, is(serviceUID, v1.ResourcePending, "Terminating; will be recreated.")},
 		{"failed", failedWith(live(plan.Apply), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
 		{"created in vain: what was there is remembered", failedWith(missing(plan.Create), errOther), false, is("old-uid", v1.ResourceFailed, "something else.")},
 		{"in a namespace that goes", failedWith(missing(plan.Create), terminating()), false, is("old-uid", v1.ResourcePending, "The namespace is being deleted.")},
 		{"foreign: its UID is never taken for ours", because(live(plan.Refuse), "an object of this name exists"), false, is("", v1.ResourceConflict, "An object of this name exists.")},
-		{"changed by others again and again", fields(live(plan.Hold), ".spec.type", ".spec.ports"), false, is(serviceUID, v1.ResourceFailed, "Others keep changing .spec.type, .spec.ports; it is left so for now.")},
-		{"deleted by others again and again", missing(plan.Hold), false, is("old-uid", v1.ResourceFailed, "Others keep deleting it; it is left so for now.")},
+		{"changed by others again and again", fields(live(plan.Hold), ".spec.type", ".spec.ports"), false, is(serviceUID, v1.ResourceFailed, "Another writer keeps changing .spec.type, .spec.ports; repair is backing off.")},
+		{"deleted by others again and again", missing(plan.Hold), false, is("old-uid", v1.ResourceFailed, "Another writer keeps deleting it; repair is backing off.")},
 		{"observed: as rendered", live(plan.Keep), true, is(serviceUID, v1.ResourceSynced, "")},
 		{"observed: differs", fields(live(plan.Apply), "a", "b", "c", "d", "e", "f", "g"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a, b, c, d, e and 2 more.")},
 		{"observed: differs, who knows where", live(plan.Apply), true, is(serviceUID, v1.ResourceDrifted, "It differs in what Fairlead sets.")},
 		{"observed: differs again and again", fields(live(plan.Hold), "a"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a.")},
 		{"observed: missing", missing(plan.Create), true, is("old-uid", v1.ResourceDrifted, "It is missing.")},
 		{"observed: would be deleted", live(plan.Delete), true, is(serviceUID, v1.ResourceDrifted, "It would be deleted.")},
-		{"observed: being deleted", live(plan.Wait), true, is(serviceUID, v1.ResourcePending, "It is being deleted by others.")},
+		{"observed: being deleted", live(plan.Wait), true, is(serviceUID, v1.ResourcePending, "Another client is deleting it.")},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestResources(t *testing.T) {
 
 func TestSummaryCountsTheOthers(t *testing.T) {
 	denied := apierrors.NewForbidden(services, "web", errors.New(`User "fairlead" cannot `+strings.Repeat("x", 2*maxMessage)+` resource "x"`))
-	for others, want := range map[int]string{0: "", 1: "The same for 1 more child.", 3: "The same for 3 more children."} {
+	for others, want := range map[int]string{0: "", 1: "The same applies to 1 more child.", 3: "The same applies to 3 more children."} {
 		in := with(func(in *Input, _ *appsv1.Deployment) {
 			for range others + 1 {
 				in.Results = append(in.Results, failedWith(result(plan.Create, child.Ingress, "web", nil), denied))

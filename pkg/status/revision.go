@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// revision has the numbers of what was brought about. As long as the Deployment could not be written, its
-// pods are those of before.
+// revision returns the numbers of the revisions. While the Deployment could not be written, its pods are still those of
+// the last status.
 func revision(in Input, p pods) *v1.RevisionStatus {
 	before := in.Snapshot.Application.Status.Revision
 	if !in.planned() {
@@ -30,8 +30,7 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 	return &after
 }
 
-// rolledBack is what was decided about a failed rollout. A former revision runs only once the Deployment
-// has it.
+// rolledBack returns the decision about a failed rollout. It is True only once the Deployment has the earlier revision.
 func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 	if !in.planned() {
 		return previous(in, v1.ConditionRolledBack)
@@ -48,9 +47,9 @@ func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 	return condition, true
 }
 
-// summarizeRollback is the summary while a former revision runs. What the spec asks for does not, so it is
-// not ready, however well the pods serve; and nothing will change until somebody edits the spec. Whether
-// they serve is what Available says. Only if those pods have a problem too, that is the reason of Ready.
+// summarizeRollback is the summary while an earlier revision runs. The spec does not run, so the Application is not ready
+// although its pods may serve, which Available reports; and nothing changes until a user edits the spec. If these pods
+// have a problem too, it is the reason of Ready.
 func summarizeRollback(in Input, p pods, s summary) summary {
 	condition, ok := rolledBack(in, p)
 	if !ok || condition.Status != metav1.ConditionTrue || !in.planned() {

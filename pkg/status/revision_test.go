@@ -47,7 +47,7 @@ func TestHealthOfRollout(t *testing.T) {
 		"somebody else's": {deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "other" }), rollout{}},
 		"with a reason": {
 			with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) }, withPods(1, crashing)),
-			rollout{TimedOut: true, Reason: v1.ReasonCrashLooping, Message: "1 of 3 pods, container web: It ended with exit code 3 (Error)."},
+			rollout{TimedOut: true, Reason: v1.ReasonCrashLooping, Message: "1 of 3 pods, container web: Exited with code 3 (Error)."},
 		},
 	} {
 		r := health.Assess(test.in.Snapshot, noon)
@@ -126,7 +126,7 @@ func TestRollbackIsTold(t *testing.T) {
 		t.Errorf("told is %+v", told)
 	}
 	in.Snapshot.Application.Status = back
-	if again := compute(in, noon); Compare(back, again) != Same || len(Transitions(back, again)) > 0 {
+	if again := compute(in, noon); Compare(back, again) != Unchanged || len(Transitions(back, again)) > 0 {
 		t.Errorf("it changes: %s", cmp.Diff(back, again))
 	}
 	in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// routesReady is about the children that carry routes: the worst that is true of any.
+// routesReady reports the worst problem of the children that carry routes.
 func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 	if !in.planned() {
 		return previous(in, v1.ConditionRoutesReady)
@@ -48,7 +48,7 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 	}
 	switch {
 	case ingresses+accepted == 0:
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied, Message: "No Ingress was made for the routes."}, true
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied, Message: "The routes have no Ingress."}, true
 	case accepted == 0:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: ingressMessage(routes, ingresses, addresses)}, true
 	case ingresses == 0:
@@ -65,22 +65,22 @@ func ingressMessage(routes []v1.Route, applied, addresses int) string {
 	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.", hosts(routes))
 }
 
-// routeProblem keeps a child from leading requests to the application. The zero value is none.
+// routeProblem is why a child does not route requests to the application. The zero value is none.
 type routeProblem struct {
 	status          metav1.ConditionStatus
 	reason, message string
-	// passes: nobody has to act.
-	passes bool
+	// transient: nobody has to act.
+	transient bool
 }
 
-// worse tells whether one problem is to be told rather than another one.
+// worse reports whether one problem outranks another one.
 func (p routeProblem) worse(than routeProblem) bool {
 	ranks := []string{"", v1.ReasonRoutesPending, v1.ReasonRoutesNotAccepted, v1.ReasonRoutesNotApplied, v1.ReasonAPINotServed}
 	rank, other := slices.Index(ranks, p.reason), slices.Index(ranks, than.reason)
-	return rank > other || rank == other && than.passes && !p.passes
+	return rank > other || rank == other && than.transient && !p.transient
 }
 
-// worstOfRoutes names the child that has the problem.
+// worstOfRoutes returns the worst problem, with the name of its child.
 func worstOfRoutes(children []assessment) routeProblem {
 	var worst routeProblem
 	for _, a := range children {
@@ -95,7 +95,7 @@ func worstOfRoutes(children []assessment) routeProblem {
 	return worst
 }
 
-// carriesRoute: one that is not rendered any more may still be there, but counts no more.
+// carriesRoute reports whether a rendered child carries routes. One that is no longer rendered does not count.
 func carriesRoute(a assessment) bool { return a.Ref.Kind.CarriesRoutes() && a.Desired != nil }
 
 func problemOf(a assessment) routeProblem {
@@ -130,14 +130,13 @@ func hosts(routes []v1.Route) string {
 	return strings.Join(some, ", ")
 }
 
-// summarizeRoutes is the summary of an Application whose pods serve, and whose routes do not lead
-// there. A Gateway that has not answered will; one that refuses does so until a person acts, but that
-// it does not see a new Service yet passes.
-func summarizeRoutes(children []assessment) (s summary, troubled bool) {
+// summarizeRoutes summarizes an Application whose pods serve, but whose routes do not reach them. A Gateway that has not
+// reported will do so; one that refuses waits for a user, unless it has only not observed a new Service yet.
+func summarizeRoutes(children []assessment) (s summary, blocked bool) {
 	switch worst := worstOfRoutes(children); worst.reason {
 	case v1.ReasonAPINotServed, v1.ReasonRoutesNotAccepted, v1.ReasonRoutesPending:
-		return summary{stalled: !worst.passes, reconciling: worst.passes, reason: worst.reason, message: worst.message}, true
+		return summary{stalled: !worst.transient, reconciling: worst.transient, reason: worst.reason, message: worst.message}, true
 	default:
-		return summary{}, false // A child that could not be written is told by summarizeResults.
+		return summary{}, false // summarizeResults reports children that could not be written.
 	}
 }

@@ -47,7 +47,7 @@ var (
 
 // What the Gateways say about one HTTPRoute, for each parent that it asks for.
 func TestAcceptance(t *testing.T) {
-	const unanswered = " has not answered yet: it may be missing, or nothing runs that implements it."
+	const unanswered = " has not reported on it yet. Check that it exists and that its controller runs."
 	wait := func(message string) *metav1.Condition {
 		return &metav1.Condition{Status: "Unknown", Reason: v1.ReasonRoutesPending, Message: "HTTPRoute web: " + message}
 	}
@@ -67,30 +67,30 @@ func TestAcceptance(t *testing.T) {
 		{"nobody answers", newRoute("web", infra), wait("Gateway infra/shared" + unanswered)},
 		{"a listener and port", newRoute("web", secure), wait("Gateway shop/internal, listener https, port 443" + unanswered)},
 		{"refused", reported(newRoute("web", infra), infra, refused, resolved),
-			deny("Gateway infra/shared says that it is not Accepted: NotAllowedByListeners: so it is.")},
+			deny("Gateway infra/shared reports Accepted=False: NotAllowedByListeners: so it is.")},
 		{"a backend is missing", reported(newRoute("web", infra), infra, accepted, noBackend),
-			deny("Gateway infra/shared says that it is not ResolvedRefs: BackendNotFound: so it is.")},
-		{"half an answer", reported(newRoute("web", infra), infra, accepted), wait("Gateway infra/shared has not answered yet whether it is ResolvedRefs.")},
+			deny("Gateway infra/shared reports ResolvedRefs=False: BackendNotFound: so it is.")},
+		{"half an answer", reported(newRoute("web", infra), infra, accepted), wait("Gateway infra/shared has not reported ResolvedRefs yet.")},
 		{"not known", reported(newRoute("web", infra), infra, verdict(gatewayv1.RouteConditionAccepted, "Unknown", gatewayv1.RouteReasonPending, routeGeneration), resolved),
-			wait("Gateway infra/shared has not answered yet whether it is Accepted.")},
+			wait("Gateway infra/shared has not reported Accepted yet.")},
 
-		{"accepted in an older form", reported(newRoute("web", infra), infra, older(accepted), resolved), wait("Gateway infra/shared has not answered yet whether it is Accepted.")},
-		{"refused in an older form", reported(newRoute("web", infra), infra, older(refused), resolved), wait("Gateway infra/shared has not answered yet whether it is Accepted.")},
-		{"resolved in an older form", reported(newRoute("web", infra), infra, accepted, older(resolved)), wait("Gateway infra/shared has not answered yet whether it is ResolvedRefs.")},
+		{"accepted in an older form", reported(newRoute("web", infra), infra, older(accepted), resolved), wait("Gateway infra/shared has not reported Accepted yet.")},
+		{"refused in an older form", reported(newRoute("web", infra), infra, older(refused), resolved), wait("Gateway infra/shared has not reported Accepted yet.")},
+		{"resolved in an older form", reported(newRoute("web", infra), infra, accepted, older(resolved)), wait("Gateway infra/shared has not reported ResolvedRefs yet.")},
 
 		{"all parents", reported(reported(newRoute("web", infra, internal), infra, accepted, resolved), internal, accepted, resolved), yes},
 		{"one parent of two", reported(newRoute("web", infra, internal), infra, accepted, resolved), wait("Gateway shop/internal" + unanswered)},
 		{"one parent refuses", reported(reported(newRoute("web", infra, internal), infra, accepted, resolved), internal, refused),
-			deny("Gateway shop/internal says that it is not Accepted: NotAllowedByListeners: so it is.")},
+			deny("Gateway shop/internal reports Accepted=False: NotAllowedByListeners: so it is.")},
 		{"a refusal counts more than silence", reported(newRoute("web", infra, internal), internal, refused),
-			deny("Gateway shop/internal says that it is not Accepted: NotAllowedByListeners: so it is.")},
+			deny("Gateway shop/internal reports Accepted=False: NotAllowedByListeners: so it is.")},
 		{"two controllers about one parent", reported(reported(newRoute("web", infra), infra, accepted, resolved), infra, accepted, noBackend),
-			deny("Gateway infra/shared says that it is not ResolvedRefs: BackendNotFound: so it is.")},
+			deny("Gateway infra/shared reports ResolvedRefs=False: BackendNotFound: so it is.")},
 		{"a refusal counts more than a missing backend", reported(reported(newRoute("web", internal, infra), internal, accepted, noBackend), infra, refused),
-			deny("Gateway infra/shared says that it is not Accepted: NotAllowedByListeners: so it is.")},
+			deny("Gateway infra/shared reports Accepted=False: NotAllowedByListeners: so it is.")},
 		{"a controller that is gone has left its report", reported(reported(newRoute("web", infra), infra, older(accepted), older(resolved)), infra, accepted, resolved), yes},
 		{"a controller that is gone has accepted", reported(reported(newRoute("web", infra), infra, accepted, resolved), infra, refused),
-			deny("Gateway infra/shared says that it is not Accepted: NotAllowedByListeners: so it is.")},
+			deny("Gateway infra/shared reports Accepted=False: NotAllowedByListeners: so it is.")},
 
 		{"a parent that it does not ask for refuses", reported(reported(newRoute("web", infra), infra, accepted, resolved), internal, refused), yes},
 		{"a parent that it does not ask for accepts", reported(newRoute("web", infra), internal, accepted, resolved), wait("Gateway infra/shared" + unanswered)},
@@ -125,8 +125,8 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 	waits := result(plan.Await, child.Ingress, "web", newIngress("web", true))
 	waits.Desired = nil // Its successor is not there.
 	const host = "HTTPRoute web: "
-	pending := metav1.Condition{Status: "Unknown", Reason: v1.ReasonRoutesPending, Message: host + "it was written just now."}
-	refusal := metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotAccepted, Message: host + "Gateway infra/shared says that it is not Accepted: NotAllowedByListeners: so it is."}
+	pending := metav1.Condition{Status: "Unknown", Reason: v1.ReasonRoutesPending, Message: host + "it was just written; waiting for the Gateway."}
+	refusal := metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotAccepted, Message: host + "Gateway infra/shared reports Accepted=False: NotAllowedByListeners: so it is."}
 	failure := metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "HTTPRoute web-second: something else."}
 	absence := metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: host + "The cluster does not serve HTTPRoute."}
 	denied := keep(reported(newRoute("web", infra), infra, refused))
@@ -146,7 +146,7 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 		{name: "changed just now: what was said is of before", results: []plan.Result{written}, want: pending, reconciling: v1.ReasonRoutesPending},
 		{name: "refused", results: []plan.Result{denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},
 		{name: "a missing backend passes", results: []plan.Result{keep(reported(newRoute("web", infra), infra, accepted, noBackend))},
-			want:        metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotAccepted, Message: host + "Gateway infra/shared says that it is not ResolvedRefs: BackendNotFound: so it is."},
+			want:        metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotAccepted, Message: host + "Gateway infra/shared reports ResolvedRefs=False: BackendNotFound: so it is."},
 			reconciling: v1.ReasonRoutesNotAccepted},
 		{name: "a refusal is worse than a missing backend",
 			results: []plan.Result{keep(reported(newRoute("web-second", infra), infra, accepted, noBackend)), denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},

@@ -71,9 +71,9 @@ func scenarios() []scenario {
 		degraded      = rec + "/" + v1.ReasonPodsUnavailable
 	)
 	return []scenario{
-		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available, of the current revision."},
+		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available at the current revision."},
 		{"scaled to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })),
-			yes, v1.ReasonScaledToZero, "", current, "No pods are asked for"},
+			yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
 		{"on the way to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 1, 1, 0) })),
 			no, v1.ReasonRollingOut, rec, inProgress, ""},
 
@@ -85,7 +85,7 @@ func scenarios() []scenario {
 			in.Results[0].Action, in.Results[0].Fields = plan.Apply, []string{`.spec.template.spec.containers[name="web"].image`}
 		}), no, v1.ReasonRollingOut, rec, inProgress, "was changed"},
 		{"changed, and not observed by Kubernetes", with(deployment(func(d *appsv1.Deployment) { d.Generation = 5 })),
-			no, v1.ReasonRollingOut, rec, inProgress, "has not acted on it yet"},
+			no, v1.ReasonRollingOut, rec, inProgress, "waiting for the Deployment controller"},
 		{"a rollout under way", with(deployment(rollingOut)),
 			no, v1.ReasonRollingOut, rec, inProgress, "2 of 3 pods are updated, 2 available; 2 of an older revision."},
 		{"a rollout that waits for the old pods to go", with(deployment(func(d *appsv1.Deployment) { rollingOut(d); counts(d, 4, 3, 3) })),
@@ -120,7 +120,7 @@ func scenarios() []scenario {
 			`not found. ReplicaSet "web-2" has timed out progressing. 1 of 3 pods are updated`},
 		{"one pod that crashes after the rollout", with(deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) }), withPods(1, crashing)),
 			no, v1.ReasonCrashLooping, degraded, inProgress,
-			"1 of 3 pods, container web: It ended with exit code 3 (Error). 2 of 3 pods are available."},
+			"1 of 3 pods, container web: Exited with code 3 (Error). 2 of 3 pods are available."},
 		{"pods of the old revision crash", with(deployment(rollingOut), withPods(3, crashing), func(in *Input, _ *appsv1.Deployment) {
 			in.Snapshot.Pods[0].ReplicaSet, in.Snapshot.Pods[1].ReplicaSet = "old", "old"
 		}), no, v1.ReasonRollingOut, rec, inProgress, ""},
@@ -134,7 +134,7 @@ func scenarios() []scenario {
 
 		{"paused at rest", with(paused), yes, v1.ReasonReady, "", current, ""},
 		{"paused with a rollout to come", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 0, 3) })),
-			no, v1.ReasonPaused, "", inProgress, "waits for the end of the pause"},
+			no, v1.ReasonPaused, "", inProgress, "Rollout paused"},
 		{"paused before the first pod", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 0, 0, 0) })),
 			no, v1.ReasonPaused, "", inProgress, ""},
 		{"paused, and a pod stopped serving", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) })),
@@ -162,7 +162,7 @@ func scenarios() []scenario {
 			r := service(plan.Hold)
 			r.Fields = []string{".spec.type"}
 			return r
-		}())), no, v1.ReasonContended, stalled, failed, "Others keep changing .spec.type"},
+		}())), no, v1.ReasonContended, stalled, failed, "Another writer keeps changing .spec.type"},
 		{"not permitted", with(replace(failedWith(service(plan.Apply), forbidden(`User "fairlead" cannot patch resource "services" in API group "" in the namespace "shop"`)))),
 			no, v1.ReasonPermissionDenied, stalled, failed, `Service web: services "web" is forbidden: User "fairlead" cannot patch`},
 		{"a child over quota", with(replace(failedWith(service(plan.Create), forbidden("exceeded quota: small, requested: services=1, used: services=5, limited: services=5")))),
@@ -174,8 +174,8 @@ func scenarios() []scenario {
 		{"a write that failed", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away"))))),
 			no, v1.ReasonApplyFailed, rec, inProgress, "etcd is away"},
 		{"a write that lost a race", with(replace(failedWith(service(plan.Apply), apierrors.NewConflict(services, "web", errors.New("modified"))))),
-			no, v1.ReasonApplying, rec, inProgress, "at the same time"},
-		{"a child deleted by others", with(replace(service(plan.Wait))), no, v1.ReasonApplying, rec, inProgress, "being deleted by others"},
+			no, v1.ReasonApplying, rec, inProgress, "Write conflict"},
+		{"a child deleted by others", with(replace(service(plan.Wait))), no, v1.ReasonApplying, rec, inProgress, "will be recreated"},
 		{"the worst of several", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away")))), func(in *Input, _ *appsv1.Deployment) {
 			r := result(plan.Refuse, child.ConfigMap, "web-config", nil)
 			r.Reason = "an object of this name exists"
@@ -203,11 +203,11 @@ func scenarios() []scenario {
 		{"observed, and no Deployment", with(observe, noDeployment, func(in *Input, _ *appsv1.Deployment) {
 			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
 		}),
-			no, v1.ReasonDrifted, "", inProgress, "reconcilePolicy Observe makes none"},
+			no, v1.ReasonDrifted, "", inProgress, "reconcilePolicy Observe creates none"},
 		{"observed, and its Deployment is being deleted", with(observe, func(in *Input, d *appsv1.Deployment) {
 			d.DeletionTimestamp = &metav1.Time{Time: noon}
 			in.Results[0].Action = plan.Wait
-		}), no, v1.ReasonApplying, rec, inProgress, "being deleted by others"},
+		}), no, v1.ReasonApplying, rec, inProgress, "is deleting"},
 		{"observed, and a foreign object", with(observe, replace(service(plan.Refuse))), no, v1.ReasonConflict, stalled, failed, ""},
 	}
 }

@@ -19,38 +19,36 @@ import (
 
 // Input is everything that a status is computed from.
 type Input struct {
-	// Snapshot is what was seen before anything was done: the Application, with the status that
-	// was written last, and its live children.
+	// Snapshot is the state before the sync changed anything: the Application with its last status, and its live
+	// children.
 	Snapshot child.Snapshot
-	// Health is how the rollout stood then.
+	// Health is the health of the rollout in the snapshot.
 	Health health.Rollout
-	// Results are what was done, one for each child, in order. They are empty while the spec is
-	// invalid or the Application is being deleted. With reconcilePolicy Observe they are the
-	// steps of the plan, of which none was done.
+	// Results has one result for each child, in order. It is empty while the spec is invalid or the Application is
+	// being deleted. With reconcilePolicy Observe it has the steps of the plan, none of which was done.
 	Results []plan.Result
-	// Invalid is why the spec is refused; nothing was planned then.
+	// Invalid has the errors of a spec that was refused; then there is no plan.
 	Invalid field.ErrorList
-	// InvalidReason is the reason to give for Invalid. Empty: v1.ReasonInvalid.
+	// InvalidReason is the reason for Invalid; by default v1.ReasonInvalid.
 	InvalidReason string
-	// Missing says which ConfigMaps, Secrets or keys the pods need that are not there; "" if none.
+	// Missing is a message about missing ConfigMaps, Secrets or keys that the pods need; "" if none is missing.
 	Missing string
-	// Unfollowed says of which of them a change replaces no pods, and why; "" if of none.
-	Unfollowed string
+	// Unwatched is a message about ConfigMaps and Secrets whose changes do not roll the pods; "" if there are none.
+	Unwatched string
 	// Revision has the numbers of the revisions after this sync, and RolledBack is the condition about
 	// them, or nil if it does not apply.
 	Revision   v1.RevisionStatus
 	RolledBack *metav1.Condition
-	// Unowned is why children do not have the owner that deletionPolicy asks for. While the Application is being
-	// deleted, it waits for them.
+	// Unowned has the errors of children without the owner that deletionPolicy asks for. The deletion of the
+	// Application waits for them.
 	Unowned map[child.Ref]error
-	// URLs are ServedURLs, of a sync that came as far as a plan.
+	// URLs are the ServedURLs of a sync with a plan.
 	URLs []string
-	// Autoscaled is true if a HorizontalPodAutoscaler is among what was rendered.
+	// Autoscaled is true if a HorizontalPodAutoscaler was rendered.
 	Autoscaled bool
 }
 
-// Compute returns the status of the Application, after a sync and before its status is
-// written. What it returns shares nothing with the input that a caller could change.
+// Compute returns the status of the Application after a sync. The result shares no mutable memory with the input.
 func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	application := in.Snapshot.Application
 	children := assessAll(in)
@@ -74,20 +72,19 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	}
 }
 
-// summary is what Ready, Reconciling and Stalled say. It is ready, or else at most one of
-// reconciling and stalled.
+// summary is the content of Ready, Reconciling and Stalled. It is ready, or else at most one of reconciling and stalled.
 type summary struct {
 	ready       bool
 	reconciling bool
 	stalled     bool
 	reason      string
 	message     string
-	// stage is the reason of Reconciling or Stalled, where it is another one.
+	// stage is the reason of Reconciling or Stalled, if it differs.
 	stage string
 }
 
-// summarize picks what matters most to a person: first what keeps anything from being done,
-// then children that could not be written, then the pods.
+// summarize selects what matters most to a user: first what stops the whole sync, then children that could not be
+// written, then the pods.
 func summarize(in Input, children []assessment, p pods) summary {
 	if in.deleting() {
 		return summarizeDeletion(in)
@@ -96,36 +93,35 @@ func summarize(in Input, children []assessment, p pods) summary {
 		return summary{stalled: true, reason: cmp.Or(in.InvalidReason, v1.ReasonInvalid), message: invalidMessage(in.Invalid)}
 	}
 	workload := summarizePods(in, p)
-	written, troubled := summarizeResults(children)
+	written, blocked := summarizeResults(children)
 	if in.Missing != "" && !written.stalled {
 		return summarizeMissing(in)
 	}
-	if !troubled {
+	if !blocked {
 		if routes, off := summarizeRoutes(children); off && workload.ready {
 			return routes
 		}
 		return workload
 	}
-	// While a write is retried, pods that wait for a person come first; but not if the
-	// Deployment is what could not be written, since the new one may be the cure.
+	// While the controller retries a write, pods that wait for a user come first; but not if the Deployment could not
+	// be written, since the new one may fix them.
 	if p.isApplied(in) && written.reconciling && workload.stalled {
 		return workload
 	}
 	return written
 }
 
-// planned tells whether this sync came as far as a plan. If not, what the last one found out
-// about the children still holds.
+// planned reports whether this sync has a plan. Without one, the last status of the children stays.
 func (in Input) planned() bool { return len(in.Results) > 0 }
 
 func (in Input) deleting() bool { return in.Snapshot.Application.DeletionTimestamp != nil }
 
-// observing tells that the plan was not carried out, because reconcilePolicy says so.
+// observing reports whether reconcilePolicy Observe kept the sync from executing the plan.
 func (in Input) observing() bool {
 	return in.Snapshot.Application.Spec.ReconcilePolicy == v1.ReconcileObserve
 }
 
-// result returns what was done about one child.
+// result returns the result of one child.
 func (in Input) result(ref child.Ref) (plan.Result, bool) {
 	for _, result := range in.Results {
 		if result.Ref == ref {
@@ -135,9 +131,9 @@ func (in Input) result(ref child.Ref) (plan.Result, bool) {
 	return plan.Result{}, false
 }
 
-// ours tells whether the live child of that name is the Application's. The plan has found that
-// out; without one it is asked anew.
-func (in Input) ours(ref child.Ref) bool {
+// owns reports whether the live child of that name is the Application's, as the plan decided; without a plan it decides
+// itself.
+func (in Input) owns(ref child.Ref) bool {
 	live, found := in.Snapshot.Children[ref]
 	if !found {
 		return false
@@ -148,8 +144,8 @@ func (in Input) ours(ref child.Ref) bool {
 	return child.OwnedBy(live, in.Snapshot.Application) || child.IsOrphaned(in.Snapshot.Application, ref, live)
 }
 
-// known is what the last status said about the child; the zero value if nothing.
-func (in Input) known(ref child.Ref) v1.ResourceStatus {
+// lastResource returns the child in the last status, or the zero value.
+func (in Input) lastResource(ref child.Ref) v1.ResourceStatus {
 	for _, resource := range in.Snapshot.Application.Status.Resources {
 		if resource.Group == ref.Kind.Group && resource.Kind == ref.Kind.Kind && resource.Name == ref.Name {
 			return resource
@@ -165,8 +161,8 @@ func urls(in Input) []string {
 	return boundedURLs(in.URLs)
 }
 
-// image is what runs: that of the live Deployment, not of the spec, since with an invalid spec
-// or reconcilePolicy Observe the two differ. It changes when a rollout is complete.
+// image returns the running image. It is that of the live Deployment, since the spec may be invalid or only observed, and
+// changes when a rollout is complete.
 func image(in Input, p pods) string {
 	if p.Complete {
 		for _, container := range p.Deployment.Spec.Template.Spec.Containers {

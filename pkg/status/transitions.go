@@ -14,20 +14,18 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Transition is something that happened between two statuses and is worth an Event.
+// Transition is a change between two statuses that deserves an Event.
 type Transition struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
 	Type    string
 	Reason  string
 	Message string
-	// Related is the child that it is about, or nil. Its namespace is the Application's, and
-	// left empty.
+	// Related is the child that it is about, or nil. Its namespace, which is the Application's, is empty.
 	Related *child.Ref
 }
 
-// Transitions lists what happened between the old status and the new one, the worst first. It
-// is asked after the new status was written. On its way to ready, a new Application has only
-// one to tell: that it is ready.
+// Transitions returns the transitions from the old status to the new one, the worst first. Call it after the new status
+// was written. A new Application that becomes ready has only one: that it is ready.
 func Transitions(old, new v1.ApplicationStatus) []Transition {
 	var list []Transition
 	for _, resource := range new.Resources {
@@ -39,11 +37,11 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 		}
 	}
 	if stalled := began(old, new, v1.ConditionStalled); stalled != nil {
-		// A conflict was told above, child by child.
+		// The loop above has reported each conflict.
 		if stalled.Reason != v1.ReasonConflict || len(list) == 0 {
 			list = append(list, warning(stalled.Reason, stalled.Message, cause(new, stalled.Reason)))
 		}
-	} else if ready := newTrouble(old, new); ready != nil {
+	} else if ready := newProblem(old, new); ready != nil {
 		list = append(list, warning(ready.Reason, ready.Message, cause(new, ready.Reason)))
 	}
 	if drifted := began(old, new, v1.ConditionDrifted); drifted != nil {
@@ -73,10 +71,9 @@ func began(old, new v1.ApplicationStatus, kind string) *metav1.Condition {
 	return is
 }
 
-// newTrouble returns the condition Ready if the pods came into trouble which Kubernetes may
-// still get over by itself. Pods that do not serve are trouble only where they did: a rollout,
-// and a scale-up, pass through the same.
-func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
+// newProblem returns the condition Ready if the pods have a new problem that Kubernetes may still resolve. Unavailable
+// pods are a problem only if they were available: a rollout and a scale-up pass through the same state.
+func newProblem(old, new v1.ApplicationStatus) *metav1.Condition {
 	is := meta.FindStatusCondition(new.Conditions, v1.ConditionReady)
 	if is == nil || is.Status == metav1.ConditionTrue {
 		return nil
@@ -86,7 +83,7 @@ func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
 		return nil
 	}
 	switch is.Reason {
-	case v1.ReasonDeleting, // A deletion that is not held up is never said.
+	case v1.ReasonDeleting, // A deletion that need not wait never has this reason.
 		v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure,
 		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
 		v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting, v1.ReasonNodeLost:
@@ -99,8 +96,8 @@ func newTrouble(old, new v1.ApplicationStatus) *metav1.Condition {
 	return nil
 }
 
-// cause is the child that keeps the Application from being ready for that reason: the first
-// that could not be written, or else the Deployment, whose pods have the trouble.
+// cause returns the child that keeps the Application from being ready for that reason: the first one that could not be
+// written, or else the Deployment.
 func cause(status v1.ApplicationStatus, reason string) *child.Ref {
 	if reason == v1.ReasonInvalid || reason == v1.ReasonRouteConflict || reason == v1.ReasonDeleting {
 		return nil

@@ -44,7 +44,7 @@ func TestTransitions(t *testing.T) {
 	chart := service(plan.Refuse)
 	chart.Ref = ref(child.Ingress, "web-public")
 	denied := with(replace(failedWith(service(plan.Apply), apierrors.NewForbidden(services, "web", errOther))))
-	atRest, rolling, late := settled(), deployment(rollingOut), deployment(timedOut)
+	isSteady, rolling, late := settled(), deployment(rollingOut), deployment(timedOut)
 	unavailable := deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 1) })
 	failing := func(d *appsv1.Deployment) {
 		rollingOut(d)
@@ -71,17 +71,17 @@ func TestTransitions(t *testing.T) {
 		want     []string
 	}{
 		{"new", nil, &rolling, nil},
-		{"new and ready", nil, &atRest, []string{"Normal Ready"}},
-		{"ready", &rolling, &atRest, []string{"Normal Ready"}},
-		{"still ready", &atRest, &atRest, nil},
+		{"new and ready", nil, &isSteady, []string{"Normal Ready"}},
+		{"ready", &rolling, &isSteady, []string{"Normal Ready"}},
+		{"still ready", &isSteady, &isSteady, nil},
 		{"scaled to zero", &rolling, &zero, []string{"Normal ScaledToZero"}},
-		{"ready, and then zero", &atRest, &zero, nil},
-		{"a new rollout", &atRest, &rolling, nil},
+		{"ready, and then zero", &isSteady, &zero, nil},
+		{"a new rollout", &isSteady, &rolling, nil},
 		{"past the deadline", &rolling, &late, []string{"Warning ProgressDeadlineExceeded Deployment v1 web"}},
 		{"still past the deadline", &late, &late, nil},
 		{"stalled for another reason", &late, &denied, []string{"Warning PolicyDenied Service v1 web"}},
 		{"not stalled any more", &late, &rolling, nil},
-		{"pods stopped serving", &atRest, &unavailable, []string{"Warning PodsUnavailable Deployment v1 web"}},
+		{"pods stopped serving", &isSteady, &unavailable, []string{"Warning PodsUnavailable Deployment v1 web"}},
 		{"pods never served", &rolling, &unavailable, nil},
 		{"pods cannot be made", &rolling, &overQuota, []string{"Warning QuotaExceeded Deployment v1 web"}},
 		{"pods still cannot be made", &overQuota, &overQuota, nil},
@@ -90,13 +90,13 @@ func TestTransitions(t *testing.T) {
 		{"it still cannot", &unpulled, &unpulled, nil},
 		{"it cannot be pulled past the deadline", &unpulled, &unpulledLate, []string{"Warning ProgressDeadlineExceeded Deployment v1 web"}},
 		{"an image can be pulled again", &unpulled, &rolling, nil},
-		{"a foreign object", &atRest, &conflict, []string{"Warning Conflict Service v1 web"}},
+		{"a foreign object", &isSteady, &conflict, []string{"Warning Conflict Service v1 web"}},
 		{"one more", &conflict, &conflicts, []string{"Warning Conflict Ingress v1 web-public"}},
 		{"one less", &conflicts, &conflict, nil},
-		{"drift", &atRest, &drifted, []string{"Warning Drifted"}},
+		{"drift", &isSteady, &drifted, []string{"Warning Drifted"}},
 		{"still drift", &drifted, &drifted, nil},
-		{"invalid", &atRest, &invalid, []string{"Warning Invalid"}},
-		{"a write that is retried", &atRest, &broken, nil},
+		{"invalid", &isSteady, &invalid, []string{"Warning Invalid"}},
+		{"a write that is retried", &isSteady, &broken, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -13,9 +13,8 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// ServedURLs are the addresses that Ingresses and HTTPRoutes of the Application serve after a sync: what was
-// rendered, where it was applied, in the order of the spec; else what is live, though the spec asks for
-// something else. An object of others has none, whatever its name.
+// ServedURLs returns the addresses that Ingresses and HTTPRoutes of the Application serve after a sync: the rendered ones
+// of applied children, in the order of the spec; otherwise those of live children. Foreign objects have none.
 func ServedURLs(snapshot child.Snapshot, results []plan.Result, rendered []child.Addresses) []string {
 	in := Input{Snapshot: snapshot, Results: results}
 	var urls []string
@@ -55,19 +54,19 @@ func (in Input) serves(ref child.Ref) bool {
 	return found && result.Err == nil && (result.Action == plan.Keep || !in.observing() && (result.Action == plan.Create || result.Action == plan.Apply))
 }
 
-// liveURLs are those of a child as it was seen, unless the sync has deleted it.
+// liveURLs returns those of a live child, unless the sync has deleted it.
 func (in Input) liveURLs(ref child.Ref) []string {
 	if result, found := in.result(ref); found && result.Action == plan.Delete && result.Err == nil && !in.observing() {
 		return nil
 	}
-	if !in.ours(ref) {
+	if !in.owns(ref) {
 		return nil
 	}
 	return child.LiveURLs(in.Snapshot.Children[ref], in.knownHTTPS)
 }
 
-// knownHTTPS reports whether the last status had the address by HTTPS. An HTTPRoute does not say: its
-// Gateway has the certificate.
+// knownHTTPS reports whether the last status had the address with HTTPS. The HTTPRoute does not say: its Gateway has the
+// certificate.
 func (in Input) knownHTTPS(hostname string, path v1.RoutePath) bool {
 	return slices.Contains(in.Snapshot.Application.Status.URLs, child.URL(true, hostname, path))
 }

@@ -32,7 +32,7 @@ var (
 // oneReady is where most Applications end.
 var oneReady = standing{
 	ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving,
-	message: "1 pod is available, of the current revision.",
+	message: "1 pod is available at the current revision.",
 }
 
 func rollingOut(message string, others []string) standing {
@@ -98,18 +98,18 @@ func TestStatusOfPods(t *testing.T) {
 		"scaled-to-zero": {
 			{applySpec("replicas: 0"), standing{
 				ready: "True/ScaledToZero", kstatus: kstatus.CurrentStatus, others: serving,
-				message: "No pods are asked for, and none runs.",
+				message: "Scaled to zero.",
 			}},
 			{editing(func(spec *v1.ApplicationSpec) { spec.Replicas = new(int32(1)) }), oneReady},
 		},
 		"slow-start": {
 			{applySpec("replicas: 2, " + misbehaving("slow-start")), rollingOut("All 2 pods are updated, 0 available.", starting)},
-			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available, of the current revision."}},
+			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available at the current revision."}},
 			{
 				editing(func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" }),
 				rollingOut("1 of 2 pods are updated, 2 available; 2 of an older revision.", replacing),
 			},
-			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available, of the current revision."}},
+			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available at the current revision."}},
 		},
 		"image-pull-error": {
 			{applySpec("progressDeadlineSeconds: 5, " + misbehaving("image-pull-error")), because("ImagePullFailed", stillRolling,
@@ -117,7 +117,7 @@ func TestStatusOfPods(t *testing.T) {
 				notServing("ImagePullFailed", progresses)...)},
 			{problem("ImagePullFailed", "image-pull-error", "registry.example.com/web:1: not found"), because("ImagePullFailed", neverWorked,
 				`has timed out progressing. 1 pod is updated, 0 available.`, notServing("ImagePullFailed", isLate)...)},
-			{editing(behave), rollingOut("The Deployment was changed; its pods follow.", changed)},
+			{editing(behave), rollingOut("The Deployment was changed; rolling out.", changed)},
 			{nil, oneReady},
 		},
 		"image-pull-error-in-a-rollout": {
@@ -130,13 +130,13 @@ func TestStatusOfPods(t *testing.T) {
 		},
 		"crash-loop": {
 			{applySpec("progressDeadlineSeconds: 5, replicas: 2, " + misbehaving("crash-loop")), because("CrashLooping", stillRolling,
-				"All 2 pods, container crash-loop: It ended with exit code 1 (Error). All 2 pods are updated, 0 available.", notServing("CrashLooping", progresses)...)},
+				"All 2 pods, container crash-loop: Exited with code 1 (Error). All 2 pods are updated, 0 available.", notServing("CrashLooping", progresses)...)},
 			{nil, because("CrashLooping", neverWorked, "All 2 pods are updated, 0 available.", notServing("CrashLooping", isLate)...)},
 			{editing(func(spec *v1.ApplicationSpec) { behave(spec); spec.Replicas = new(int32(1)) }), oneReady},
 		},
 		"readiness-failing": {
 			{applySpec(misbehaving("readiness-failing")), rollingOut("1 pod is updated, 0 available.", starting)},
-			{nil, because("ReadinessFailing", stillRolling, "1 pod, container readiness-failing: It runs, but is not ready, since 20", notServing("ReadinessFailing", progresses)...)},
+			{nil, because("ReadinessFailing", stillRolling, "1 pod, container readiness-failing: Running, but not ready since 20", notServing("ReadinessFailing", progresses)...)},
 			{editing(behave), oneReady},
 		},
 		"unschedulable": {
@@ -154,7 +154,7 @@ func TestStatusOfPods(t *testing.T) {
 		"one-of-two-crashes": {
 			{applySpec("replicas: 2"), allReady(2)},
 			{func(e *env, name string) { crashOne(e, name) }, because("CrashLooping", wasComplete,
-				"1 of 2 pods, container one-of-two-crashes: It ran out of memory (OOMKilled, exit code 137). 1 of 2 pods are available.",
+				"1 of 2 pods, container one-of-two-crashes: Out of memory (OOMKilled, exit code 137). 1 of 2 pods are available.",
 				"Available=False/CrashLooping", "Progressing=True/NewReplicaSetAvailable")},
 			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, allReady(2)},
 		},
@@ -162,19 +162,19 @@ func TestStatusOfPods(t *testing.T) {
 			{applySpec(""), oneReady},
 			// Not ready, although its kubelet said so of all containers: this is what becomes of the pods of a lost node.
 			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionFalse) }, because("NodeLost", wasComplete,
-				"1 pod: The node of the pod does not answer since 20", "Available=False/NodeLost", "Progressing=True/NewReplicaSetAvailable")},
+				"1 pod: The pod's node has been unreachable since 20", "Available=False/NodeLost", "Progressing=True/NewReplicaSetAvailable")},
 			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, oneReady},
 		},
 		// As a kubelet says it while it waits for a volume: the pod has a node, and no sandbox.
 		"volume-not-mounting": {
 			{applySpec(""), oneReady},
 			{holdVolumes, because("VolumeNotMounting", wasComplete,
-				"1 pod: It has a node, but since 20", "Available=False/VolumeNotMounting", "Progressing=True/NewReplicaSetAvailable")},
+				"1 pod: Scheduled, but since 20", "Available=False/VolumeNotMounting", "Progressing=True/NewReplicaSetAvailable")},
 			{func(e *env, name string) { setPodsReady(e, name, corev1.ConditionTrue) }, oneReady},
 		},
 		"paused": {
 			{applySpec("paused: true, progressDeadlineSeconds: 3"), standing{
-				ready: "False/Paused", kstatus: kstatus.InProgressStatus, message: "A rollout waits for the end of the pause. 0 of 1 pods are updated, 0 available.",
+				ready: "False/Paused", kstatus: kstatus.InProgressStatus, message: "Rollout paused by spec.paused. 0 of 1 pods are updated, 0 available.",
 				others: []string{"Available=False/MinimumReplicasUnavailable", "Progressing=Unknown/DeploymentPaused", "Paused=True/Paused"},
 			}},
 			{editing(func(spec *v1.ApplicationSpec) { spec.Paused = nil }), oneReady},
@@ -183,7 +183,7 @@ func TestStatusOfPods(t *testing.T) {
 				others: []string{"Available=True/MinimumReplicasAvailable", "Progressing=Unknown/DeploymentPaused", "Paused=True/Paused"},
 			}},
 			{editing(func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" }), standing{
-				ready: "False/Paused", kstatus: kstatus.InProgressStatus, message: "A rollout waits for the end of the pause. 0 of 1 pods are updated, 1 available; 1 of an older revision.",
+				ready: "False/Paused", kstatus: kstatus.InProgressStatus, message: "Rollout paused by spec.paused. 0 of 1 pods are updated, 1 available; 1 of an older revision.",
 				others: []string{"Available=True/MinimumReplicasAvailable", "Progressing=Unknown/DeploymentPaused", "Paused=True/Paused"},
 			}},
 			{editing(func(spec *v1.ApplicationSpec) { spec.Paused = new(false) }), oneReady},
@@ -234,7 +234,7 @@ func TestOldPodsDoNotCount(t *testing.T) {
 func allReady(pods int) standing {
 	return standing{
 		ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving,
-		message: fmt.Sprintf("All %d pods are available, of the current revision.", pods),
+		message: fmt.Sprintf("All %d pods are available at the current revision.", pods),
 	}
 }
 
