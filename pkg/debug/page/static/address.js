@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// What is selected is in the address, so that it can be sent to somebody, and the browser's back button works.
+// The address contains the selection, so that you can share it and the browser's back button works.
 
 export function hashOf(selected) {
   if (selected?.stage) return `#stage=${encodeURIComponent(selected.stage)}`;

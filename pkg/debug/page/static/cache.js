@@ -26,7 +26,7 @@ export function Cache({ state, act }) {
         <input id="cache-value" type="search" placeholder="Value, e.g. shop/web" value=${cache.value} spellcheck=${false} onChange=${(event) => act(change, { value: event.target.value.trim() })} />`}
     </form>
     ${fetched.error && html`<p class="muted">${fetched.error}</p>`}
-    ${!fetched.error && !fetched.data && html`<p class="muted">Asking…</p>`}
+    ${!fetched.error && !fetched.data && html`<p class="muted">Loading…</p>`}
     ${fetched.data?.objects && (cache.object ? html`<${One} state=${state} act=${act} />` : html`<${All} state=${state} act=${act} resource=${chosen} />`)}`;
 }
 

@@ -53,7 +53,7 @@ export class Drawing extends Component {
         <text class="group-title" x=${plan.group.x + 14} y=${plan.group.y + 21}>syncHandler</text>
         ${plan.links.map((link) => html`<${Link} link=${link} rate=${state.stages.get(link.id)?.rate} moves=${moves} />`)}
         <path class="link returns" d=${plan.returns.path} marker-end="url(#arrow)" />
-        <text class="label" x=${plan.returns.label.x} y=${plan.returns.label.y} text-anchor="middle">${count(state.queue.delayed)} come back later</text>
+        <text class="label" x=${plan.returns.label.x} y=${plan.returns.label.y} text-anchor="middle">${count(state.queue.delayed)} delayed</text>
         <${Server} box=${plan.api} roomy=${plan.roomy} />
         ${stages.map(({ id }) => html`<${Node} key=${id} id=${id} box=${nodes.get(id)} stage=${state.stages.get(id)} queue=${state.queue}
           selected=${state.selected?.stage === id} here=${at === id} onSelect=${() => act(select, { stage: id })} />`)}

@@ -40,5 +40,5 @@ function Connection({ state }) {
   const shown = connection.state === "live" && paused ? "paused" : connection.state;
   const text = { connecting: "Connecting", live: "Live", lost: "Reconnecting", paused: "Paused" }[shown];
   return html`<p class="connection ${shown}"><span class="dot" aria-hidden="true"></span>${text}
-    ${state.instance && html`<span class="muted small">${state.working ? "this replica works" : "standby: another replica works"}<span class="started"> · started ${distance(state.started, state.time)}</span></span>`}</p>`;
+    ${state.instance && html`<span class="muted small">${state.working ? "active" : "standby: another replica is active"}<span class="started"> · started ${distance(state.started, state.time)}</span></span>`}</p>`;
 }

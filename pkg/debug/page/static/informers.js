@@ -13,7 +13,7 @@ export function Informers({ state }) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Informers"><table>
     <thead><tr><th scope="col">Resource</th><th scope="col">State</th><th scope="col" class="number">Objects</th><th scope="col" class="number">In the FIFO</th>
       <th scope="col" class="number">Events</th><th scope="col" class="number">Bookmarks</th><th scope="col" class="number">Lists, watches</th><th scope="col" class="number">410s</th>
-      <th scope="col" class="number">Read</th><th scope="col">Last heard</th></tr></thead>
+      <th scope="col" class="number">Read</th><th scope="col">Last event</th></tr></thead>
     <tbody>${shown.map((one) => html`<tr key=${`${one.resource} ${one.role} ${one.namespace}`}>
       <th scope="row"><span class="ink">${one.resource}</span> <span class="muted">${one.role}${one.namespace ? ` in ${one.namespace}` : ""}</span></th>
       <td><span class="badge ${tones[one.state] ?? ""}">${one.state}</span>${one.error && html`<span class="error">${one.error}</span>`}</td>

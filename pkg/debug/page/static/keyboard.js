@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Shortcuts. Everything can be reached with Tab too; these save the way.
+// Shortcuts. Tab reaches everything too.
 import { jump, select, step, togglePause } from "./model.js";
 import { shownEvents } from "./filter.js";
 

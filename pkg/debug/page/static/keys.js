@@ -18,7 +18,7 @@ export function Keys({ state, act }) {
     ${failing.length > 0 && html`<h2 class="bad">Failing <span class="badge bad">${count(failing.length)}</span></h2>
       <ul class="failing">${failing.map((key) => html`<${Row} key=${nameOf(key)} name=${key} current=${followed === nameOf(key)} onFollow=${follow}
         tone="bad" mark=${`${key.failures || 1}×`} text=${key.error || key.verdict} more=${key.due && `${key.verdict} · again ${distance(key.due, state.time)}`} />`)}</ul>`}
-    <h2>Recently moved</h2>
+    <h2>Recent</h2>
     ${recent.length === 0 && html`<p class="muted small empty">${total === 0 && state.instance ? "No key has moved yet that fits." : ""}</p>`}
     <ul>${recent.map((event) => html`<${Row} key=${nameOf(event.key)} name=${event.key} current=${followed === nameOf(event.key)} onFollow=${follow}
       tone=${tone(event)} mark=${distance(event.time, state.time)} text=${sentence(event)} />`)}</ul>
@@ -36,7 +36,7 @@ function Row({ name, current, onFollow, tone: color, mark, text, more }) {
   </button></li>`;
 }
 
-/** Keys at rest are only asked for when somebody looks for them. */
+/** Idle keys are only fetched when the filter names them. */
 class Others extends Component {
   constructor() {
     super();

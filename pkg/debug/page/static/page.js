@@ -32,7 +32,7 @@ export function Page({ state, act }) {
       ${state.paused && html`<${History} state=${state} act=${act} at=${at} />`}
       <div class="columns">
         <${Keys} state=${state} act=${act} />
-        <section class="card panel" id="selected" tabindex="-1" aria-label="What is selected"><${Selected} state=${state} act=${act} at=${at} /></section>
+        <section class="card panel" id="selected" tabindex="-1" aria-label="Selection"><${Selected} state=${state} act=${act} at=${at} /></section>
       </div>
     </main>
     <footer class="muted small">

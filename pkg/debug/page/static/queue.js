@@ -7,13 +7,13 @@ import { clock, count, distance, nameOf, words } from "./format.js";
 import { select } from "./model.js";
 import { keyFits } from "./filter.js";
 
-const titles = { ready: "Ready, in their order", processing: "Worked on", delayed: "Coming back later" };
+const titles = { ready: "Ready, in order", processing: "Processing", delayed: "Delayed" };
 const counted = { ready: "ready", processing: "processing", delayed: "delayed" };
 
 export function Queue({ state, act, parts }) {
   const { data, error } = state.fetched;
   if (error && !data) return html`<p class="muted">${error}</p>`;
-  if (!data?.counts) return html`<p class="muted">Asking…</p>`;
+  if (!data?.counts) return html`<p class="muted">Loading…</p>`;
   return parts.map((part) => {
     const keys = data[part].filter((key) => keyFits(state.filter, key));
     const total = data.counts[counted[part]];

@@ -46,10 +46,10 @@ function Numbers({ stage, unit }) {
   if (!stage) return null;
   const { latency, counts } = stage;
   return html`<dl class="numbers">
-    <div><dt>${unit} since the start</dt><dd class="number">${count(stage.total)}</dd></div>
+    <div><dt>${unit} since start</dt><dd class="number">${count(stage.total)}</dd></div>
     <div><dt>per second</dt><dd class="number">${rate(stage.rate)}</dd></div>
-    ${latency && html`<div><dt>half within</dt><dd class="number">${duration(latency.median)}</dd></div>
-      <div><dt>99 of 100 within</dt><dd class="number">${duration(latency.p99)}</dd></div>
+    ${latency && html`<div><dt>median</dt><dd class="number">${duration(latency.median)}</dd></div>
+      <div><dt>p99</dt><dd class="number">${duration(latency.p99)}</dd></div>
       <div><dt>longest</dt><dd class="number">${duration(latency.max)}</dd></div>`}
   </dl>
   ${counts?.length > 0 && html`<ul class="counts">${counts.map(({ label, total }) => html`<li><span>${words(label)}</span> <strong class="number">${count(total)}</strong></li>`)}</ul>`}`;

@@ -66,7 +66,7 @@ export const stages = [
     code: [["pkg/controller/observe.go", "from the caches to a snapshot"], ["docs/informers/07-lister/README.md", "explains it, with a lab"]],
   },
   {
-    id: "consistency", title: "Caches current?", unit: "answers",
+    id: "consistency", title: "Consistency", unit: "answers",
     text: [
       "Caches lag behind the API server. If they have not seen what the last sync of this key wrote, a decision would repeat that write. So the sync ends here and comes back when the caches have caught up.",
     ],

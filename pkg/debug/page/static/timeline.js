@@ -18,7 +18,7 @@ export function KeyPanel({ state, act, at }) {
   const timeline = fetched.data?.syncs ? fetched.data : null;
   return html`
     <div class="panel-head"><h2 class="panel-title mono">${nameOf(selected.key)}</h2><button class="plain" onClick=${() => act(select, null)} aria-label="Close ${nameOf(selected.key)}">✕</button></div>
-    ${!timeline && html`<p class="muted">${fetched.error || "Asking…"}</p>`}
+    ${!timeline && html`<p class="muted">${fetched.error || "Loading…"}</p>`}
     ${timeline && html`<${Standing} key=${"standing"} timeline=${timeline} now=${state.time || timeline.time} /><${Syncs} timeline=${timeline} at=${at} only=${state.onlyWrites} act=${act} />`}`;
 }
 

@@ -10,10 +10,10 @@ import { stages } from "./stages.js";
 /** Only a visible table has buttons: nobody should tab into what cannot be seen. */
 export function Twin({ state, act, visible }) {
   return html`<div class=${visible ? "twin" : "twin unseen"}><table>
-    <caption class="unseen">The pipeline: what goes through each stage and what is in it. In the order of the flow; the outcome leads back to the queue.</caption>
+    <caption class="unseen">The pipeline: rates and contents of each stage, in the order of the flow. The outcome leads back to the queue.</caption>
     <thead><tr>
-      <th scope="col">Stage</th><th scope="col" class="number">In it now</th><th scope="col" class="number">Per second</th>
-      <th scope="col" class="number">Since the start</th><th scope="col" class="number">Median</th><th scope="col" class="number">99 of 100 within</th>
+      <th scope="col">Stage</th><th scope="col" class="number">Contents</th><th scope="col" class="number">Per second</th>
+      <th scope="col" class="number">Since start</th><th scope="col" class="number">Median</th><th scope="col" class="number">p99</th>
     </tr></thead>
     <tbody>${stages.map(({ id, title, unit, depth }) => {
     const stage = state.stages.get(id);
