@@ -107,23 +107,22 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 
 func (o *options) validate() error {
 	var errs []error
-	if o.applications < 10 || o.applications > 100_000 {
-		errs = append(errs, fmt.Errorf("-n is %d, but must be between 10 and 100000", o.applications))
-	}
-	if o.repeats < 1 {
-		errs = append(errs, fmt.Errorf("-repeats is %d, but must be at least 1", o.repeats))
-	}
-	if o.expensive < 1 || o.expensive > 1000 {
-		errs = append(errs, fmt.Errorf("-expensive is %d, but must be between 1 and 1000", o.expensive))
-	}
-	if o.workers < 1 || o.workers > 1000 {
-		errs = append(errs, fmt.Errorf("-workers is %d, but must be between 1 and 1000", o.workers))
+	for _, number := range []struct {
+		flag               string
+		value, least, most int
+	}{
+		{"-n", o.applications, 10, 100_000},
+		{"-repeats", o.repeats, 1, 1000},
+		{"-expensive", o.expensive, 1, 1000},
+		{"-workers", o.workers, 1, 1000},
+		{"-edits", o.edits, 1, 100_000},
+	} {
+		if number.value < number.least || number.value > number.most {
+			errs = append(errs, fmt.Errorf("%s is %d, but must be between %d and %d", number.flag, number.value, number.least, number.most))
+		}
 	}
 	if o.step < time.Second {
 		errs = append(errs, fmt.Errorf("-step is %s, but must be at least 1s", o.step))
-	}
-	if o.edits < 1 {
-		errs = append(errs, fmt.Errorf("-edits is %d, but must be at least 1", o.edits))
 	}
 	for _, goal := range o.goals {
 		if !slices.Contains(goalNames, goal) {

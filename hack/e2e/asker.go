@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -46,23 +47,29 @@ func newClient() *http.Client {
 }
 
 func ask(ctx context.Context, client *http.Client, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return "", err
-	}
-	response, err := client.Do(request)
+	response, err := get(ctx, client, url, nil)
 	if err != nil {
 		return "", err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+// get returns a response with status 200, whose body the caller closes.
+func get(ctx context.Context, client *http.Client, url string, header http.Header) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(body)))
+	maps.Copy(request.Header, header)
+	response, err := client.Do(request)
+	if err != nil || response.StatusCode == http.StatusOK {
+		return response, err
 	}
-	return string(body), nil
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	return nil, errors.Join(fmt.Errorf("GET %s: %s: %s", url, response.Status, strings.TrimSpace(string(body))), err)
 }
 
 func (a *answers) record(body string, err error) {

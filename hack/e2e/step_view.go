@@ -95,7 +95,7 @@ func samePage(ctx context.Context, url string) (files int, err error) {
 			return err
 		}
 		path := url + strings.TrimSuffix(name, "index.html")
-		response, err := get(ctx, path)
+		response, err := get(ctx, http.DefaultClient, path, nil)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func samePage(ctx context.Context, url string) (files int, err error) {
 
 // followKey edits the Application, and waits until the stream shows the write to its child.
 func (s *story) followKey(ctx context.Context, url string) error {
-	response, err := get(ctx, url+"v1/stream?namespace="+namespace+"&name="+webName)
+	response, err := get(ctx, http.DefaultClient, url+"v1/stream?namespace="+namespace+"&name="+webName, nil)
 	if err != nil {
 		return err
 	}
@@ -148,21 +148,4 @@ func (s *story) followKey(ctx context.Context, url string) error {
 		}
 	}
 	return fmt.Errorf("the stream ended before it showed a write: %w", errors.Join(lines.Err(), ctx.Err(), io.ErrUnexpectedEOF))
-}
-
-// get returns a response whose body the caller closes.
-func get(ctx context.Context, url string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		defer response.Body.Close()
-		return nil, fmt.Errorf("GET %s: %s", url, response.Status)
-	}
-	return response, nil
 }

@@ -173,18 +173,10 @@ func scrape(ctx context.Context, url, token string) ([]byte, error) {
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := client.Do(request)
+	response, err := get(ctx, client, url, http.Header{"Authorization": {"Bearer " + token}})
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s", url, response.Status)
-	}
 	return io.ReadAll(response.Body)
 }
