@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -101,10 +102,7 @@ func queries(first, future string) []query {
 		}},
 	} {
 		for _, version := range []struct{ name, value string }{{"unset", ""}, {`"0"`, "0"}, {"v1", first}, {"v3", future}} {
-			values := url.Values{}
-			for name, value := range verb.Values {
-				values[name] = value
-			}
+			values := maps.Clone(verb.Values)
 			if version.value != "" {
 				values.Set("resourceVersion", version.value)
 			}
