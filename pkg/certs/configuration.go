@@ -93,7 +93,7 @@ func newConfiguration[T, L runtime.Object](client ConfigurationClient[T, L], kin
 	}
 }
 
-// inject gives every webhook in it the caBundle, and tells whether one did not have it. A
+// inject gives every webhook in it the caBundle, and reports whether one did not have it. A
 // configuration that is not there, because the webhooks are not installed, lacks nothing.
 func (c Configuration) inject(ctx context.Context, caBundle []byte) (changed bool, err error) {
 	hooks, err := c.get(ctx)

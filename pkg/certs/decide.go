@@ -15,17 +15,16 @@ type Action string
 const (
 	// Wait: nothing is to be done before Decision.At.
 	Wait Action = "Wait"
-	// MakeAll makes a new CA and a leaf of it at once, because there is nothing left that a client
-	// would accept, so nothing that could be lost.
-	MakeAll Action = "MakeAll"
-	// MakeLeaf makes a new leaf of the CA.
-	MakeLeaf Action = "MakeLeaf"
-	// MakeNext makes the next CA, to be trusted before it signs.
-	MakeNext Action = "MakeNext"
-	// Promote makes the next CA the CA, with a new leaf of it.
+	// Regenerate creates a new CA and issues a leaf at once, because clients would accept nothing that is left.
+	Regenerate Action = "Regenerate"
+	// IssueLeaf issues a new leaf.
+	IssueLeaf Action = "IssueLeaf"
+	// CreateNextCA creates the next CA. Clients must trust it before it signs.
+	CreateNextCA Action = "CreateNextCA"
+	// Promote makes the next CA the current one and issues a leaf.
 	Promote Action = "Promote"
-	// Tidy drops the CAs that nothing needs any more.
-	Tidy Action = "Tidy"
+	// Prune removes CAs that are no longer needed.
+	Prune Action = "Prune"
 )
 
 // Input is all that a decision depends on.
@@ -34,41 +33,40 @@ type Input struct {
 	Names  Names
 	Policy Policy
 	Now    time.Time
-	// TrustedSince is since when every webhook configuration has all CAs of the bundle, as far as is
-	// known. Zero: they do not, or it is not known.
+	// TrustedSince is since when every webhook configuration is known to have all CAs of the bundle; zero if
+	// one of them may not.
 	TrustedSince time.Time
 }
 
-// Decision is what to do now, and why. The caller performs the action, and decides again.
+// Decision is the next action and its reason. The caller performs the action and decides again.
 type Decision struct {
 	Action Action
-	// Reason is for people.
+	// Reason is for logs.
 	Reason string
-	// At is when the next decision may be another one, if nothing else changes before. Zero with every
-	// action but Wait.
+	// At is when the decision changes although nothing else does. It is zero with every action but Wait.
 	At time.Time
 }
 
-// rule is one reason to do something. It returns Wait if it does not apply, with the time from
-// which on it does, or the zero time if time does not matter to it.
+// rule is one reason to act. It returns Wait if it does not apply, with the time from which it will, or zero if it does
+// not depend on time.
 type rule func(Input) Decision
 
-// rules are asked in this order; the first that applies decides. So first comes what is broken
-// for clients now, then what will be, then what is only untidy.
+// rules returns the rules in order; the first that applies decides: first what is broken for clients now, then what will
+// be, then what only needs pruning.
 func rules() []rule {
 	return []rule{
 		leafUnusable,
-		leafOfOtherNames,
+		leafNamesMismatch,
 		leafDue,
 		caDue,
-		leafOfOtherCA,
-		untidy,
+		leafIssuerMismatch,
+		hasExpiredCA,
 	}
 }
 
-// Decide says what is to be done next.
+// Decide returns the next action.
 func Decide(in Input) Decision {
-	wait := Decision{Action: Wait, Reason: "the certificates are good"}
+	wait := Decision{Action: Wait, Reason: "the certificates are up to date"}
 	for _, applies := range rules() {
 		d := applies(in)
 		if d.Action != Wait {
@@ -81,78 +79,76 @@ func Decide(in Input) Decision {
 	return wait
 }
 
-// leafUnusable: no client accepts the leaf, so there is nothing to lose by another one at once.
-// A clock that has jumped comes here too, at most once per jump: what is made anew is valid under
-// the new time.
+// leafUnusable: no client accepts the leaf, so it can be replaced at once. A clock that jumped causes this too, at most
+// once per jump: the new leaf is valid at the new time.
 func leafUnusable(in Input) Decision {
 	err := verify(in.Bundle, in.Now)
 	if err == nil {
 		return Decision{Action: Wait, At: expiry(in.Bundle.Leaf.Certificate)}
 	}
-	action := MakeAll
-	if usable(in.Bundle.CA, in.Now) == nil {
-		action = MakeLeaf
-	} else if usable(in.Bundle.Next, in.Now) == nil {
+	action := Regenerate
+	if checkSigner(in.Bundle.CA, in.Now) == nil {
+		action = IssueLeaf
+	} else if checkSigner(in.Bundle.Next, in.Now) == nil {
 		action = Promote
 	}
 	return Decision{Action: action, Reason: fmt.Sprintf("the leaf cannot be used: %v", err)}
 }
 
-// leafOfOtherNames: the Service, or the address, has another name now.
-func leafOfOtherNames(in Input) Decision {
-	if covers(in.Bundle.Leaf.Certificate, in.Names) || usable(in.Bundle.CA, in.Now) != nil {
+// leafNamesMismatch: the Service or the address has another name now.
+func leafNamesMismatch(in Input) Decision {
+	if covers(in.Bundle.Leaf.Certificate, in.Names) || checkSigner(in.Bundle.CA, in.Now) != nil {
 		return Decision{Action: Wait} // Without a CA, caDue comes first.
 	}
-	return Decision{Action: MakeLeaf, Reason: "the leaf is for other names"}
+	return Decision{Action: IssueLeaf, Reason: "the names of the leaf do not match"}
 }
 
-// leafDue: two thirds of the leaf's life are over. A leaf that lives as long as its CA gains
-// nothing from being made anew; caDue is then about to replace both.
+// leafDue: the leaf has reached two thirds of its lifetime. A new leaf would not live longer than its CA; if the old one
+// lives as long, caDue replaces both.
 func leafDue(in Input) Decision {
 	leaf, ca := in.Bundle.Leaf.Certificate, in.Bundle.CA
-	if usable(ca, in.Now) != nil || !leaf.NotAfter.Before(ca.Certificate.NotAfter) {
+	if checkSigner(ca, in.Now) != nil || !leaf.NotAfter.Before(ca.Certificate.NotAfter) {
 		return Decision{Action: Wait}
 	}
 	if at := due(leaf); in.Now.Before(at) {
 		return Decision{Action: Wait, At: at}
 	}
-	return Decision{Action: MakeLeaf, Reason: "two thirds of the life of the leaf are over"}
+	return Decision{Action: IssueLeaf, Reason: "the leaf has reached two thirds of its lifetime"}
 }
 
-// caDue: two thirds of the CA's life are over, or it can sign no more. The leaf is good, so there is
-// time for the order that loses no request: make the next one, have it trusted, let it sign.
+// caDue: the CA has reached two thirds of its lifetime, or can no longer sign. The leaf is valid, so there is time for
+// the order that loses no request: create the next CA, let clients trust it, let it sign.
 func caDue(in Input) Decision {
-	reason := "two thirds of the life of the CA are over"
-	if err := usable(in.Bundle.CA, in.Now); err != nil {
+	reason := "the CA has reached two thirds of its lifetime"
+	if err := checkSigner(in.Bundle.CA, in.Now); err != nil {
 		reason = fmt.Sprintf("the CA cannot be used: %v", err)
-	} else if at := due(in.Bundle.CA.Certificate); in.Now.Before(at) && usable(in.Bundle.Next, in.Now) != nil {
+	} else if at := due(in.Bundle.CA.Certificate); in.Now.Before(at) && checkSigner(in.Bundle.Next, in.Now) != nil {
 		return Decision{Action: Wait, At: at}
 	}
-	if usable(in.Bundle.Next, in.Now) != nil {
-		return Decision{Action: MakeNext, Reason: reason}
+	if checkSigner(in.Bundle.Next, in.Now) != nil {
+		return Decision{Action: CreateNextCA, Reason: reason}
 	}
 	return onceTrusted(in, Promote, reason)
 }
 
-// leafOfOtherCA: the leaf is trusted, but the CA that signed it is not the one that signs now. Only a
-// repaired bundle is so.
-func leafOfOtherCA(in Input) Decision {
+// leafIssuerMismatch: the leaf is trusted, but the current CA did not issue it. Only a repaired bundle has this.
+func leafIssuerMismatch(in Input) Decision {
 	ca := in.Bundle.CA
-	if usable(ca, in.Now) != nil || in.Bundle.Leaf.Certificate.CheckSignatureFrom(ca.Certificate) == nil {
+	if checkSigner(ca, in.Now) != nil || in.Bundle.Leaf.Certificate.CheckSignatureFrom(ca.Certificate) == nil {
 		return Decision{Action: Wait}
 	}
-	return onceTrusted(in, MakeLeaf, "the leaf is of another CA")
+	return onceTrusted(in, IssueLeaf, "another CA issued the leaf")
 }
 
-// untidy: a CA has expired, and with it every leaf that it signed; or the next one cannot be used.
-func untidy(in Input) Decision {
-	if in.Bundle.Next != (KeyPair{}) && usable(in.Bundle.Next, in.Now) != nil {
-		return Decision{Action: Tidy, Reason: "the next CA cannot be used"}
+// hasExpiredCA: a CA has expired, and with it every leaf that it signed; or the next CA cannot be used.
+func hasExpiredCA(in Input) Decision {
+	if in.Bundle.Next != (KeyPair{}) && checkSigner(in.Bundle.Next, in.Now) != nil {
+		return Decision{Action: Prune, Reason: "the next CA cannot be used"}
 	}
 	var first time.Time
 	for _, ca := range in.Bundle.Previous {
 		if in.Now.After(ca.NotAfter) {
-			return Decision{Action: Tidy, Reason: "a CA has expired"}
+			return Decision{Action: Prune, Reason: "a CA has expired"}
 		}
 		if at := expiry(ca); first.IsZero() || at.Before(first) {
 			first = at
@@ -161,10 +157,10 @@ func untidy(in Input) Decision {
 	return Decision{Action: Wait, At: first}
 }
 
-// onceTrusted holds an action back until every API server had the time to trust the CAs.
+// onceTrusted delays an action until every API server has had time to trust the CAs.
 func onceTrusted(in Input, action Action, reason string) Decision {
 	if in.TrustedSince.IsZero() {
-		return Decision{Action: Wait} // Being trusted is an event of its own.
+		return Decision{Action: Wait} // The rotator decides again once they are trusted.
 	}
 	if at := in.TrustedSince.Add(in.Policy.Overlap); in.Now.Before(at) {
 		return Decision{Action: Wait, At: at}
@@ -172,7 +168,7 @@ func onceTrusted(in Input, action Action, reason string) Decision {
 	return Decision{Action: action, Reason: reason}
 }
 
-// due is when two thirds of the life of a certificate are over.
+// due is when a certificate reaches two thirds of its lifetime.
 func due(certificate *x509.Certificate) time.Time {
 	return certificate.NotBefore.Add(certificate.NotAfter.Sub(certificate.NotBefore) * 2 / 3)
 }

@@ -12,8 +12,8 @@ import (
 func TestDecide(t *testing.T) {
 	first := fresh(t, start)
 	stranger := fresh(t, start)
-	withNext := do(t, first, MakeNext, start.Add(245*day))
-	withNext = do(t, withNext, MakeLeaf, start.Add(245*day))
+	withNext := do(t, first, CreateNextCA, start.Add(245*day))
+	withNext = do(t, withNext, IssueLeaf, start.Add(245*day))
 	promoted := do(t, withNext, Promote, start.Add(246*day))
 	leafDueAt := due(first.Leaf.Certificate)
 	caDueAt := due(first.CA.Certificate)
@@ -26,27 +26,27 @@ func TestDecide(t *testing.T) {
 		reason string
 		at     time.Time
 	}{
-		"nothing there": {now: start, want: MakeAll, reason: "there is none"},
+		"nothing there": {now: start, want: Regenerate, reason: "there is none"},
 		"just made":     {bundle: first, now: start, want: Wait, at: leafDueAt},
 
 		"leaf not yet due":            {bundle: first, now: leafDueAt.Add(-time.Second), want: Wait, at: leafDueAt},
-		"leaf due":                    {bundle: first, now: leafDueAt, want: MakeLeaf, reason: "two thirds"},
-		"leaf expired":                {bundle: first, now: start.Add(91 * day), want: MakeLeaf, reason: "expired"},
-		"leaf missing":                {bundle: Bundle{CA: first.CA}, now: start, want: MakeLeaf, reason: "there is none"},
-		"leaf without its key":        {bundle: Bundle{CA: first.CA, Leaf: KeyPair{Certificate: first.Leaf.Certificate}}, now: start, want: MakeLeaf, reason: "key is missing"},
-		"leaf of a stranger":          {bundle: Bundle{CA: first.CA, Leaf: stranger.Leaf}, now: start, want: MakeLeaf, reason: "unknown authority"},
-		"leaf is a CA":                {bundle: Bundle{CA: first.CA, Leaf: first.CA}, now: start, want: MakeLeaf, reason: "other names"},
+		"leaf due":                    {bundle: first, now: leafDueAt, want: IssueLeaf, reason: "two thirds"},
+		"leaf expired":                {bundle: first, now: start.Add(91 * day), want: IssueLeaf, reason: "expired"},
+		"leaf missing":                {bundle: Bundle{CA: first.CA}, now: start, want: IssueLeaf, reason: "there is none"},
+		"leaf without its key":        {bundle: Bundle{CA: first.CA, Leaf: KeyPair{Certificate: first.Leaf.Certificate}}, now: start, want: IssueLeaf, reason: "key is missing"},
+		"leaf of a stranger":          {bundle: Bundle{CA: first.CA, Leaf: stranger.Leaf}, now: start, want: IssueLeaf, reason: "unknown authority"},
+		"leaf is a CA":                {bundle: Bundle{CA: first.CA, Leaf: first.CA}, now: start, want: IssueLeaf, reason: "names of the leaf"},
 		"clock behind by a little":    {bundle: first, now: start.Add(-10 * time.Minute), want: Wait, at: leafDueAt},
-		"clock behind by much":        {bundle: first, now: start.Add(-day), want: MakeAll, reason: "not yet valid"},
-		"only the leaf not yet valid": {bundle: do(t, first, MakeLeaf, start.Add(20*day)), now: start.Add(day), want: MakeLeaf, reason: "not yet valid"},
-		"everything long expired":     {bundle: first, now: start.Add(1000 * day), want: MakeAll, reason: "expired"},
+		"clock behind by much":        {bundle: first, now: start.Add(-day), want: Regenerate, reason: "not yet valid"},
+		"only the leaf not yet valid": {bundle: do(t, first, IssueLeaf, start.Add(20*day)), now: start.Add(day), want: IssueLeaf, reason: "not yet valid"},
+		"everything long expired":     {bundle: first, now: start.Add(1000 * day), want: Regenerate, reason: "expired"},
 		"leaf expired, no CA, but the next one": {
 			bundle: Bundle{Leaf: withNext.Leaf, Next: withNext.Next}, now: start.Add(246 * day), want: Promote, reason: "unknown authority",
 		},
 
 		"other names": {
 			bundle: first, now: start, change: func(in *Input) { in.Names = ServiceNames("renamed", "fairlead-system") },
-			want: MakeLeaf, reason: "other names",
+			want: IssueLeaf, reason: "names of the leaf",
 		},
 		"fewer names": {
 			bundle: first, now: start, change: func(in *Input) { in.Names.DNSNames = in.Names.DNSNames[:1] },
@@ -55,13 +55,13 @@ func TestDecide(t *testing.T) {
 		"other names, and a CA that cannot sign": {
 			bundle: Bundle{Leaf: first.Leaf, CA: KeyPair{Certificate: first.CA.Certificate}}, now: start,
 			change: func(in *Input) { in.Names = ServiceNames("renamed", "fairlead-system") },
-			want:   MakeNext, reason: "key is missing",
+			want:   CreateNextCA, reason: "key is missing",
 		},
 
 		"CA due": {
-			bundle: do(t, first, MakeLeaf, caDueAt.Add(-day)), now: caDueAt, want: MakeNext, reason: "life of the CA",
+			bundle: do(t, first, IssueLeaf, caDueAt.Add(-day)), now: caDueAt, want: CreateNextCA, reason: "two thirds",
 		},
-		"CA gone, leaf good": {bundle: Bundle{Leaf: first.Leaf, Previous: first.CAs()}, now: start, want: MakeNext, reason: "there is none"},
+		"CA gone, leaf good": {bundle: Bundle{Leaf: first.Leaf, Previous: first.CAs()}, now: start, want: CreateNextCA, reason: "there is none"},
 		"next CA not trusted": {
 			bundle: withNext, now: start.Add(246 * day), change: func(in *Input) { in.TrustedSince = time.Time{} },
 			want: Wait, at: due(withNext.Leaf.Certificate),
@@ -70,14 +70,14 @@ func TestDecide(t *testing.T) {
 			bundle: withNext, now: start.Add(246 * day), change: func(in *Input) { in.TrustedSince = in.Now.Add(-time.Minute) },
 			want: Wait, at: start.Add(246*day + 59*time.Minute),
 		},
-		"next CA trusted":        {bundle: withNext, now: start.Add(246 * day), want: Promote, reason: "life of the CA"},
-		"next CA without key":    {bundle: Bundle{Leaf: first.Leaf, CA: first.CA, Next: KeyPair{Certificate: stranger.CA.Certificate}}, now: start, want: Tidy, reason: "next CA"},
+		"next CA trusted":        {bundle: withNext, now: start.Add(246 * day), want: Promote, reason: "two thirds"},
+		"next CA without key":    {bundle: Bundle{Leaf: first.Leaf, CA: first.CA, Next: KeyPair{Certificate: stranger.CA.Certificate}}, now: start, want: Prune, reason: "next CA"},
 		"promoted":               {bundle: promoted, now: start.Add(246 * day), want: Wait, at: due(promoted.Leaf.Certificate)},
-		"previous CA still good": {bundle: do(t, promoted, MakeLeaf, start.Add(364*day)), now: start.Add(364 * day), want: Wait, at: expiry(first.CA.Certificate)},
-		"previous CA expired":    {bundle: do(t, promoted, MakeLeaf, start.Add(364*day)), now: start.Add(366 * day), want: Tidy, reason: "a CA has expired"},
+		"previous CA still good": {bundle: do(t, promoted, IssueLeaf, start.Add(364*day)), now: start.Add(364 * day), want: Wait, at: expiry(first.CA.Certificate)},
+		"previous CA expired":    {bundle: do(t, promoted, IssueLeaf, start.Add(364*day)), now: start.Add(366 * day), want: Prune, reason: "a CA has expired"},
 
 		"leaf of another CA that is trusted": {
-			bundle: Bundle{Leaf: stranger.Leaf, CA: first.CA, Previous: stranger.CAs()}, now: start.Add(day), want: MakeLeaf, reason: "another CA",
+			bundle: Bundle{Leaf: stranger.Leaf, CA: first.CA, Previous: stranger.CAs()}, now: start.Add(day), want: IssueLeaf, reason: "another CA",
 		},
 		"leaf of another CA, new one not trusted": {
 			bundle: Bundle{Leaf: stranger.Leaf, CA: first.CA, Previous: stranger.CAs()}, now: start.Add(day),
@@ -85,7 +85,7 @@ func TestDecide(t *testing.T) {
 			want:   Wait, at: leafDueAt,
 		},
 		"nobody trusts the next CA until the end": {
-			bundle: do(t, withNext, MakeLeaf, start.Add(300*day)), now: start.Add(360 * day),
+			bundle: do(t, withNext, IssueLeaf, start.Add(300*day)), now: start.Add(360 * day),
 			change: func(in *Input) { in.TrustedSince = time.Time{} },
 			want:   Wait, at: expiry(first.CA.Certificate), // The leaf lives as long as its CA: a new one gains nothing.
 		},
@@ -125,7 +125,7 @@ func TestTheLifeOfABundle(t *testing.T) {
 			t.Errorf("%s: %d CAs after %s, want at most 2", now, got, d.Action)
 		}
 	}
-	want := "MakeAll MakeLeaf MakeLeaf MakeLeaf MakeLeaf MakeNext Promote MakeLeaf MakeLeaf Tidy MakeLeaf MakeLeaf MakeNext Promote"
+	want := "Regenerate IssueLeaf IssueLeaf IssueLeaf IssueLeaf CreateNextCA Promote IssueLeaf IssueLeaf Prune IssueLeaf IssueLeaf CreateNextCA Promote"
 	if got := strings.Join(happened, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

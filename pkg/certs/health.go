@@ -12,14 +12,14 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// Healthy tells why what is served now is not valid now: for /readyz. It works on every provider,
-// also on files that somebody else writes.
+// Healthy returns why the served certificate is not valid now, for /readyz. It works with every provider, including
+// files that another component writes.
 func Healthy(served dynamiccertificates.CertKeyContentProvider, now time.Time) error {
 	leaf, err := servedLeaf(served)
 	if err != nil {
 		return err
 	}
-	if err := within(leaf, now); err != nil {
+	if err := checkValidity(leaf, now); err != nil {
 		return fmt.Errorf("the serving certificate of %s is not valid: %w", served.Name(), err)
 	}
 	return nil
@@ -29,7 +29,7 @@ func Healthy(served dynamiccertificates.CertKeyContentProvider, now time.Time) e
 func servedLeaf(served dynamiccertificates.CertKeyContentProvider) (*x509.Certificate, error) {
 	certificate, key := served.CurrentCertKeyContent()
 	if len(certificate) == 0 || len(key) == 0 {
-		return nil, fmt.Errorf("there is no serving certificate in %s yet", served.Name())
+		return nil, fmt.Errorf("%s has no serving certificate yet", served.Name())
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {

@@ -33,7 +33,7 @@ func do(t testing.TB, b Bundle, action Action, now time.Time) Bundle {
 // fresh is the bundle of a first start at now.
 func fresh(t testing.TB, now time.Time) Bundle {
 	t.Helper()
-	return do(t, Bundle{}, MakeAll, now)
+	return do(t, Bundle{}, Regenerate, now)
 }
 
 // trusts verifies a leaf as the API server does that has this caBundle.

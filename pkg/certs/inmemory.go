@@ -24,11 +24,11 @@ func NewInMemoryStore(names Names, policy Policy) (*InMemoryStore, error) {
 		return nil, err
 	}
 	now := time.Now()
-	bundle, err := perform(Input{Names: names, Policy: policy, Now: now}, MakeAll)
+	bundle, err := perform(Input{Names: names, Policy: policy, Now: now}, Regenerate)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.take(bundle, now)
+	return s, s.serve(bundle, now)
 }
 
 func (s *InMemoryStore) load(context.Context) (stored, error) {
@@ -43,5 +43,5 @@ func (s *InMemoryStore) save(_ context.Context, _ stored, data map[string][]byte
 	if err != nil {
 		return err
 	}
-	return s.take(bundle, time.Now())
+	return s.serve(bundle, time.Now())
 }

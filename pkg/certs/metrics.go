@@ -22,7 +22,7 @@ func RegisterMetrics(register func(metrics.StableCollector) error, served dynami
 	if err := register(&collector{served: served, leaf: newDesc("fairlead_serving_certificate_not_after_seconds",
 		"Unix time at which the serving certificate of this replica expires."),
 		ca: newDesc("fairlead_serving_ca_not_after_seconds",
-			"Unix time at which the CA expires that signs the serving certificates.")}); err != nil {
+			"Unix time at which the CA of the serving certificates expires.")}); err != nil {
 		return fmt.Errorf("register metrics of certificates: %w", err)
 	}
 	return nil

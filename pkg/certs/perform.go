@@ -28,27 +28,27 @@ func perform(in Input, action Action) (Bundle, error) {
 	switch action {
 	case Wait:
 		return b, nil
-	case Tidy:
-		if usable(b.Next, in.Now) != nil {
+	case Prune:
+		if checkSigner(b.Next, in.Now) != nil {
 			b.Next = KeyPair{}
 		}
 		b.Previous = previous(in)
 		return b, nil
-	case MakeNext:
+	case CreateNextCA:
 		b.Next, err = newCA(in)
 		return b, err
-	case MakeLeaf:
+	case IssueLeaf:
 		b.Leaf, err = newLeaf(in, b.CA)
 		return b, err
 	case Promote:
 		b.Previous, b.CA, b.Next = previous(in), b.Next, KeyPair{}
-	case MakeAll:
+	case Regenerate:
 		b.Previous, b.Next = previous(in), KeyPair{}
 		if b.CA, err = newCA(in); err != nil {
 			return Bundle{}, err
 		}
 	default:
-		return Bundle{}, fmt.Errorf("perform %q: it is no action", action)
+		return Bundle{}, fmt.Errorf("perform %q: unknown action", action)
 	}
 	b.Previous = slices.DeleteFunc(b.Previous, b.CA.Certificate.Equal)
 	b.Leaf, err = newLeaf(in, b.CA)
@@ -146,7 +146,7 @@ func restore(damaged, remembered Bundle, now time.Time) Bundle {
 	return damaged
 }
 
-// equal tells whether two encoded bundles are the same, whatever else is beside them.
+// equal reports whether two encoded bundles are the same, whatever else is beside them.
 func equal(a, b map[string][]byte) bool {
 	for _, key := range keys() {
 		if !bytes.Equal(a[key], b[key]) {

@@ -48,7 +48,7 @@ func (r *replica) save(_ context.Context, loaded stored, data map[string][]byte)
 // observe is what the watch of a replica does.
 func (r *replica) observe(now time.Time) {
 	if bundle, _ := decode(r.shared.data); bundle.Leaf.Key != nil {
-		_ = r.take(bundle, now) // Refusing is part of what is tried.
+		_ = r.serve(bundle, now) // Refusing is part of what is tried.
 	}
 }
 
@@ -99,7 +99,7 @@ func (w *world) settle(ctx context.Context, t *rapid.T) {
 	before := w.shared.writes
 	for steps := 0; ; steps++ {
 		if steps > 5 {
-			t.Fatalf("not settled after %d steps", steps)
+			t.Fatalf("not finished after %d steps", steps)
 		}
 		old, oldServed := w.caBundle, w.accepted(w.caBundle)
 		done, delay, err := w.rotators[w.leader].step(ctx, w.now)

@@ -26,8 +26,8 @@ type Config struct {
 	Configurations []Configuration
 }
 
-// Rotator makes, rotates and repairs the certificates in a [Store], and has them trusted. Only the
-// leader runs it; two at once do no harm, since every write is refused if another one came before.
+// Rotator creates, rotates and repairs the certificates in a [Store], and makes clients trust them. Only the
+// leader runs it; two at once do no harm, since the API server refuses the write of the slower one.
 type Rotator struct {
 	config Config
 	wake   chan struct{}
@@ -46,11 +46,11 @@ func NewRotator(config Config) (*Rotator, error) {
 	return r, nil
 }
 
-// Enqueue asks for another look. The Store calls it.
+// Enqueue triggers a sync. The Store calls it.
 func (r *Rotator) Enqueue() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // One look is for all that came before it.
+	default: // One sync covers all triggers before it.
 	}
 }
 
@@ -62,7 +62,7 @@ const (
 	maxSteps = 10
 )
 
-// Run keeps the certificates until ctx ends. Call it while leading; it may be called again.
+// Run maintains the certificates until ctx ends. Call it while leading; it may be called again.
 func (r *Rotator) Run(ctx context.Context) {
 	var watches sync.WaitGroup
 	defer watches.Wait()
@@ -70,9 +70,9 @@ func (r *Rotator) Run(ctx context.Context) {
 		watches.Go(func() { c.watch(ctx, r.Enqueue) })
 	}
 	r.trusted, r.trustedSince = nil, time.Time{}
-	// Somebody who keeps changing the caBundle back is answered once a second.
+	// If another writer keeps reverting the caBundle, repair it once a second.
 	limiter := flowcontrol.NewTokenBucketRateLimiter(1, 10)
-	backoff := failing()
+	backoff := newBackoff()
 	for limiter.Wait(ctx) == nil {
 		delay, err := r.sync(ctx)
 		if ctx.Err() != nil {
@@ -80,9 +80,9 @@ func (r *Rotator) Run(ctx context.Context) {
 		}
 		if err != nil {
 			delay = backoff.Step()
-			klog.FromContext(ctx).Error(err, "The serving certificates could not be kept", "retryAfter", delay)
+			klog.FromContext(ctx).Error(err, "Certificate rotation failed", "retryAfter", delay)
 		} else {
-			backoff = failing()
+			backoff = newBackoff()
 		}
 		timer := time.NewTimer(delay)
 		select {
@@ -94,6 +94,6 @@ func (r *Rotator) Run(ctx context.Context) {
 	}
 }
 
-func failing() wait.Backoff {
+func newBackoff() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 7, Cap: time.Minute}
 }

@@ -50,11 +50,11 @@ func (s *SecretStore) Run(ctx context.Context) {
 	watchOne(ctx, s.secret, &corev1.Secret{}, s.client, func(object runtime.Object) {
 		secret, ok := object.(*corev1.Secret)
 		if !ok {
-			logger.Info("The Secret of the serving certificate is gone, and what it had is served on")
+			logger.Info("Secret of the serving certificate deleted; serving the last good certificate")
 		} else if bundle, err := decode(secret.Data); err != nil && bundle.Leaf.Key == nil {
-			logger.Info("The Secret of the serving certificate is damaged, and what it had is served on", "reason", err)
-		} else if err := s.take(bundle, time.Now()); err != nil {
-			logger.Info("The certificate in the Secret is not taken over", "reason", err)
+			logger.Info("Secret of the serving certificate damaged; serving the last good certificate", "reason", err)
+		} else if err := s.serve(bundle, time.Now()); err != nil {
+			logger.Info("Ignoring the certificate in the Secret", "reason", err)
 		}
 		s.notify() // Of damage too: the Rotator listens, and repairs.
 	})

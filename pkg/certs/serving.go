@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// serving is what this process serves now. Both stores are made on it.
+// serving is the bundle that this process serves. Both stores embed it.
 type serving struct {
 	name string
 
@@ -24,7 +24,7 @@ type serving struct {
 	listeners []dynamiccertificates.Listener
 }
 
-// Name says in logs where the certificate comes from.
+// Name is the source of the certificate in logs.
 func (s *serving) Name() string { return s.name }
 
 // CurrentCertKeyContent returns the leaf and its key, PEM encoded, or nothing before there is one.
@@ -41,7 +41,7 @@ func (s *serving) CABundle() []byte {
 	return s.encoded[KeyCABundle]
 }
 
-// AddListener adds who is told that there may be something new.
+// AddListener adds a listener for possible changes.
 func (s *serving) AddListener(listener dynamiccertificates.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *serving) last() Bundle {
 	return s.bundle
 }
 
-// take serves a bundle from now on, if it is fit to be served, and tells the listeners if it is new.
-func (s *serving) take(bundle Bundle, now time.Time) error {
+// serve serves a bundle from now on, if it is fit to be served, and tells the listeners if it is new.
+func (s *serving) serve(bundle Bundle, now time.Time) error {
 	encoded, err := encode(bundle)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *serving) take(bundle Bundle, now time.Time) error {
 func (s *serving) replace(bundle Bundle, encoded map[string][]byte, now time.Time) (changed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := fit(bundle, s.bundle, now); err != nil {
+	if err := checkServable(bundle, s.bundle, now); err != nil {
 		return false, err
 	}
 	changed = !equal(encoded, s.encoded)
@@ -78,7 +78,7 @@ func (s *serving) replace(bundle Bundle, encoded map[string][]byte, now time.Tim
 	return changed, nil
 }
 
-// notify tells the listeners. They may call back, so no lock is held.
+// notify calls the listeners. They may call back, so it holds no lock.
 func (s *serving) notify() {
 	s.mu.RLock()
 	listeners := slices.Clone(s.listeners)
@@ -88,17 +88,16 @@ func (s *serving) notify() {
 	}
 }
 
-// fit tells what speaks against serving offered instead of current. Whether the names and the
-// remaining lifetime are right is for the leader to see to; a replica must only not serve what no
-// client accepts while it has something that they do.
-func fit(offered, current Bundle, now time.Time) error {
+// checkServable returns why this replica must not serve offered instead of current. The leader checks the names and the
+// remaining lifetime; a replica only must not serve a leaf that no client accepts while it has one that they accept.
+func checkServable(offered, current Bundle, now time.Time) error {
 	if offered.Leaf.Certificate == nil || offered.Leaf.Key == nil {
 		return errors.New("there is no usable leaf")
 	}
 	if issuer(offered) == nil {
 		return errors.New("the leaf is not signed by a CA of the bundle")
 	}
-	if err := within(offered.Leaf.Certificate, now); err != nil && current.Leaf.Certificate != nil && within(current.Leaf.Certificate, now) == nil {
+	if err := checkValidity(offered.Leaf.Certificate, now); err != nil && current.Leaf.Certificate != nil && checkValidity(current.Leaf.Certificate, now) == nil {
 		return fmt.Errorf("the leaf is not valid: %w", err)
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// Store has the bundle. It is also what a server serves from: it gives the newest good leaf that it
-// knows, tells its listeners about a new one, and keeps the last good one when what is stored is
-// deleted or damaged. Before there is any it gives nothing, and [Healthy] says so.
+// Store has the bundle. A server also serves from it: it provides the newest valid leaf that it knows, notifies its
+// listeners of a new one, and keeps the last valid one when the stored bundle is deleted or damaged. Before there is one it
+// provides nothing, and [Healthy] returns an error.
 type Store interface {
 	dynamiccertificates.CertKeyContentProvider
 	// CABundle returns the CAs that belong to what is served, PEM encoded, as a client or a webhook
@@ -24,8 +24,8 @@ type Store interface {
 	load(ctx context.Context) (stored, error)
 	// save replaces what was loaded. It returns errConflict if that is no longer what is stored.
 	save(ctx context.Context, loaded stored, data map[string][]byte) error
-	// take serves a bundle, without waiting for it to be seen in what is stored.
-	take(bundle Bundle, now time.Time) error
+	// serve serves a bundle, without waiting for it to be seen in what is stored.
+	serve(bundle Bundle, now time.Time) error
 	// last is the last good bundle that was served.
 	last() Bundle
 }
@@ -36,5 +36,5 @@ type stored struct {
 	version any
 }
 
-// errConflict tells that somebody else has written in between. Load again.
-var errConflict = errors.New("the stored certificates have changed in between")
+// errConflict means that another rotator has written in between; load again.
+var errConflict = errors.New("the stored certificates have changed")

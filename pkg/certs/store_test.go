@@ -40,7 +40,7 @@ func TestIssuedCertificates(t *testing.T) {
 
 func TestEncodedBundlesComeBack(t *testing.T) {
 	first := fresh(t, start)
-	withNext := do(t, first, MakeNext, start.Add(250*day))
+	withNext := do(t, first, CreateNextCA, start.Add(250*day))
 	for name, b := range map[string]Bundle{
 		"first start": first,
 		"with next":   withNext,
@@ -134,7 +134,7 @@ func (l *listener) Enqueue() { l.calls++ }
 
 func TestServingKeepsTheLastGood(t *testing.T) {
 	good, stranger := fresh(t, start), fresh(t, start)
-	renewed := do(t, good, MakeLeaf, start.Add(60*day))
+	renewed := do(t, good, IssueLeaf, start.Add(60*day))
 	s, l := &serving{name: "test"}, &listener{}
 	s.AddListener(l)
 	for i, c := range []struct {
@@ -151,7 +151,7 @@ func TestServingKeepsTheLastGood(t *testing.T) {
 		{offer: renewed, now: start.Add(60 * day), taken: true, notices: 2},
 		{offer: good, now: start.Add(100 * day), taken: false, notices: 2}, // Expired.
 	} {
-		err := s.take(c.offer, c.now)
+		err := s.serve(c.offer, c.now)
 		if (err == nil) != c.taken || l.calls != c.notices {
 			t.Errorf("offer %d: got %v and %d notices, want taken %t and %d notices", i, err, l.calls, c.taken, c.notices)
 		}
@@ -200,12 +200,12 @@ func TestHealthy(t *testing.T) {
 		now   time.Time
 		says  string
 	}{
-		{Bundle{}, start, "no serving certificate in Secret a/b yet"},
+		{Bundle{}, start, "Secret a/b has no serving certificate yet"},
 		{fresh(t, start), start, ""},
 		{fresh(t, start), start.Add(91 * day), "expired at 2026-05-30"},
 		{fresh(t, start), start.Add(-day), "not valid before 2026-03-01"},
 	} {
-		_ = s.take(c.serve, start)
+		_ = s.serve(c.serve, start)
 		err := Healthy(s, c.now)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("at %s: got %v, want %q", c.now, err, c.says)
@@ -229,11 +229,11 @@ func TestMetrics(t *testing.T) {
 	if err := testutil.GatherAndCompare(registry, strings.NewReader("")); err != nil {
 		t.Errorf("without a certificate: %v", err)
 	}
-	if err := s.take(fresh(t, start), start); err != nil {
+	if err := s.serve(fresh(t, start), start); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf(`
-# HELP fairlead_serving_ca_not_after_seconds [ALPHA] Unix time at which the CA expires that signs the serving certificates.
+# HELP fairlead_serving_ca_not_after_seconds [ALPHA] Unix time at which the CA of the serving certificates expires.
 # TYPE fairlead_serving_ca_not_after_seconds gauge
 fairlead_serving_ca_not_after_seconds %d
 # HELP fairlead_serving_certificate_not_after_seconds [ALPHA] Unix time at which the serving certificate of this replica expires.

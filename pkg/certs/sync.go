@@ -13,25 +13,25 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// sync decides and performs until there is nothing to do, and returns when to look again.
+// sync decides and performs until nothing is left to do, and returns when to sync again.
 func (r *Rotator) sync(ctx context.Context) (time.Duration, error) {
 	for range maxSteps {
 		done, delay, err := r.step(ctx, time.Now())
 		if errors.Is(err, errConflict) {
-			continue // Another one was faster. What it has written may be all that was to be done.
+			continue // Another rotator was faster; its write may have done everything.
 		}
 		if done || err != nil {
 			return delay, err
 		}
 	}
-	return 0, fmt.Errorf("not settled after %d steps", maxSteps)
+	return 0, fmt.Errorf("not finished after %d steps", maxSteps)
 }
 
-// step does one thing: it loads, has trusted what is there, decides, and performs. It is done if
-// there was nothing to do; then delay is when there may be.
+// step loads the bundle, injects its CAs, decides, and performs one action. It is done if there was nothing to do; then
+// delay is when to sync again.
 //
-// The order is the point. Every CA that signs was stored in the step before, and is given to the
-// API server here before anything may be signed by it.
+// The order matters: every CA that signs was stored in an earlier step, and the API server gets it here before it may
+// sign.
 func (r *Rotator) step(ctx context.Context, now time.Time) (done bool, delay time.Duration, err error) {
 	store := r.config.Store
 	loaded, err := store.load(ctx)
@@ -42,7 +42,7 @@ func (r *Rotator) step(ctx context.Context, now time.Time) (done bool, delay tim
 	if damage != nil {
 		bundle = restore(bundle, store.last(), now)
 	}
-	// If this fails, the certificates must be kept all the same: Decide knows what has to wait.
+	// If this fails, the rotation must continue: Decide knows which actions have to wait.
 	injectErr := r.inject(ctx, bundle, now)
 
 	in := Input{Bundle: bundle, Names: r.config.Names, Policy: r.config.Policy, Now: now, TrustedSince: r.trustedSince}
@@ -60,8 +60,8 @@ func (r *Rotator) step(ctx context.Context, now time.Time) (done bool, delay tim
 		}
 		logStored(ctx, store, loaded, bundle, decision, damage)
 	}
-	// This replica need not wait for its watch; and what it remembers is what restore has.
-	if err := store.take(bundle, now); err != nil {
+	// This replica need not wait for its watch; restore uses what it serves.
+	if err := store.serve(bundle, now); err != nil {
 		return false, 0, fmt.Errorf("serve %s: %w", store.Name(), err)
 	}
 	delay = recheck
@@ -81,7 +81,7 @@ func logStored(ctx context.Context, store Store, loaded stored, bundle Bundle, d
 	logger.Info("Stored the serving certificates")
 }
 
-// inject gives all configurations the CAs of the bundle, and remembers since when they have had them.
+// inject writes the CAs of the bundle into all configurations, and records since when they have them.
 func (r *Rotator) inject(ctx context.Context, bundle Bundle, now time.Time) error {
 	if len(bundle.CAs()) == 0 {
 		r.trusted, r.trustedSince = nil, time.Time{}

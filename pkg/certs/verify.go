@@ -30,19 +30,19 @@ func verify(b Bundle, now time.Time) error {
 	return err
 }
 
-// usable tells why a CA cannot sign now.
-func usable(ca KeyPair, now time.Time) error {
+// checkSigner tells why a CA cannot sign now.
+func checkSigner(ca KeyPair, now time.Time) error {
 	switch {
 	case ca.Certificate == nil:
 		return errors.New("there is none")
 	case ca.Key == nil:
 		return errors.New("its key is missing")
 	}
-	return within(ca.Certificate, now)
+	return checkValidity(ca.Certificate, now)
 }
 
-// within tells why a certificate is not valid now.
-func within(certificate *x509.Certificate, now time.Time) error {
+// checkValidity tells why a certificate is not valid now.
+func checkValidity(certificate *x509.Certificate, now time.Time) error {
 	switch {
 	case now.Before(certificate.NotBefore):
 		return fmt.Errorf("it is not valid before %s", certificate.NotBefore.UTC().Format(time.RFC3339))
@@ -52,7 +52,7 @@ func within(certificate *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// covers tells whether the leaf is valid for all names. More than them is not worth a new one.
+// covers reports whether the leaf is valid for all names. More than them is not worth a new one.
 func covers(leaf *x509.Certificate, names Names) bool {
 	for _, name := range names.DNSNames {
 		if leaf.VerifyHostname(name) != nil {

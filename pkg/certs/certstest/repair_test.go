@@ -161,7 +161,7 @@ func installWebhooks(t *testing.T, client kubernetes.Interface, namespace, url s
 	}
 }
 
-// trustedBy tells whether every webhook has this caBundle.
+// trustedBy reports whether every webhook has this caBundle.
 func trustedBy(t *testing.T, client kubernetes.Interface, namespace string, caBundle []byte) bool {
 	t.Helper()
 	validating, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), namespace, metav1.GetOptions{})
