@@ -26,16 +26,16 @@ type Classes interface {
 
 // withClasses adds to a Config what classes decide.
 func withClasses(config Config) Config {
-	config.Defaulters = append([]Defaulter{stampClass(config)}, config.Defaulters...)
+	config.Defaulters = append([]Defaulter{setDefaultClass(config)}, config.Defaulters...)
 	if config.Validate == nil {
 		config.Validate = validateInClass(config)
 	}
 	return config
 }
 
-// stampClass writes the name of the default class, so that the Application keeps its class when
+// setDefaultClass writes the name of the default class, so that the Application keeps its class when
 // another one becomes the default. Where the webhooks are off, the sync takes the default of the day.
-func stampClass(config Config) Defaulter {
+func setDefaultClass(config Config) Defaulter {
 	return func(ctx context.Context, application *v1.Application) {
 		if application.Spec.ClassName != "" {
 			return
@@ -86,7 +86,7 @@ func (c *Config) classRules(ctx context.Context, namespace string) (class.Rules,
 	read, err := c.Find(ctx, Reference{Kind: KindNamespace, Name: namespace})
 	switch {
 	case apierrors.IsForbidden(err):
-		rules.Namespace.Unreadable = "the controller lacks the permission to get namespaces"
+		rules.Namespace.Unreadable = "the controller has no permission to get namespaces"
 	case err != nil:
 		return class.Rules{}, err
 	case read == nil:

@@ -53,7 +53,7 @@ func TestClassSelectsNamespaces(t *testing.T) {
 		{name: "not selected", cached: teamB, given: inClass("lax"), refused: []string{"spec.className: Forbidden", `ApplicationClass "lax" does not select namespace "shop"`}},
 		{name: "selected, newer than the cache", live: teamA, given: inClass("lax")},
 		{name: "not selected, newer than the cache", live: teamB, given: inClass("lax"), refused: []string{"does not select"}},
-		{name: "may not be read", err: forbidden, given: inClass("lax"), refused: []string{"spec.className: Forbidden", "lacks the permission to get namespaces"}},
+		{name: "may not be read", err: forbidden, given: inClass("lax"), refused: []string{"spec.className: Forbidden", "no permission to get namespaces"}},
 		{name: "cannot be read", err: errors.New("etcd is gone"), given: inClass("lax"), refused: []string{"etcd is gone"}},
 		{name: "default", cached: teamA, stamped: "standard"},
 		{name: "default of others", cached: teamB},

@@ -158,7 +158,7 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 		t.Errorf("an update of something else: %s", messageOf(response))
 	}
 	response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, applicationClass("gold", true, nil), nil))
-	if !response.Allowed || len(response.Warnings) != 1 || !strings.Contains(response.Warnings[0], "standard is marked as the default too") {
+	if !response.Allowed || len(response.Warnings) != 1 || !strings.Contains(response.Warnings[0], "standard is marked as default too") {
 		t.Errorf("a second default: allowed %t, warnings %q", response.Allowed, response.Warnings)
 	}
 }

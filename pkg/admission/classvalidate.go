@@ -98,7 +98,7 @@ func (h *Handler) otherDefault(updated *v1.ApplicationClass) ([]string, error) {
 	}
 	for _, other := range all {
 		if other.Name != updated.Name && class.IsMarkedDefault(other) {
-			return []string{fmt.Sprintf("ApplicationClass %s is marked as the default too; in a namespace that both select, the one that was created last counts", other.Name)}, nil
+			return []string{fmt.Sprintf("ApplicationClass %s is marked as default too; where both select a namespace, the class created last applies", other.Name)}, nil
 		}
 	}
 	return nil, nil
@@ -149,7 +149,7 @@ func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.Admissio
 		Code:   http.StatusConflict,
 		Reason: metav1.StatusReasonConflict,
 		Message: fmt.Sprintf("ApplicationClass %s is in use by %d Applications (%s): give them another class in spec.className, "+
-			"or take the annotation %s off the class where they have it by default, and delete it then",
+			"or remove the annotation %s if they have it by default; then delete the class",
 			old.Name, len(users), someNames(users), v1.AnnotationDefaultClass),
 	}}, nil
 }

@@ -40,7 +40,7 @@ func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1
 	return func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
 		resource, known := resources[reference.Kind]
 		if !known {
-			return nil, fmt.Errorf("there is no way to look for a %s", reference.Kind)
+			return nil, fmt.Errorf("unknown kind %s", reference.Kind)
 		}
 		found, err := client.Resource(resource).Namespace(reference.Namespace).Get(ctx, reference.Name, metav1.GetOptions{})
 		switch {

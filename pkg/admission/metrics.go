@@ -43,7 +43,7 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		duration: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "duration_seconds",
-			Help:           "How long an admission request took in this process, by webhook and operation.",
+			Help:           "Duration of admission requests in this process, by webhook and operation.",
 			Buckets:        []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5},
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"webhook", "operation"}),
@@ -54,12 +54,12 @@ func NewMetrics() *Metrics {
 		}, []string{"webhook", "operation", "decision"}),
 		rejected: metrics.NewCounterVec(&metrics.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "overload_rejections_total",
-			Help:           "Admission requests that got 429 because too many were being worked on, by webhook.",
+			Help:           "Admission requests refused with 429 because of overload, by webhook.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"webhook"}),
 		panics: metrics.NewCounterVec(&metrics.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "panics_total",
-			Help:           "Panics that were caught while answering an admission request, by webhook.",
+			Help:           "Panics caught in the webhooks, by webhook.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"webhook"}),
 	}

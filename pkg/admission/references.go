@@ -33,7 +33,7 @@ func referencesOf(application *v1.Application) []Reference {
 			references = append(references, r)
 		}
 	}
-	for _, used := range reference.InSpec(&application.Spec) {
+	for _, used := range reference.FromSpec(&application.Spec) {
 		if used.Required {
 			add(string(used.Kind), used.Name)
 		}

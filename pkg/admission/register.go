@@ -59,7 +59,7 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("the API server cannot reach the webhooks at %s: %v; without them nothing is refused or defaulted at the request, and the sync alone validates", e.URL, e.Err)
+	return fmt.Sprintf("the API server cannot reach the webhooks at %s: %v; without them only the sync validates and defaults Applications", e.URL, e.Err)
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
@@ -112,7 +112,7 @@ func (r *Registrar) probe(ctx context.Context) (err error) {
 		defer cancel()
 		err = errors.Join(err, r.remove(ctx, name))
 	}()
-	last, failures := errors.New("it accepted an Application without asking them"), 0
+	last, failures := errors.New("it accepted an Application without calling them"), 0
 	err = wait.PollUntilContextTimeout(ctx, probePeriod, probeTimeout, true, func(ctx context.Context) (bool, error) {
 		err := r.ask(ctx, token)
 		select {
@@ -172,12 +172,12 @@ func (r *Registrar) apply(ctx context.Context, name string, mutating *admissionr
 
 func (r *Registrar) remove(ctx context.Context, name string) error {
 	return errors.Join(
-		gone("MutatingWebhookConfiguration", r.Configurations.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
-		gone("ValidatingWebhookConfiguration", r.Configurations.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
+		ignoreNotFound("MutatingWebhookConfiguration", r.Configurations.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
+		ignoreNotFound("ValidatingWebhookConfiguration", r.Configurations.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
 	)
 }
 
-func gone(kind string, err error) error {
+func ignoreNotFound(kind string, err error) error {
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
 	}

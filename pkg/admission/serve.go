@@ -21,17 +21,17 @@ import (
 
 const contentType = "application/json"
 
-// answer decides one request. An error means that no decision was possible, and refuses it.
-type answer func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
+// decider decides one request. An error means that no decision was possible, and refuses it.
+type decider func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 
 // errBusy refuses a request without a look at it.
-var errBusy = errors.New("too many admission requests at once")
+var errBusy = errors.New("too many concurrent admission requests")
 
 // serve is the HTTP around an answer: one review in, one review out.
 //
 // A request takes a slot only when its body is there. Before that a client, which may be any pod, has
 // shown nothing but that it can open a connection.
-func (h *Handler) serve(webhook Webhook, answer answer) http.Handler {
+func (h *Handler) serve(webhook Webhook, decide decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		source := sourceOf(r)
 		body := &accounted{ReadCloser: r.Body, bytes: h.bytes, source: source}
@@ -46,19 +46,19 @@ func (h *Handler) serve(webhook Webhook, answer answer) http.Handler {
 			return
 		}
 		defer h.slots.give(source, 1)
-		h.work(w, r, webhook, content, answer)
+		h.work(w, r, webhook, content, decide)
 	})
 }
 
 // work decodes and answers a review, in the slot of its request.
-func (h *Handler) work(w http.ResponseWriter, r *http.Request, webhook Webhook, content []byte, answer answer) {
+func (h *Handler) work(w http.ResponseWriter, r *http.Request, webhook Webhook, content []byte, decide decider) {
 	start, operation, outcome := time.Now(), operationLabel(""), failed
 	defer func() { h.config.Metrics.observe(webhook, operation, outcome, time.Since(start)) }()
 	ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
 	defer cancel()
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			h.survive(ctx, w, webhook, panicked)
+			h.recoverPanic(ctx, w, webhook, panicked)
 		}
 	}()
 	review, err := h.codec.review(content)
@@ -67,9 +67,9 @@ func (h *Handler) work(w http.ResponseWriter, r *http.Request, webhook Webhook, 
 		return
 	}
 	operation = operationLabel(review.Request.Operation)
-	response, err := answer(ctx, review.Request)
+	response, err := decide(ctx, review.Request)
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Admission request without a decision", "webhook", webhook, "operation", operation,
+		klog.FromContext(ctx).Error(err, "Admission request failed", "webhook", webhook, "operation", operation,
 			"application", klog.KRef(review.Request.Namespace, review.Request.Name), "requestUID", review.Request.UID)
 		response = undecided(err)
 	} else {
@@ -78,20 +78,20 @@ func (h *Handler) work(w http.ResponseWriter, r *http.Request, webhook Webhook, 
 	response.UID = review.Request.UID
 	if err := write(w, response); err != nil {
 		outcome = failed
-		klog.FromContext(ctx).Error(err, "Admission response was not written", "webhook", webhook, "requestUID", response.UID)
+		klog.FromContext(ctx).Error(err, "Cannot send the admission response", "webhook", webhook, "requestUID", response.UID)
 	}
 }
 
-// survive turns a panic into 500: one request fails, the server and all others go on. Nothing has been
+// recoverPanic turns a panic into 500: one request fails, the server and all others go on. Nothing has been
 // written then, because the response is written at once at the very end.
-func (h *Handler) survive(ctx context.Context, w http.ResponseWriter, webhook Webhook, panicked any) {
+func (h *Handler) recoverPanic(ctx context.Context, w http.ResponseWriter, webhook Webhook, panicked any) {
 	if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(panicked) // net/http's own way to drop a connection
 	}
 	h.config.Metrics.panics.WithLabelValues(string(webhook)).Inc()
-	klog.FromContext(ctx).Error(nil, "Panic while answering an admission request", "webhook", webhook,
+	klog.FromContext(ctx).Error(nil, "Panic in the admission webhook", "webhook", webhook,
 		"panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
-	http.Error(w, "panic while answering the admission request; the log of the controller tells where", http.StatusInternalServerError)
+	http.Error(w, "panic in the admission webhook; see the log of the controller", http.StatusInternalServerError)
 }
 
 // timeoutOf is what the API server says it waits for, less a tenth for the way back, and at most

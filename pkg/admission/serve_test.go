@@ -137,7 +137,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("afterwards the response is %+v", got)
 	}
 	wantMetrics(t, registry, `
-# HELP fairlead_admission_panics_total [ALPHA] Panics that were caught while answering an admission request, by webhook.
+# HELP fairlead_admission_panics_total [ALPHA] Panics caught in the webhooks, by webhook.
 # TYPE fairlead_admission_panics_total counter
 fairlead_admission_panics_total{webhook="mutating"} 0
 fairlead_admission_panics_total{webhook="validating"} 129
@@ -186,7 +186,7 @@ func TestS16Overload(t *testing.T) {
 		t.Errorf("afterwards: %d", got.Code)
 	}
 	wantMetrics(t, registry, `
-# HELP fairlead_admission_overload_rejections_total [ALPHA] Admission requests that got 429 because too many were being worked on, by webhook.
+# HELP fairlead_admission_overload_rejections_total [ALPHA] Admission requests refused with 429 because of overload, by webhook.
 # TYPE fairlead_admission_overload_rejections_total counter
 fairlead_admission_overload_rejections_total{webhook="mutating"} 1
 fairlead_admission_overload_rejections_total{webhook="validating"} 0

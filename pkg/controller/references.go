@@ -59,7 +59,7 @@ func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snaps
 	for _, k := range kindsUsed(snapshot, application, &u.hashes) {
 		// Whatever keeps a new hash from being computed, the pods stay as they are.
 		*k.hash = k.live
-		if !reference.Follows(&application.Spec) {
+		if !reference.RollsOut(&application.Spec) {
 			continue
 		}
 		var err error
@@ -90,10 +90,10 @@ func (c *Controller) observeReferences(ctx context.Context, snapshot child.Snaps
 // followed are the references whose changes concern the Application: those of the pods that are to run, and those of the spec,
 // which after a rollback are others.
 func followed(application, runs *v1.Application) []reference.Reference {
-	if !reference.Follows(&runs.Spec) {
+	if !reference.RollsOut(&runs.Spec) {
 		return nil
 	}
-	return slices.Concat(reference.InSpec(&runs.Spec), reference.InSpec(&application.Spec))
+	return slices.Concat(reference.FromSpec(&runs.Spec), reference.FromSpec(&application.Spec))
 }
 
 // kindsUsed sorts the references by kind, and finds the hashes of the live pods. ConfigMaps that the
@@ -101,7 +101,7 @@ func followed(application, runs *v1.Application) []reference.Reference {
 func kindsUsed(snapshot child.Snapshot, application *v1.Application, hashes *render.ReferenceHashes) []kindUsed {
 	configMaps := kindUsed{kind: reference.ConfigMap, hash: &hashes.ConfigMaps}
 	secrets := kindUsed{kind: reference.Secret, hash: &hashes.Secrets}
-	for _, r := range reference.InSpec(&application.Spec) {
+	for _, r := range reference.FromSpec(&application.Spec) {
 		switch {
 		case r.Kind == reference.Secret:
 			secrets.references = append(secrets.references, r)

@@ -23,7 +23,7 @@ type Version struct {
 	ResourceVersion string
 }
 
-// Exists tells whether there is an object at all.
+// Exists reports whether there is an object at all.
 func (v Version) Exists() bool { return v.UID != "" }
 
 // Content is what is kept of the content of an object.

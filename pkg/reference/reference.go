@@ -38,16 +38,16 @@ type Reference struct {
 
 func (r Reference) String() string { return string(r.Kind) + " " + r.Name }
 
-// Follows tells whether a change of what the spec refers to is to replace the pods.
-func Follows(spec *v1.ApplicationSpec) bool {
+// RollsOut reports whether a change of what the spec refers to is to replace the pods.
+func RollsOut(spec *v1.ApplicationSpec) bool {
 	return spec.ConfigChangePolicy != v1.ConfigChangeIgnore
 }
 
-// InSpec returns every ConfigMap and Secret that a container of the pods uses, once, ordered by
+// FromSpec returns every ConfigMap and Secret that a container of the pods uses, once, ordered by
 // kind and name. imagePullSecrets are for the kubelet and do not count; nor does spec.config, which
 // is no reference.
-func InSpec(spec *v1.ApplicationSpec) []Reference {
-	f := finder{}
+func FromSpec(spec *v1.ApplicationSpec) []Reference {
+	f := collector{}
 	f.container(spec.Env, spec.EnvFrom)
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Sidecars} {
 		for i := range containers {
@@ -62,17 +62,17 @@ func InSpec(spec *v1.ApplicationSpec) []Reference {
 	})
 }
 
-// finder gathers what was found, by kind and name.
-type finder map[target]Reference
+// collector gathers what was found, by kind and name.
+type collector map[target]Reference
 
 type target struct {
 	kind Kind
 	name string
 }
 
-// found adds one place that refers to an object. An object that one place needs and another may do
+// add adds one place that refers to an object. An object that one place needs and another may do
 // without is needed.
-func (f finder) found(kind Kind, name string, optional *bool, keys ...string) {
+func (f collector) add(kind Kind, name string, optional *bool, keys ...string) {
 	if name == "" {
 		return // The API refuses it where the object is used.
 	}
@@ -86,35 +86,35 @@ func (f finder) found(kind Kind, name string, optional *bool, keys ...string) {
 	f[t] = r
 }
 
-func (f finder) container(env []corev1.EnvVar, envFrom []corev1.EnvFromSource) {
+func (f collector) container(env []corev1.EnvVar, envFrom []corev1.EnvFromSource) {
 	for i := range env {
 		source := env[i].ValueFrom
 		if source == nil {
 			continue
 		}
 		if s := source.ConfigMapKeyRef; s != nil {
-			f.found(ConfigMap, s.Name, s.Optional, s.Key)
+			f.add(ConfigMap, s.Name, s.Optional, s.Key)
 		}
 		if s := source.SecretKeyRef; s != nil {
-			f.found(Secret, s.Name, s.Optional, s.Key)
+			f.add(Secret, s.Name, s.Optional, s.Key)
 		}
 	}
 	for i := range envFrom {
 		if s := envFrom[i].ConfigMapRef; s != nil {
-			f.found(ConfigMap, s.Name, s.Optional)
+			f.add(ConfigMap, s.Name, s.Optional)
 		}
 		if s := envFrom[i].SecretRef; s != nil {
-			f.found(Secret, s.Name, s.Optional)
+			f.add(Secret, s.Name, s.Optional)
 		}
 	}
 }
 
-func (f finder) mount(mount *v1.Mount) {
+func (f collector) mount(mount *v1.Mount) {
 	if s := mount.ConfigMap; s != nil {
-		f.found(ConfigMap, s.Name, s.Optional, itemKeys(s.Items)...)
+		f.add(ConfigMap, s.Name, s.Optional, itemKeys(s.Items)...)
 	}
 	if s := mount.Secret; s != nil {
-		f.found(Secret, s.SecretName, s.Optional, itemKeys(s.Items)...)
+		f.add(Secret, s.SecretName, s.Optional, itemKeys(s.Items)...)
 	}
 	if mount.Projected == nil {
 		return
@@ -122,10 +122,10 @@ func (f finder) mount(mount *v1.Mount) {
 	for i := range mount.Projected.Sources {
 		source := &mount.Projected.Sources[i]
 		if s := source.ConfigMap; s != nil {
-			f.found(ConfigMap, s.Name, s.Optional, itemKeys(s.Items)...)
+			f.add(ConfigMap, s.Name, s.Optional, itemKeys(s.Items)...)
 		}
 		if s := source.Secret; s != nil {
-			f.found(Secret, s.Name, s.Optional, itemKeys(s.Items)...)
+			f.add(Secret, s.Name, s.Optional, itemKeys(s.Items)...)
 		}
 	}
 }

@@ -62,7 +62,7 @@ sidecars: [{name: s, envFrom: [{configMapRef: {name: c}}], env: [{name: A, value
 			if err := yaml.UnmarshalStrict([]byte(test.spec), &spec); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, reference.InSpec(&spec)); diff != "" {
+			if diff := cmp.Diff(test.want, reference.FromSpec(&spec)); diff != "" {
 				t.Errorf("references (-want +got):\n%s", diff)
 			}
 		})
@@ -71,7 +71,7 @@ sidecars: [{name: s, envFrom: [{configMapRef: {name: c}}], env: [{name: A, value
 
 func TestFollows(t *testing.T) {
 	for policy, want := range map[v1.ConfigChangePolicy]bool{"": true, v1.ConfigChangeRollout: true, v1.ConfigChangeIgnore: false} {
-		if got := reference.Follows(&v1.ApplicationSpec{ConfigChangePolicy: policy}); got != want {
+		if got := reference.RollsOut(&v1.ApplicationSpec{ConfigChangePolicy: policy}); got != want {
 			t.Errorf("%q follows: %t, want %t", policy, got, want)
 		}
 	}

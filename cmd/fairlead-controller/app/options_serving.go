@@ -143,10 +143,10 @@ func (o *ServingOptions) validateWebhookURL() []error {
 	return errs
 }
 
-// hasCertificate tells whether there is a certificate that others than this process trust.
+// hasCertificate reports whether there is a certificate that others than this process trust.
 func (o *ServingOptions) hasCertificate() bool { return o.CertDir != "" || o.CertSecret != "" }
 
-// metricsSecured tells whether who reads metrics must show who he is. On a loopback address he has
+// metricsSecured reports whether who reads metrics must show who he is. On a loopback address he has
 // shown that already, by being on this machine.
 func (o *ServingOptions) metricsSecured() bool {
 	if o.MetricsBindAddress == "" {

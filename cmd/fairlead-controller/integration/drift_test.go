@@ -133,7 +133,7 @@ func TestRepairIsTold(t *testing.T) {
 	}
 }
 
-// settled tells whether a sync has found nothing to do or to wait for.
+// settled reports whether a sync has found nothing to do or to wait for.
 func settled(application *v1.Application) bool {
 	for _, condition := range application.Status.Conditions {
 		if condition.Type == v1.ConditionReconciling {
