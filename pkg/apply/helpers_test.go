@@ -200,7 +200,7 @@ func (emptyCaches) HasLive(schema.GroupVersionResource, cache.ObjectName, types.
 	return true
 }
 
-// waits tells whether the next sync waits for the cache of that kind.
+// waits reports whether the next sync waits for the cache of that kind.
 func (f *fixture) waits(kind child.Kind) bool {
 	stale := f.store.Stale(cache.MetaObjectToName(f.application), emptyCaches{})
 	return len(stale) == 1 && stale[0] == kind.GroupVersionResource()

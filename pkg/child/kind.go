@@ -54,10 +54,10 @@ func AllKinds() []Kind { return allKinds }
 
 var allKinds = slices.Clip(append(Kinds(), OptionalKinds()...))
 
-// Optional tells whether the kind is one of OptionalKinds.
+// Optional reports whether the kind is one of OptionalKinds.
 func (k Kind) Optional() bool { return k == HTTPRoute || k == ServiceMonitor }
 
-// CarriesRoutes tells whether objects of the kind lead requests to the application.
+// CarriesRoutes reports whether objects of the kind lead requests to the application.
 func (k Kind) CarriesRoutes() bool { return k == Ingress || k == HTTPRoute }
 
 // GroupVersionKind is the kind as the scheme knows it.

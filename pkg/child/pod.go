@@ -90,7 +90,7 @@ func controllerUID(object metav1.Object) types.UID {
 	return ""
 }
 
-// SamePod tells whether a sync sees no difference between the two: most changes of pods are none. nil is
+// SamePod reports whether a sync sees no difference between the two: most changes of pods are none. nil is
 // a pod that is not there, and the same as one without trouble.
 func SamePod(a, b *Pod) bool {
 	if a == nil || b == nil {
@@ -102,7 +102,7 @@ func SamePod(a, b *Pod) bool {
 	return a.Application == b.Application && a.ReplicaSet == b.ReplicaSet && equality.Semantic.DeepEqual(a.Problems, b.Problems)
 }
 
-// SameReplicaSet tells whether a sync sees no difference between the two.
+// SameReplicaSet reports whether a sync sees no difference between the two.
 func SameReplicaSet(a, b *ReplicaSet) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -175,7 +175,7 @@ func isCrashLooping(status *corev1.ContainerStatus, ready *corev1.PodCondition) 
 	}
 }
 
-// lostReadiness tells whether the container has been ready since it was started last: then the pod became
+// lostReadiness reports whether the container has been ready since it was started last: then the pod became
 // not ready after that.
 func lostReadiness(status *corev1.ContainerStatus, ready *corev1.PodCondition) bool {
 	return ready != nil && ready.LastTransitionTime.After(status.State.Running.StartedAt.Time)

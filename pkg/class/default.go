@@ -11,7 +11,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// IsMarkedDefault tells whether the class asks to be the default. Of several that ask, Default
+// IsMarkedDefault reports whether the class asks to be the default. Of several that ask, Default
 // chooses.
 func IsMarkedDefault(class *v1.ApplicationClass) bool {
 	return class.Annotations[v1.AnnotationDefaultClass] == "true" && class.DeletionTimestamp == nil

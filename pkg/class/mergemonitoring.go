@@ -40,7 +40,7 @@ func mergeMonitoring(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDe
 	}
 }
 
-// scrapes tells whether metrics can be at the port: the primary one, if there is no name.
+// scrapes reports whether metrics can be at the port: the primary one, if there is no name.
 func scrapes(spec *v1.ApplicationSpec, name string) bool {
 	name = cmp.Or(name, spec.Ports[0].Name)
 	return slices.ContainsFunc(spec.Ports, func(port v1.ApplicationPort) bool {

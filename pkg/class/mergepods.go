@@ -45,7 +45,7 @@ func mergeResources(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDef
 	}
 }
 
-// contradict tells whether Kubernetes refuses the request beside the limit. What cannot be
+// contradict reports whether Kubernetes refuses the request beside the limit. What cannot be
 // overcommitted, devices and huge pages, must have both the same.
 func contradict(name corev1.ResourceName, request, limit resource.Quantity) bool {
 	if strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {

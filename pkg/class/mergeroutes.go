@@ -84,7 +84,7 @@ func mergeRouteTLS(application string, routes []v1.Route, i int, defaults *v1.Ro
 	}
 }
 
-// mayRedirect tells whether there can be a redirect: to an HTTPRoute that is not on the listener for HTTP
+// mayRedirect reports whether there can be a redirect: to an HTTPRoute that is not on the listener for HTTP
 // itself, under a name that no other route has.
 func mayRedirect(routes []v1.Route, i int) bool {
 	named := func(other v1.Route) bool { return other.Name == v1.RedirectName(routes, i) }

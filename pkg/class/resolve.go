@@ -155,7 +155,7 @@ func (r Resolution) undecodable() field.ErrorList {
 	return errs
 }
 
-// validAlone tells whether the spec is valid as it is written, limits aside.
+// validAlone reports whether the spec is valid as it is written, limits aside.
 func (r Resolution) validAlone(options validation.Options) bool {
 	errs := validation.ValidateApplication(r.given, options)
 	return len(errs) == 0 || validation.OnlyExceedsClass(errs)

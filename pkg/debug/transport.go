@@ -60,7 +60,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// breaks notes that an attempt to list or watch failed, and tells whether that is news: while a watch waits for an API server
+// breaks notes that an attempt to list or watch failed, and reports whether that is news: while a watch waits for an API server
 // that is away, it tries again every second, and each time the same is wrong.
 func (rr *ResourceRecorder) breaks(problem string) (news bool) {
 	rr.change(func(s *resourceState) {

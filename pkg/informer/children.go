@@ -126,7 +126,7 @@ func (c *children) of(application cache.ObjectName) ([]child.Object, error) {
 	return objects, nil
 }
 
-// shows tells whether the cache has an object of this name with this UID that is not being
+// shows reports whether the cache has an object of this name with this UID that is not being
 // deleted. One that is may stay for long, if a finalizer of others holds it.
 func hasLive(informer cache.SharedIndexInformer, name cache.ObjectName, uid types.UID) bool {
 	found, exists, err := informer.GetStore().GetByKey(name.String())

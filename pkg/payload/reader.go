@@ -87,7 +87,7 @@ func (r *Reader) Latest(ctx context.Context, kind reference.Kind, object cache.O
 	return read, nil
 }
 
-// older tells whether a version is not as new as another. Where they cannot be compared, it is.
+// older reports whether a version is not as new as another. Where they cannot be compared, it is.
 func older(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return version != than && (err != nil || order < 0)

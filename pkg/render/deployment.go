@@ -85,7 +85,7 @@ func strategy(given *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyAppl
 			WithMaxSurge(maxSurge))
 }
 
-// isZero tells whether a number or percentage is 0, whatever it is a percentage of.
+// isZero reports whether a number or percentage is 0, whatever it is a percentage of.
 func isZero(value intstr.IntOrString) bool {
 	scaled, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
 	return err == nil && scaled == 0

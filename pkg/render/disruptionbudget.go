@@ -49,7 +49,7 @@ func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
 	return []any{budget}, nil
 }
 
-// severalPods tells whether there is always more than one pod. A number that is left open
+// severalPods reports whether there is always more than one pod. A number that is left open
 // starts with 1.
 func severalPods(app *v1.Application) bool {
 	if Autoscaled(app) {

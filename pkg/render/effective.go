@@ -60,7 +60,7 @@ func RoutePaths(app *v1.Application, route v1.Route) []v1.RoutePath {
 	return effective
 }
 
-// Autoscaled tells whether the Application has a HorizontalPodAutoscaler: only where there is
+// Autoscaled reports whether the Application has a HorizontalPodAutoscaler: only where there is
 // room between the least and the most, since one without room would only cost.
 func Autoscaled(app *v1.Application) bool {
 	autoscaling := app.Spec.Autoscaling
@@ -110,7 +110,7 @@ func terminationGracePeriodSeconds(app *v1.Application) int64 {
 	return corev1.DefaultTerminationGracePeriodSeconds
 }
 
-// automountToken tells whether the pods get a token for the Kubernetes API.
+// automountToken reports whether the pods get a token for the Kubernetes API.
 func automountToken(app *v1.Application) bool {
 	account := app.Spec.ServiceAccount
 	return account != nil && account.AutomountToken != nil && *account.AutomountToken

@@ -93,12 +93,12 @@ func podLabels(app *v1.Application) map[string]string {
 	return labels
 }
 
-// reserved tells whether only Fairlead sets this label or annotation.
+// reserved reports whether only Fairlead sets this label or annotation.
 func reserved(key string) bool {
 	return strings.HasPrefix(key, v1.ReservedPrefix)
 }
 
-// toolLabel tells whether a label is one by which a deployment tool recognises what it created.
+// toolLabel reports whether a label is one by which a deployment tool recognises what it created.
 // A child with a copy of it looks like a leftover to that tool, and is pruned.
 func toolLabel(key string) bool {
 	if key == "app.kubernetes.io/instance" {

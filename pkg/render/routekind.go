@@ -26,7 +26,7 @@ func RouteKind(route v1.Route, facts Facts) child.Kind {
 	}
 }
 
-// redirects tells whether requests by HTTP are redirected to HTTPS.
+// redirects reports whether requests by HTTP are redirected to HTTPS.
 func redirects(route v1.Route) bool {
 	return route.TLS != nil && route.TLS.Redirect != nil && *route.TLS.Redirect
 }

@@ -62,7 +62,7 @@ func restrict(security *corev1ac.SecurityContextApplyConfiguration) {
 	}
 }
 
-// escalates tells whether the container asks for what the API refuses together with
+// escalates reports whether the container asks for what the API refuses together with
 // allowPrivilegeEscalation false. A default must not make a spec invalid.
 func escalates(security *corev1ac.SecurityContextApplyConfiguration) bool {
 	if security.Privileged != nil && *security.Privileged {

@@ -72,7 +72,7 @@ func sortedMounts(app *v1.Application) []v1.Mount {
 	})
 }
 
-// readOnly tells whether a mount is read-only. What Kubernetes writes is by default, what the
+// readOnly reports whether a mount is read-only. What Kubernetes writes is by default, what the
 // application writes is not.
 func readOnly(mount v1.Mount) bool {
 	if mount.ReadOnly != nil {

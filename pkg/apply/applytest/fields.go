@@ -146,7 +146,7 @@ func (s *Server) withStatusOf(k *kind, object, other child.Object) child.Object 
 	return merged
 }
 
-// changesSpec tells whether a write changes more than metadata and status, and so the generation.
+// changesSpec reports whether a write changes more than metadata and status, and so the generation.
 func changesSpec(before, after child.Object) bool {
 	was, is := asMap(before), asMap(after)
 	for _, fields := range []map[string]any{was, is} {
@@ -157,7 +157,7 @@ func changesSpec(before, after child.Object) bool {
 	return !equality.Semantic.DeepEqual(was, is)
 }
 
-// sameObject tells whether a write changes nothing; the times of managed fields do not count.
+// sameObject reports whether a write changes nothing; the times of managed fields do not count.
 func sameObject(before, after child.Object) bool {
 	was, is := copyOf(before), copyOf(after)
 	for _, object := range []child.Object{was, is} {

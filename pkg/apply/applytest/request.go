@@ -25,7 +25,7 @@ type Request struct {
 	Body        []byte
 }
 
-// Writes tells whether the request is meant to change something.
+// Writes reports whether the request is meant to change something.
 func (r Request) Writes() bool {
 	switch r.Verb {
 	case "create", "update", "patch", "delete":
@@ -35,7 +35,7 @@ func (r Request) Writes() bool {
 	}
 }
 
-// OnStatus tells whether the request is about the status subresource.
+// OnStatus reports whether the request is about the status subresource.
 func (r Request) OnStatus() bool { return r.Subresource == "status" }
 
 // Hook sees a request before it is carried out. An error is the answer, and nothing is done, unless

@@ -69,7 +69,7 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %s %s %s/%s -> %d (%s)", e.Received.Format("15:04:05.000"), e.Verb, e.Target(), e.Namespace, e.Name, e.Code, who)
 }
 
-// IsWrite tells whether the request would change something. A review is a question, although it is created.
+// IsWrite reports whether the request would change something. A review is a question, although it is created.
 func (e Event) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) &&
 		!slices.Contains([]string{"selfsubjectaccessreviews", "subjectaccessreviews", "tokenreviews"}, e.Resource)

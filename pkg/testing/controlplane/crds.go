@@ -160,7 +160,7 @@ func waitDiscovered(ctx context.Context, discoverer discovery.ServerResourcesInt
 	})
 }
 
-// notYet tells whether an API server that gets to know a resource answers so.
+// notYet reports whether an API server that gets to know a resource answers so.
 func notYet(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
 }

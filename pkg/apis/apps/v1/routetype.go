@@ -23,18 +23,18 @@ func RedirectName(routes []Route, i int) string {
 	return routes[i].Name + "-redirect"
 }
 
-// NeedsHTTPRoute tells whether the route asks for what an Ingress has no portable way to say.
+// NeedsHTTPRoute reports whether the route asks for what an Ingress has no portable way to say.
 func (r *Route) NeedsHTTPRoute() bool {
 	return r.TLS != nil && r.TLS.Redirect != nil && *r.TLS.Redirect ||
 		slices.ContainsFunc(r.Paths, func(path RoutePath) bool { return path.RewritePrefix != nil })
 }
 
-// NeedsIngress tells whether the route has a path that only an IngressClass understands.
+// NeedsIngress reports whether the route has a path that only an IngressClass understands.
 func (r *Route) NeedsIngress() bool {
 	return slices.ContainsFunc(r.Paths, func(path RoutePath) bool { return path.PathType == networkingv1.PathTypeImplementationSpecific })
 }
 
-// MayBeHTTPRoute tells whether the route is an HTTPRoute, or becomes one where the API is served.
+// MayBeHTTPRoute reports whether the route is an HTTPRoute, or becomes one where the API is served.
 func (r *Route) MayBeHTTPRoute() bool {
 	switch r.Type {
 	case RouteHTTPRoute:
@@ -46,7 +46,7 @@ func (r *Route) MayBeHTTPRoute() bool {
 	}
 }
 
-// OnHTTP tells whether a parent of the route is where a redirect to HTTPS would be.
+// OnHTTP reports whether a parent of the route is where a redirect to HTTPS would be.
 func (r *Route) OnHTTP() bool { return slices.ContainsFunc(r.ParentRefs, ParentReference.onHTTP) }
 
 // GroupKind is what the parent is: a Gateway, if it does not say.

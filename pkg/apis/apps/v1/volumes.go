@@ -47,7 +47,7 @@ func VolumeName(mountPath string) string {
 	return prefix + "-" + hex.EncodeToString(sum[:5])
 }
 
-// HasTemporaryVolume tells whether Fairlead adds the emptyDir at TemporaryPath: the spec mounts
+// HasTemporaryVolume reports whether Fairlead adds the emptyDir at TemporaryPath: the spec mounts
 // nothing else there.
 func (s *ApplicationSpec) HasTemporaryVolume() bool {
 	if s.Config != nil && path.Clean(s.Config.MountPath) == TemporaryPath {

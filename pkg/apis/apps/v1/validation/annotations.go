@@ -91,7 +91,7 @@ func limitAnnotations(in input) field.ErrorList {
 	return errs
 }
 
-// matches tells whether a pattern allows the annotation.
+// matches reports whether a pattern allows the annotation.
 func matches(pattern, key string) bool {
 	if prefix, wildcard := strings.CutSuffix(pattern, "*"); wildcard {
 		return strings.HasPrefix(key, prefix)

@@ -18,7 +18,7 @@ import (
 // originClassLimit marks errors about what is valid in itself, and more than the class allows.
 const originClassLimit = "classLimit"
 
-// OnlyExceedsClass tells whether all errors are about limits of the class: another class, or a
+// OnlyExceedsClass reports whether all errors are about limits of the class: another class, or a
 // changed one, would allow the spec as it is.
 func OnlyExceedsClass(errs field.ErrorList) bool {
 	return len(errs) > 0 && errs[0].Origin == originClassLimit // They come last.

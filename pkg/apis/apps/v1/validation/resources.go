@@ -94,7 +94,7 @@ func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resou
 	return field.ErrorList{field.Invalid(path, quantity.String(), message)}
 }
 
-// isMultiple tells whether nothing is lost when the quantity is written in steps of 10^scale.
+// isMultiple reports whether nothing is lost when the quantity is written in steps of 10^scale.
 func isMultiple(quantity resource.Quantity, scale resource.Scale) bool {
 	rounded := quantity.DeepCopy()
 	return rounded.RoundUp(scale)
@@ -123,7 +123,7 @@ func isExtended(name corev1.ResourceName) bool {
 
 func mayOvercommit(name corev1.ResourceName) bool { return isNative(name) && !isHugePages(name) }
 
-// requested tells whether the container asks for the resource: by a request, or by a limit, from
+// requested reports whether the container asks for the resource: by a request, or by a limit, from
 // which Kubernetes takes the request.
 func requested(resources *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	if resources == nil {

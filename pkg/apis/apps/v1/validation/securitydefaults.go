@@ -72,5 +72,5 @@ func coreProbe(probe *v1.Probe) *corev1.Probe {
 	return converted
 }
 
-// restricted tells whether Pod Security itself refuses the user root, and all that goes with it.
+// restricted reports whether Pod Security itself refuses the user root, and all that goes with it.
 func (in input) restricted() bool { return in.level == podsecurity.LevelRestricted }
