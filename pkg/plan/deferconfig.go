@@ -58,7 +58,7 @@ func readAsAnother(snapshot child.Snapshot, configMap, account child.Ref) string
 	live, hasOwn := snapshot.Children[own]
 	hasOwn = hasOwn && child.OwnedBy(live, app)
 	reads := func(pods child.PodReferences) bool {
-		return pods.Has(configMap) && !pods.Has(account) && !(hasOwn && pods.Has(own))
+		return pods.Has(configMap) && !pods.Has(account) && (!hasOwn || !pods.Has(own))
 	}
 	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, app.Name)
 	if deployment != nil && reads(child.ReferencesOf(&deployment.Spec.Template.Spec)) {
