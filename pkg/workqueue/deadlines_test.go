@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package workqueue
 
 import (
 	"fmt"
@@ -16,13 +16,13 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
-func TestPatience(t *testing.T) {
+func TestMaxWait(t *testing.T) {
 	for event, want := range map[Event]time.Duration{
-		Listed: 30 * time.Second, Resynced: 30 * time.Second, Spread: 10 * time.Minute, Due: 5 * time.Second,
+		Listed: 30 * time.Second, Resynced: 30 * time.Second, FanOut: 10 * time.Minute, Requeued: 5 * time.Second,
 		Added: 0, Updated: 0, Deleted: 0, Retried: 0,
 	} {
-		if got := event.patience(); got != want {
-			t.Errorf("patience of %s is %s, want %s", event, got, want)
+		if got := event.maxWait(); got != want {
+			t.Errorf("maxWait of %s is %s, want %s", event, got, want)
 		}
 	}
 }
@@ -38,19 +38,19 @@ func TestNote(t *testing.T) {
 		{"one", []Event{Listed}, Listed},
 		{"more urgent", []Event{Listed, Updated}, Updated},
 		{"less urgent", []Event{Updated, Resynced}, Updated},
-		{"a resync does not hide a cause", []Event{Resynced, Spread}, Spread},
-		{"a cause hides a resync", []Event{Spread, Resynced}, Spread},
+		{"a resync does not hide a cause", []Event{Resynced, FanOut}, FanOut},
+		{"a cause hides a resync", []Event{FanOut, Resynced}, FanOut},
 		{"a retry does not hide a cause", []Event{Retried, Listed}, Listed},
 		{"a cause hides a retry", []Event{Listed, Retried}, Listed},
-		{"a look that is due does not hide a cause", []Event{Due, Listed}, Listed},
-		{"a cause hides a look that is due", []Event{Spread, Due}, Spread},
-		{"a look that is due is more urgent than a resync", []Event{Resynced, Due}, Due},
+		{"a look that is due does not hide a cause", []Event{Requeued, Listed}, Listed},
+		{"a cause hides a look that is due", []Event{FanOut, Requeued}, FanOut},
+		{"a look that is due is more urgent than a resync", []Event{Resynced, Requeued}, Requeued},
 		{"a retry is more urgent than a resync", []Event{Resynced, Retried}, Retried},
 		{"as urgent", []Event{Deleted, Added}, Deleted},
 	} {
 		for _, waits := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, waits %t", test.name, waits), func(t *testing.T) {
-				d := newDeadlines(nil)
+				d := newDeadlines(unobserved{})
 				for i, event := range test.events {
 					d.note(key("web"), because(event))
 					if waits && i == 0 {
@@ -63,10 +63,10 @@ func TestNote(t *testing.T) {
 					d.Push(key("web"))
 				}
 				d.Pop()
-				if got, _ := d.trigger(key("web")); got.Event != test.want {
+				if got := d.popped(key("web")).Trigger; got.Event != test.want {
 					t.Errorf("it is %s, want %s", got.Event, test.want)
 				}
-				if got, _ := d.trigger(key("web")); got != (Trigger{}) {
+				if got := d.popped(key("web")).Trigger; got != (Trigger{}) {
 					t.Errorf("asked again it is %s", got)
 				}
 			})
@@ -75,11 +75,11 @@ func TestNote(t *testing.T) {
 }
 
 // Whichever reason counts, it is kept that one of them is not to be seen at the objects of the Application.
-func TestElsewhereIsKept(t *testing.T) {
-	elsewhere := Trigger{Kind: "Secret", Event: Added, Elsewhere: true}
-	for _, other := range []Event{Listed, Updated, Resynced, Due, Retried} {
-		for _, reasons := range [][]Trigger{{elsewhere, because(other)}, {because(other), elsewhere}} {
-			noted, touched := newDeadlines(nil), newDeadlines(nil)
+func TestForceFullSyncIsKept(t *testing.T) {
+	forced := Trigger{Kind: "Secret", Event: Added, ForceFullSync: true}
+	for _, other := range []Event{Listed, Updated, Resynced, Requeued, Retried} {
+		for _, reasons := range [][]Trigger{{forced, because(other)}, {because(other), forced}} {
+			noted, touched := newDeadlines(unobserved{}), newDeadlines(unobserved{})
 			for i, reason := range reasons {
 				noted.note(key("web"), reason)
 				touched.note(key("web"), reason)
@@ -91,7 +91,7 @@ func TestElsewhereIsKept(t *testing.T) {
 			touched.Touch(key("web"))
 			for name, d := range map[string]*deadlines{"at once": noted, "one after the other": touched} {
 				d.Pop()
-				if got, _ := d.trigger(key("web")); !got.Elsewhere {
+				if got := d.popped(key("web")).Trigger; !got.ForceFullSync {
 					t.Errorf("%s, %s: it is only %s", reasons, name, got)
 				}
 			}
@@ -103,7 +103,7 @@ func TestElsewhereIsKept(t *testing.T) {
 // patient does not put it back.
 func TestTouchNeverPutsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeadlines(nil)
+		d := newDeadlines(unobserved{})
 		d.note(key("listed"), because(Listed))
 		d.Push(key("listed"))
 		<-time.After(29 * time.Second)
@@ -119,16 +119,16 @@ func TestTouchNeverPutsBack(t *testing.T) {
 }
 
 // model is the order as a list that is searched.
-type model []waitingKey
+type model []Waiting
 
 func (m model) find(key cache.ObjectName) int {
-	return slices.IndexFunc(m, func(w waitingKey) bool { return w.key == key })
+	return slices.IndexFunc(m, func(w Waiting) bool { return w.Key == key })
 }
 
 func (m model) first() int {
 	first := 0
 	for i := range m {
-		if m[i].deadline.Before(m[first].deadline) || m[i].deadline.Equal(m[first].deadline) && m[i].sequence < m[first].sequence {
+		if m[i].Deadline.Before(m[first].Deadline) || m[i].Deadline.Equal(m[first].Deadline) && m[i].sequence < m[first].sequence {
 			first = i
 		}
 	}
@@ -169,34 +169,34 @@ func TestOrder(t *testing.T) {
 }
 
 func compareWithModel(operations []operation) (failure string) {
-	d := newDeadlines(nil)
+	d := newDeadlines(unobserved{})
 	var m model
 	for i, o := range operations {
 		<-time.After(o.after)
 		trigger := because(o.event)
-		deadline := time.Now().Add(o.event.patience())
+		deadline := time.Now().Add(o.event.maxWait())
 		at := m.find(o.key)
 		switch {
 		case o.pop && len(m) > 0:
 			want := m.first()
 			got := d.Pop()
-			if trigger, _ := d.trigger(got); got != m[want].key || trigger != m[want].trigger {
+			if trigger := d.popped(got).Trigger; got != m[want].Key || trigger != m[want].Trigger {
 				return fmt.Sprintf("next is %s, want %+v", got, m[want])
 			}
 			m = slices.Delete(m, want, want+1)
 		case at >= 0:
 			d.note(o.key, trigger)
 			d.Touch(o.key)
-			if trigger.tellsMoreThan(m[at].trigger) {
-				m[at].trigger = trigger
+			if trigger.outranks(m[at].Trigger) {
+				m[at].Trigger = trigger
 			}
-			if deadline.Before(m[at].deadline) {
-				m[at].deadline = deadline
+			if deadline.Before(m[at].Deadline) {
+				m[at].Deadline = deadline
 			}
 		default:
 			d.note(o.key, trigger)
 			d.Push(o.key)
-			m = append(m, waitingKey{key: o.key, trigger: trigger, deadline: deadline, sequence: uint64(i)})
+			m = append(m, Waiting{Key: o.key, Trigger: trigger, Deadline: deadline, sequence: uint64(i)})
 		}
 		if d.Len() != len(m) {
 			return fmt.Sprintf("%d keys wait, want %d", d.Len(), len(m))

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package workqueue
 
 import (
 	"fmt"
@@ -10,35 +10,32 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
-
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // inQueue runs a test with a queue in a bubble.
-func inQueue(t *testing.T, test func(t *testing.T, q *queue)) {
+func inQueue(t *testing.T, test func(t *testing.T, q *Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(nil)
+		q := New("test", nil)
 		defer q.ShutDown()
 		test(t, q)
 	})
 }
 
-func because(event Event) Trigger { return Trigger{Kind: v1.ApplicationKind, Event: event} }
+func because(event Event) Trigger { return Trigger{Kind: "Application", Event: event} }
 
 // take gets the next key, which must be there, as a worker does.
-func take(t *testing.T, q *queue) (cache.ObjectName, Trigger) {
+func take(t *testing.T, q *Queue) (cache.ObjectName, Trigger) {
 	t.Helper()
 	synctest.Wait()
 	if q.Len() == 0 {
 		t.Fatal("no key waits")
 	}
-	next, _ := q.Get()
-	trigger, _ := q.order.trigger(next)
-	return next, trigger
+	item, _ := q.Get()
+	return item.Key, item.Trigger
 }
 
-func wantNext(t *testing.T, q *queue, want cache.ObjectName, trigger Trigger) {
+func wantNext(t *testing.T, q *Queue, want cache.ObjectName, trigger Trigger) {
 	t.Helper()
 	got, because := take(t, q)
 	if got != want || because != trigger {
@@ -48,26 +45,26 @@ func wantNext(t *testing.T, q *queue, want cache.ObjectName, trigger Trigger) {
 
 // comesBack is how long it takes until a key comes back; then it is taken. In a bubble that is exact,
 // and if no key ever comes, the bubble says that all wait for each other.
-func comesBack(t *testing.T, q *queue, by Event) time.Duration {
+func comesBack(t *testing.T, q *Queue, by Event) time.Duration {
 	t.Helper()
 	start := time.Now()
-	next, _ := q.Get()
-	if trigger, _ := q.order.trigger(next); trigger != (Trigger{Event: by}) {
-		t.Errorf("%s came by %s", next, trigger)
+	item, _ := q.Get()
+	if item.Trigger != (Trigger{Event: by}) {
+		t.Errorf("%s came by %s", item.Key, item.Trigger)
 	}
 	return time.Since(start)
 }
 
 // comes tells whether a key waits, or comes within an hour.
-func comes(q *queue) bool {
+func comes(q *Queue) bool {
 	pass(time.Hour)
 	return q.Len() > 0
 }
 
 func TestKeyWaitsOnce(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
+	inQueue(t, func(t *testing.T, q *Queue) {
 		for range 100 {
-			q.enqueue(key("web"), because(Updated))
+			q.Add(key("web"), because(Updated))
 		}
 		wantNext(t, q, key("web"), because(Updated))
 		q.Done(key("web"))
@@ -79,11 +76,11 @@ func TestKeyWaitsOnce(t *testing.T) {
 
 // What happens during a sync is seen by the next one, and never by one at the same time.
 func TestKeyComesBackAfterItsSync(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
-		q.enqueue(key("web"), because(Listed))
+	inQueue(t, func(t *testing.T, q *Queue) {
+		q.Add(key("web"), because(Listed))
 		wantNext(t, q, key("web"), because(Listed))
 		for range 100 {
-			q.enqueue(key("web"), Trigger{Kind: "Service", Event: Updated})
+			q.Add(key("web"), Trigger{Kind: "Service", Event: Updated})
 		}
 		if comes(q) {
 			t.Fatal("it came while it was worked on")
@@ -99,15 +96,15 @@ func TestKeyComesBackAfterItsSync(t *testing.T) {
 
 // One change after the start does not wait for 10,000 Applications that are only looked at.
 func TestChangedPassesListed(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
+	inQueue(t, func(t *testing.T, q *Queue) {
 		for i := range 10_000 {
-			q.enqueue(key(fmt.Sprintf("listed-%d", i)), because(Listed))
+			q.Add(key(fmt.Sprintf("listed-%d", i)), because(Listed))
 		}
 		<-time.After(time.Second)
-		q.enqueue(key("new"), because(Added))
+		q.Add(key("new"), because(Added))
 		<-time.After(time.Second)
 		// This one waits already, and becomes urgent.
-		q.enqueue(key("listed-5000"), because(Updated))
+		q.Add(key("listed-5000"), because(Updated))
 		wantNext(t, q, key("new"), because(Added))
 		wantNext(t, q, key("listed-5000"), because(Updated))
 		wantNext(t, q, key("listed-0"), because(Listed))
@@ -118,20 +115,20 @@ func TestChangedPassesListed(t *testing.T) {
 }
 
 // What a sync wanted to look at again lets changes pass, unless it changes too, and only for its patience.
-func TestChangedPassesDue(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
+func TestChangedPassesRequeued(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *Queue) {
 		for _, name := range []string{"due", "due-and-changed"} {
-			q.lookAgain(key(name), time.Second)
+			q.AddAfter(key(name), Trigger{Event: Requeued}, time.Second)
 		}
 		<-time.After(2 * time.Second)
-		q.enqueue(key("changed"), because(Updated))
+		q.Add(key("changed"), because(Updated))
 		<-time.After(time.Second)
-		q.enqueue(key("due-and-changed"), because(Updated))
+		q.Add(key("due-and-changed"), because(Updated))
 		wantNext(t, q, key("changed"), because(Updated))
 		wantNext(t, q, key("due-and-changed"), because(Updated))
 		<-time.After(5 * time.Second)
-		q.enqueue(key("changed-later"), because(Updated))
-		wantNext(t, q, key("due"), Trigger{Event: Due})
+		q.Add(key("changed-later"), because(Updated))
+		wantNext(t, q, key("due"), Trigger{Event: Requeued})
 		wantNext(t, q, key("changed-later"), because(Updated))
 	})
 }
@@ -140,9 +137,9 @@ func TestChangedPassesDue(t *testing.T) {
 // like a retry, and pass all others.
 func TestReasonsOfConcurrentHandlers(t *testing.T) {
 	for range 500 {
-		inQueue(t, func(t *testing.T, q *queue) {
+		inQueue(t, func(t *testing.T, q *Queue) {
 			for range 8 {
-				go q.enqueue(key("web"), because(Listed))
+				go q.Add(key("web"), because(Listed))
 			}
 			wantNext(t, q, key("web"), because(Listed))
 		})
@@ -154,12 +151,12 @@ func TestReasonsOfConcurrentHandlers(t *testing.T) {
 
 // More changes than the worker can take keep a listed key waiting, but only for its patience.
 func TestListedIsNotStarved(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
+	inQueue(t, func(t *testing.T, q *Queue) {
 		start := time.Now()
-		q.enqueue(key("listed"), because(Listed))
+		q.Add(key("listed"), because(Listed))
 		for i := range 10_000 {
 			for j := range 2 {
-				q.enqueue(key(fmt.Sprintf("changed-%d-%d", i, j)), because(Updated))
+				q.Add(key(fmt.Sprintf("changed-%d-%d", i, j)), because(Updated))
 			}
 			next, _ := take(t, q)
 			q.Done(next)
@@ -178,15 +175,15 @@ func TestListedIsNotStarved(t *testing.T) {
 // A failing key comes back after 50 ms, then twice that, up to 30 s, each time up to a fifth later;
 // it is never given up.
 func TestBackOff(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
-		q.enqueue(key("web"), because(Added))
+	inQueue(t, func(t *testing.T, q *Queue) {
+		q.Add(key("web"), because(Added))
 		take(t, q)
 		fails := func(want time.Duration) {
 			t.Helper()
-			q.AddRateLimited(key("web"))
+			q.Retry(key("web"), 0)
 			q.Done(key("web"))
 			if delay := comesBack(t, q, Retried); delay < want || delay > want+want/5 {
-				t.Errorf("after %d failures it came back after %s, want %s and up to a fifth more", q.NumRequeues(key("web")), delay, want)
+				t.Errorf("after %d failures it came back after %s, want %s and up to a fifth more", q.Failures(key("web")), delay, want)
 			}
 		}
 		want := 50 * time.Millisecond
@@ -201,17 +198,17 @@ func TestBackOff(t *testing.T) {
 
 // Keys that failed together do not come back together.
 func TestJitter(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
+	inQueue(t, func(t *testing.T, q *Queue) {
 		const keys = 1000
 		for i := range keys {
-			q.AddRateLimited(key(fmt.Sprint(i)))
+			q.Retry(key(fmt.Sprint(i)), 0)
 		}
-		<-time.After(firstRetry + firstRetry/10)
+		<-time.After(baseDelay + baseDelay/10)
 		synctest.Wait()
 		if half := q.Len(); half < keys/4 || half > keys*3/4 {
 			t.Errorf("%d of %d keys are back in the middle of the jitter", half, keys)
 		}
-		<-time.After(firstRetry / 10)
+		<-time.After(baseDelay / 10)
 		synctest.Wait()
 		if q.Len() != keys {
 			t.Errorf("%d of %d keys are back after the longest delay", q.Len(), keys)
@@ -221,19 +218,27 @@ func TestJitter(t *testing.T) {
 
 // A failing key that also changes is tried at once.
 func TestChangePassesBackOff(t *testing.T) {
-	inQueue(t, func(t *testing.T, q *queue) {
+	inQueue(t, func(t *testing.T, q *Queue) {
 		for range 20 {
-			q.AddRateLimited(key("web"))
+			q.Retry(key("web"), 0)
 		}
 		<-time.After(time.Minute)
 		take(t, q)
-		q.AddRateLimited(key("web"))
+		q.Retry(key("web"), 0)
 		q.Done(key("web"))
-		q.enqueue(key("web"), because(Updated))
+		q.Add(key("web"), because(Updated))
 		wantNext(t, q, key("web"), because(Updated))
 		q.Done(key("web"))
 		if delay := comesBack(t, q, Retried); delay < 30*time.Second {
 			t.Errorf("the retry came after %s", delay)
 		}
 	})
+}
+
+func key(name string) cache.ObjectName { return cache.ObjectName{Namespace: "shop", Name: name} }
+
+// pass lets time pass in a bubble, and waits until all have done what they then do.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
 }

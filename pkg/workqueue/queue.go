@@ -1,0 +1,133 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workqueue is client-go's work queue with an order and with reasons. Each key waits at most once and is
+// never processed twice at a time. Keys are taken by deadline, see deadlines.go, and a worker learns why its key was
+// queued. The package knows nothing of what the keys stand for.
+package workqueue
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// A failing key is retried after baseDelay, then twice that, and so on up to maxDelay. There is no limit over all
+// keys: with a token bucket the last of 10,000 failed keys would wait for a quarter of an hour.
+const (
+	baseDelay = 50 * time.Millisecond
+	maxDelay  = 30 * time.Second
+)
+
+// Item is a key that a worker took.
+type Item struct {
+	Key cache.ObjectName
+	// Trigger is why the key was queued.
+	Trigger Trigger
+	// Since is when the key became ready.
+	Since time.Time
+}
+
+// Observer is told what happens in the queue. Its methods run under the queue's locks: they must not block, nor
+// call the queue.
+type Observer interface {
+	// Enqueued: the key is ready, or will be once its running sync has ended. Keys are taken by deadline.
+	Enqueued(key cache.ObjectName, trigger Trigger, now, deadline time.Time)
+	// Delayed: the key becomes ready when it is due, unless an event is faster. failures counts its retries; it is
+	// 0 for a key that is no retry.
+	Delayed(key cache.ObjectName, event Event, failures int, due time.Time)
+}
+
+// Queue is the work queue. Make it with New.
+type Queue struct {
+	queue   workqueue.TypedDelayingInterface[cache.ObjectName]
+	order   *deadlines
+	limiter workqueue.TypedRateLimiter[cache.ObjectName]
+	// adding is held from noting a trigger to adding its key. In between, another handler's key would take the
+	// trigger along, and leave this one to look like a retry, which is urgent.
+	adding   sync.Mutex
+	observer Observer
+}
+
+// New makes a Queue. The name is that of its metrics. A nil observer is none.
+func New(name string, observer Observer) *Queue {
+	if observer == nil {
+		observer = unobserved{}
+	}
+	order := newDeadlines(observer)
+	return &Queue{
+		order: order,
+		queue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{
+			Name:  name,
+			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: order}),
+		}),
+		limiter:  workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](baseDelay, maxDelay),
+		observer: observer,
+	}
+}
+
+// Add queues a key. If it waits already, the trigger that outranks the other counts.
+func (q *Queue) Add(key cache.ObjectName, trigger Trigger) {
+	q.adding.Lock()
+	defer q.adding.Unlock()
+	q.order.note(key, trigger)
+	q.queue.Add(key)
+	q.order.observeDirty(key, trigger)
+}
+
+// AddAfter is Add after a delay. If the key is queued sooner, for whatever reason, this trigger may count then.
+func (q *Queue) AddAfter(key cache.ObjectName, trigger Trigger, delay time.Duration) {
+	q.order.note(key, trigger)
+	q.addAfter(key, trigger.Event, 0, delay)
+}
+
+// Retry queues a failed key after a delay that grows with each failure, until Forget is called. If the API server
+// suggested a delay, that one counts instead.
+func (q *Queue) Retry(key cache.ObjectName, suggested time.Duration) {
+	delay := suggested
+	if delay <= 0 {
+		delay = q.limiter.When(key)
+		delay += rand.N(delay/5 + 1) // Keys that failed together, as in an outage, must not come back together.
+	}
+	q.addAfter(key, Retried, q.limiter.NumRequeues(key), delay)
+}
+
+func (q *Queue) addAfter(key cache.ObjectName, event Event, failures int, delay time.Duration) {
+	if delay > 0 {
+		q.observer.Delayed(key, event, failures, time.Now().Add(delay))
+	}
+	q.queue.AddAfter(key, delay)
+}
+
+// Forget says that the key succeeded: its next retry begins with the smallest delay again.
+func (q *Queue) Forget(key cache.ObjectName) { q.limiter.Forget(key) }
+
+// Failures is how often the key was retried since it succeeded last.
+func (q *Queue) Failures(key cache.ObjectName) int { return q.limiter.NumRequeues(key) }
+
+// Get waits for a key and takes it. The caller must call Done for it.
+func (q *Queue) Get() (item Item, shutdown bool) {
+	key, shutdown := q.queue.Get()
+	if shutdown {
+		return Item{}, true
+	}
+	return q.order.popped(key), false
+}
+
+// Done says that the key is processed. If it was queued meanwhile, it is ready again.
+func (q *Queue) Done(key cache.ObjectName) { q.queue.Done(key) }
+
+// Len is the number of keys that are ready.
+func (q *Queue) Len() int { return q.queue.Len() }
+
+// ShutDown lets workers take the rest of the keys, and no more.
+func (q *Queue) ShutDown() { q.queue.ShutDown() }
+
+// unobserved is the Observer of a queue that has none.
+type unobserved struct{}
+
+func (unobserved) Enqueued(cache.ObjectName, Trigger, time.Time, time.Time) {}
+func (unobserved) Delayed(cache.ObjectName, Event, int, time.Time)          {}
