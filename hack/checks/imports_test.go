@@ -37,6 +37,7 @@ var layers = []layer{
 	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/text", "pkg/apierror", "pkg/health"}},
 	// Those that talk to the API server.
 	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
+	{"pkg/workqueue", nil},
 	{"pkg/consistency", []string{"pkg/debug"}},
 	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/consistency", "pkg/debug"}},
 	{"pkg/payload", []string{"pkg/reference"}},

@@ -78,7 +78,7 @@ func (s *syncs) plan(application *v1.Application) []plan.Step {
 // once does one sync, and keeps in the status what the next plan recognises children by. It tells
 // whether a conflict asks for another sync.
 func (s *syncs) once(application *v1.Application) (conflict bool) {
-	results := s.writer.Do(s.test.Context(), application, s.plan(application))
+	results := executed(s.test, s.test.Context(), s.writer, application, s.plan(application))
 	application.Status.Resources = nil
 	for _, result := range results {
 		if result.Err != nil && !apierrors.IsConflict(result.Err) {

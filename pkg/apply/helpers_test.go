@@ -6,8 +6,10 @@ package apply
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -89,11 +91,27 @@ func (f *fixture) do(step plan.Step) plan.Result {
 
 func (f *fixture) try(step plan.Step) plan.Result {
 	f.Helper()
-	results := f.writer.Do(f.Context(), f.application, []plan.Step{step})
-	if len(results) != 1 {
-		f.Fatalf("%d results of one step", len(results))
+	return f.execute(step)[0]
+}
+
+// execute does the steps, and returns what was done. Whatever the writer meets, no step changes.
+func (f *fixture) execute(steps ...plan.Step) []plan.Result {
+	f.Helper()
+	return executed(f, f.Context(), f.writer, f.application, steps)
+}
+
+func executed(t testing.TB, ctx context.Context, w *Writer, application *v1.Application, steps []plan.Step) []plan.Result {
+	t.Helper()
+	results, err := w.Execute(ctx, application, steps, func(context.Context) error { return nil })
+	if err != nil || len(results) != len(steps) {
+		t.Fatalf("%d results of %d steps: %v", len(results), len(steps), err)
 	}
-	return results[0]
+	for i := range results {
+		if !reflect.DeepEqual(results[i].Step, steps[i]) {
+			t.Errorf("%s was planned, and %s is recorded", steps[i].Ref, cmp.Diff(steps[i].Action, results[i].Step.Action))
+		}
+	}
+	return plan.Done(results)
 }
 
 // cached is the live child as the informer's transform leaves it.

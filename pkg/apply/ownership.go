@@ -71,7 +71,7 @@ func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) e
 
 // keepsFieldSet reports whether the apply has every field that the POST had, so that it removes none.
 func keepsFieldSet(result plan.Result) bool {
-	return result.Shape != "" && result.Shape == result.Live.GetAnnotations()[v1.AnnotationCreatedFieldSet]
+	return result.FieldSet != "" && result.FieldSet == result.Live.GetAnnotations()[v1.AnnotationCreatedFieldSet]
 }
 
 func annotate(object *unstructured.Unstructured, key, value string) {

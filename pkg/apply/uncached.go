@@ -6,52 +6,45 @@ package apply
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// GetUncached reads the children that status lists but the informers do not show, because another writer removed
-// the label that they select by. It leaves out children that no longer exist, that are not the Application's, or
-// whose API is unavailable; and rendered children, which the writer meets when it creates them. Call it before a
-// child or its Application goes: nothing looks for the child afterwards.
-func (w *Writer) GetUncached(ctx context.Context, snapshot child.Snapshot, rendered []child.Desired) (map[child.Ref]child.Object, error) {
-	unseen := map[child.Ref]child.Object{}
-	for _, resource := range snapshot.Application.Status.Resources {
-		ref, known := refOf(snapshot.Application, resource)
-		_, seen := snapshot.Children[ref]
-		_, unserved := snapshot.Unavailable[ref.Kind]
-		if seen || unserved || !known {
-			continue
-		}
-		if slices.ContainsFunc(rendered, func(d child.Desired) bool { return d.Ref == ref }) {
-			continue
-		}
-		object, err := w.client.Get(ctx, ref)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("get %s: %w", ref, err)
-		}
-		if child.OwnedBy(object, snapshot.Application) {
-			unseen[ref] = object
-		}
+// verify reads a child that is not rendered any more and that only status lists, because another writer removed the
+// label by which the informers select. The result says what to do instead: with the object that exists, or with none
+// if it is gone, not the Application's, or being deleted anyway.
+func (w *Writer) verify(ctx context.Context, application *v1.Application, result plan.Result) plan.Result {
+	if leftover := result.Action == plan.Delete || result.Action == plan.WaitDependency; !leftover || result.Desired != nil || result.Live != nil {
+		return result
 	}
-	return unseen, nil
+	object, err := w.client.Get(ctx, result.Ref)
+	instead := result.Step
+	result.Instead = &instead
+	switch {
+	case apierrors.IsNotFound(err):
+		instead.Action = plan.Delete
+	case err != nil:
+		result.Err = fmt.Errorf("get %s: %w", result.Ref, err)
+	case !child.OwnedBy(object, application) || object.GetDeletionTimestamp() != nil:
+		instead.Action = plan.Delete
+	default:
+		instead.Live, result.UID = object, object.GetUID()
+	}
+	return result
 }
 
-// GetAllUncached reads the children that status lists by UID but the informers do not show, for whatever reason.
-// Call it before the last protection of the children goes. A child whose API is not served no longer exists. A child
-// that cannot be read may exist, so it is in failed, with the error.
-func (w *Writer) GetAllUncached(ctx context.Context, snapshot child.Snapshot) (uncached map[child.Ref]child.Object, failed map[child.Ref]error) {
+// GetUncached reads the children that status lists by their UID and the informers do not show, whatever the
+// reason: it is for the moment after which nothing protects them any more. A child whose API is not served
+// is gone. One that cannot be read is not, so it is in failed, with the error.
+func (w *Writer) GetUncached(ctx context.Context, snapshot child.Snapshot) (uncached map[child.Ref]child.Object, failed map[child.Ref]error) {
 	uncached, failed = map[child.Ref]child.Object{}, map[child.Ref]error{}
 	for _, resource := range snapshot.Application.Status.Resources {
-		ref, known := refOf(snapshot.Application, resource)
+		ref, known := child.RefOf(snapshot.Application, resource)
 		if _, seen := snapshot.Children[ref]; seen || !known || resource.UID == "" {
 			continue
 		}
@@ -67,19 +60,8 @@ func (w *Writer) GetAllUncached(ctx context.Context, snapshot child.Snapshot) (u
 	return uncached, failed
 }
 
-// typeNotFound reports whether an API server did not know the type. One of several API servers may lag, so if the
-// cluster is known to serve the type, this says nothing about the object.
+// typeNotFound reports whether an API server did not know the type. Of several one may lag, so where the
+// cluster is known to serve the type this says nothing of the object.
 func typeNotFound(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
-}
-
-// refOf returns the Ref of a resource: status has no version. The kind is unknown if an older or newer Fairlead
-// wrote the status.
-func refOf(application *v1.Application, resource v1.ResourceStatus) (ref child.Ref, known bool) {
-	for _, kind := range child.AllKinds() {
-		if kind.Group == resource.Group && kind.Kind == resource.Kind {
-			return child.Ref{Kind: kind, Namespace: application.Namespace, Name: resource.Name}, true
-		}
-	}
-	return child.Ref{}, false
 }

@@ -4,6 +4,8 @@
 package apply
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
@@ -16,38 +18,57 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
-func TestUnseen(t *testing.T) {
+// A child that is not rendered any more, and that only status lists, is read before it is deleted.
+func TestDeleteOfAnUncachedChild(t *testing.T) {
+	leftover := func(kind child.Kind) plan.Step { return plan.Step{Action: plan.Delete, Ref: ref(kind)} }
 	f := newFixture(t)
 	f.do(f.create(child.ConfigMap, owned+"data: {a: '1'}"))
-	f.do(f.create(child.ServiceAccount, owned))
 	applytest.Put(f.server, child.Service, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
-	for _, kind := range []child.Kind{child.ConfigMap, child.ServiceAccount, child.Service, child.Ingress, {Kind: "Unheard"}} {
-		f.application.Status.Resources = append(f.application.Status.Resources, v1.ResourceStatus{Group: kind.Group, Kind: kind.Kind, Name: "web"})
+	for _, observe := range []bool{true, false} {
+		before := len(f.requests())
+		steps := []plan.Step{leftover(child.ConfigMap), leftover(child.Service), leftover(child.Ingress)}
+		var results []plan.Result
+		want := []string{"get", "get", "get"}
+		if observe {
+			results = plan.Done(f.writer.Observe(t.Context(), f.application, steps))
+		} else {
+			results, want = f.execute(steps...), []string{"get", "delete", "get", "get"}
+		}
+		if requests := f.requests()[before:]; !slices.Equal(requests, want) {
+			t.Errorf("observed %t, the requests are %q, want %q", observe, requests, want)
+		}
+		for _, result := range results {
+			exists := result.Ref.Kind == child.ConfigMap
+			if (result.Live != nil) != exists || !observe && result.Changed() != exists || result.Err != nil {
+				t.Errorf("%s: live %v, changed %t, %v; the Service is foreign, the Ingress gone", result.Ref, result.Live, result.Changed(), result.Err)
+			}
+		}
 	}
-	before := len(f.requests())
-	got, err := f.writer.GetUncached(t.Context(), child.Snapshot{
-		Application: f.application,
-		Children:    map[child.Ref]child.Object{ref(child.ServiceAccount): f.cached(child.ServiceAccount)},
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 1 || got[ref(child.ConfigMap)] == nil {
-		t.Errorf("unseen are %v, want the ConfigMap: the ServiceAccount is seen, the Service foreign, the Ingress gone", got)
-	}
-	if requests := f.requests()[before:]; !slices.Equal(requests, []string{"get", "get", "get"}) {
-		t.Errorf("the requests were %q, want one for each that is not seen and of a known kind", requests)
+	if len(f.server.All(child.Service)) != 1 {
+		t.Error("the foreign Service was deleted")
 	}
 }
 
-func TestUnseenThatCannotBeRead(t *testing.T) {
+func TestUncachedChildThatCannotBeRead(t *testing.T) {
 	f := newFixture(t)
-	f.application.Status.Resources = []v1.ResourceStatus{{Kind: child.ConfigMap.Kind, Name: "web"}}
+	f.do(f.create(child.ConfigMap, owned))
 	f.on("get", func() error { return errBroken })
-	if got, err := f.writer.GetUncached(t.Context(), child.Snapshot{Application: f.application}, nil); err == nil {
-		t.Errorf("without an answer, unseen are %v", got)
+	if result := f.execute(plan.Step{Action: plan.Delete, Ref: ref(child.ConfigMap)})[0]; result.Err == nil || result.Changed() {
+		t.Errorf("without an answer it is %+v", result)
+	}
+}
+
+// What looks like drift may be the garbage collector's work: then nothing is written.
+func TestOwnerIsRechecked(t *testing.T) {
+	f := newFixture(t)
+	step := f.create(child.ConfigMap, owned)
+	step.RecheckOwner = true
+	results, err := f.writer.Execute(t.Context(), f.application, []plan.Step{step}, func(context.Context) error { return ErrOwnerDeleted })
+	if !errors.Is(err, ErrOwnerDeleted) || len(results) > 0 || len(f.requests()) > 0 {
+		t.Errorf("results %v, error %v, requests %q", results, err, f.requests())
 	}
 }
 
@@ -78,7 +99,7 @@ func TestUncached(t *testing.T) {
 				{Kind: child.Service.Kind, Name: "web"}, // It was never there.
 			}
 			f.on("get", func() error { return test.answer })
-			uncached, failed := f.writer.GetAllUncached(t.Context(), child.Snapshot{
+			uncached, failed := f.writer.GetUncached(t.Context(), child.Snapshot{
 				Application: f.application, Unavailable: map[child.Kind]child.Unavailable{child.Ingress: test.unserved},
 			})
 			if (uncached[ref(child.Ingress)] != nil) != (test.want == "read") || (failed[ref(child.Ingress)] != nil) != (test.want == "failed") || len(uncached)+len(failed) > 1 {

@@ -44,55 +44,62 @@ func NewWriter(client Client, consistencyStore *consistency.Store) *Writer {
 	return &Writer{client: client, consistencyStore: consistencyStore}
 }
 
-// Do does the steps one after the other and returns a result for each. A failed step does not stop the others: a
-// refused Ingress is no reason to have no Deployment. When ctx ends, the remaining steps fail with its error.
+// ErrOwnerDeleted ends a sync whose plan repairs what the garbage collector has done: the Application is being
+// deleted, or gone, and nothing was written.
+var ErrOwnerDeleted = errors.New("the Application is being deleted, or gone")
+
+// Execute does the steps one after the other and returns a result for each. A step that fails does not keep the others
+// from being done: a refused Ingress is no reason to have no Deployment. When ctx ends, the remaining steps fail with
+// its error.
 //
-// Only a new autoscaler waits until its Deployment has its initial number of replicas: once the autoscaler exists,
-// no plan can see that autoscaling was just enabled.
-func (w *Writer) Do(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
+// Before the first write it calls recheckOwner, if a step asks for that, and returns its error.
+func (w *Writer) Execute(ctx context.Context, application *v1.Application, steps []plan.Step, recheckOwner func(context.Context) error) ([]plan.Result, error) {
+	if slices.ContainsFunc(steps, func(step plan.Step) bool { return step.RecheckOwner }) {
+		if err := recheckOwner(ctx); err != nil {
+			return nil, err
+		}
+	}
 	results := make([]plan.Result, 0, len(steps))
-	var notHandedOver error
 	for _, step := range steps {
-		if step.After != nil && !upToDate(results, *step.After) {
-			step.Action, step.Reason = plan.Await, step.After.String()+", which replaces it, is not there yet"
-		}
-		if notHandedOver != nil && step.Action == plan.Create && step.Ref.Kind == child.HorizontalPodAutoscaler {
-			results = append(results, plan.Result{Step: step, Err: fmt.Errorf("create %s after its Deployment: %w", step.Ref, notHandedOver)})
-			continue
-		}
-		result := w.step(ctx, application, withheld(step, results))
-		if step.Action == plan.Apply && step.HandOver != nil {
-			notHandedOver = result.Err
-		}
-		if result.Changed() {
-			klog.FromContext(ctx).V(2).Info("Wrote child", "action", result.Action, "child", result.Ref.String(), "reason", result.Reason, "fields", result.Fields)
+		result := w.execute(ctx, application, step, results)
+		if done := result.Done(); result.Changed() {
+			klog.FromContext(ctx).V(2).Info("Wrote child", "action", done.Action, "child", result.Ref.String(), "reason", done.Reason, "fields", result.Fields)
 		}
 		results = append(results, result)
+	}
+	return results, nil
+}
+
+// Observe returns the results of steps that are not done, because the Application is only observed. It reads what a
+// step is not certain of.
+func (w *Writer) Observe(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
+	results := make([]plan.Result, 0, len(steps))
+	for _, step := range steps {
+		results = append(results, w.verify(ctx, application, newResult(step)))
 	}
 	return results
 }
 
-// upToDate reports whether the results leave the child as rendered.
-func upToDate(results []plan.Result, ref child.Ref) bool {
-	return slices.ContainsFunc(results, func(result plan.Result) bool {
-		if result.Ref != ref || result.Err != nil {
-			return false
-		}
-		switch result.Action {
-		case plan.Keep, plan.Create, plan.Apply:
-			return true
-		default:
-			return false
-		}
-	})
-}
-
-func (w *Writer) step(ctx context.Context, application *v1.Application, step plan.Step) plan.Result {
+func newResult(step plan.Step) plan.Result {
 	result := plan.Result{Step: step}
 	if step.Live != nil {
 		result.UID = step.Live.GetUID()
 	}
+	return result
+}
+
+// execute does one step, after those that have results.
+func (w *Writer) execute(ctx context.Context, application *v1.Application, step plan.Step, results []plan.Result) plan.Result {
+	result := newResult(step)
 	if err := ctx.Err(); err != nil && step.Action != plan.Keep {
+		result.Err = err
+		return result
+	}
+	if instead := dependsOn(step, results); instead != nil {
+		result.Instead = instead
+		return result
+	}
+	if err := handedOver(step, results); err != nil {
 		result.Err = err
 		return result
 	}
@@ -105,9 +112,9 @@ func (w *Writer) step(ctx context.Context, application *v1.Application, step pla
 	case plan.Scale:
 		return w.scale(ctx, owner, result)
 	case plan.Delete:
-		return w.delete(ctx, owner, result)
+		return w.delete(ctx, owner, w.verify(ctx, application, result))
 	default:
-		return result
+		return w.verify(ctx, application, result)
 	}
 }
 
@@ -122,8 +129,8 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	switch {
 	case result.HandOver != nil:
 		setInitialReplicas(object, *result.HandOver) // So its fields are not the rendered ones.
-	case result.Shape != "":
-		annotate(object, v1.AnnotationCreatedFieldSet, result.Shape)
+	case result.FieldSet != "":
+		annotate(object, v1.AnnotationCreatedFieldSet, result.FieldSet)
 	}
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -141,69 +148,6 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	return w.recordWrite(owner, result, created)
 }
 
-// handleExisting reads the object that has the name of a new child. If it is the Application's and lacks the label,
-// it gets the label back.
-func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
-	object, err := w.client.Get(ctx, result.Ref)
-	if err != nil {
-		// If it was deleted in between, the next sync creates the child.
-		result.Err = fmt.Errorf("get %s, whose name is taken: %w", result.Ref, err)
-		return result
-	}
-	switch {
-	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
-		result.Action = plan.Refuse
-		result.Reason = plan.ForeignMessage(object)
-		return result
-	case object.GetDeletionTimestamp() != nil:
-		result.Action = plan.Wait
-		result.Reason = "it is being deleted"
-		return result
-	case selected(object, application):
-		// The informers select it, so they only lag: behind a create whose response was lost, or that the
-		// previous leader sent. The next sync waits until they show it.
-		w.consistencyStore.WroteAt(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
-		result.Err = fmt.Errorf("create %s: %w", result.Ref, newConflict(result.Ref, errNotCached))
-		return result
-	}
-	result.Live = object
-	result.Action = plan.Apply
-	result.Drift = true
-	result.Reason = "its labels were removed"
-	return w.relabel(ctx, owner, result)
-}
-
-// selected reports whether the informers show the object as a possible child of the Application.
-func selected(object metav1.Object, application *v1.Application) bool {
-	labels := object.GetLabels()
-	return labels[v1.LabelManagedBy] == v1.ManagedBy &&
-		(labels[v1.LabelApplication] == application.Name || metav1.GetControllerOfNoCopy(object) != nil)
-}
-
-// relabel restores the labels that the informers select by, and nothing else: any other change depends on the rest
-// of the child, which the next sync will see.
-func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
-	object, err := result.Desired.Object()
-	if err != nil {
-		result.Err = err
-		return result
-	}
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":    result.Live.GetUID(),
-		"labels": object.GetLabels(),
-	}})
-	if err != nil {
-		result.Err = fmt.Errorf("encode labels of %s: %w", result.Ref, err)
-		return result
-	}
-	labelled, err := w.patch(ctx, result.Ref, types.MergePatchType, body, FieldManager)
-	if err != nil {
-		result.Err = fmt.Errorf("label %s: %w", result.Ref, err)
-		return result
-	}
-	return w.recordWrite(owner, result, labelled)
-}
-
 // apply applies what was rendered to a live child.
 //
 // If another writer caused the difference, the pre-patch exchanges list items first. If the Application changed, the
@@ -216,9 +160,9 @@ func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.
 			return result
 		}
 	}
-	prePatch := result.Rekey != nil && result.Drift
+	prePatch := result.PrePatch != nil && result.Drift
 	applied, err := w.sendApply(ctx, result, prePatch)
-	if apierrors.IsInvalid(err) && result.Rekey != nil && !prePatch {
+	if apierrors.IsInvalid(err) && result.PrePatch != nil && !prePatch {
 		applied, err = w.sendApply(ctx, result, true)
 	}
 	if err != nil {
@@ -260,7 +204,7 @@ func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch boo
 // sendPrePatch replaces list items whose keys another writer changed with the rendered items. The resourceVersion
 // makes it fail if the list has changed again.
 func (w *Writer) sendPrePatch(ctx context.Context, result plan.Result) error {
-	patch := maps.Clone(result.Rekey)
+	patch := maps.Clone(result.PrePatch)
 	patch["metadata"] = map[string]any{
 		"uid":             result.Live.GetUID(),
 		"resourceVersion": result.Live.GetResourceVersion(),
@@ -297,7 +241,11 @@ func newConflict(ref child.Ref, cause error) error {
 
 // delete deletes exactly the planned object: same UID, same resourceVersion.
 func (w *Writer) delete(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
-	uid, version := result.Live.GetUID(), result.Live.GetResourceVersion()
+	live := result.Done().Live
+	if result.Err != nil || live == nil {
+		return result // It does not exist, or nothing is known of it.
+	}
+	uid, version := live.GetUID(), live.GetResourceVersion()
 	err := w.client.Delete(ctx, result.Ref, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
 	if err != nil && !apierrors.IsNotFound(err) {
 		result.Err = fmt.Errorf("delete %s: %w", result.Ref, err)

@@ -58,7 +58,7 @@ func TestConversionHappensOnce(t *testing.T) {
 func TestApplyOfTheSameShape(t *testing.T) {
 	f := newFixture(t)
 	shaped := func(step plan.Step, shape string) plan.Step {
-		step.Shape = shape
+		step.FieldSet = shape
 		return step
 	}
 	f.do(shaped(f.create(child.ConfigMap, owned+"data: {a: '1', b: '1'}"), "ab"))
@@ -270,7 +270,7 @@ func TestAutoscalerWaitsForTheHandOver(t *testing.T) {
 			if test.happen != nil {
 				applytest.Edit(f.server, child.Deployment, "shop", "web", test.happen)
 			}
-			results := f.writer.Do(t.Context(), f.application, []plan.Step{
+			results := executed(t, t.Context(), f.writer, f.application, []plan.Step{
 				f.create(child.ServiceAccount, owned), wake,
 				f.create(child.HorizontalPodAutoscaler, autoscaler), f.create(child.ConfigMap, owned),
 			})

@@ -50,7 +50,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		applytest.Put(f.server, child.ConfigMap, bare())
 		before := f.server.Version()
 		result := f.do(f.create(child.ConfigMap, step))
-		if result.Action != plan.Refuse || result.Reason != plan.ForeignMessage(bare()) || result.UID != "" {
+		if result.Action != plan.NotOwned || result.Reason != plan.NotOwnedMessage(bare()) || result.UID != "" {
 			t.Errorf("the result is %s of %q: %s", result.Action, result.UID, result.Reason)
 		}
 		if f.server.Version() != before {
@@ -63,7 +63,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		theirs.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "boss", UID: "boss-uid", Controller: new(true)}}
 		applytest.Put(f.server, child.ConfigMap, theirs)
 		result := f.do(f.create(child.ConfigMap, step))
-		if result.Action != plan.Refuse || !strings.Contains(result.Reason, "Secret boss") {
+		if result.Action != plan.NotOwned || !strings.Contains(result.Reason, "Secret boss") {
 			t.Errorf("the result is %s: %s", result.Action, result.Reason)
 		}
 		f.wantStored(child.ConfigMap, "a: \"0\"\n", "data")
@@ -100,7 +100,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		})
 		f.server.Delete(child.ConfigMap, "shop", "web")
 		before := f.server.Version()
-		if result := f.do(f.create(child.ConfigMap, step)); result.Action != plan.Wait {
+		if result := f.do(f.create(child.ConfigMap, step)); result.Action != plan.WaitDeletion {
 			t.Errorf("the result is %s: %s", result.Action, result.Reason)
 		}
 		if f.server.Version() != before {
@@ -148,7 +148,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 		}
 		return nil
 	})
-	results := f.writer.Do(t.Context(), f.application, []plan.Step{
+	results := executed(t, t.Context(), f.writer, f.application, []plan.Step{
 		f.create(child.ServiceAccount, owned),
 		f.create(child.Service, owned),
 		f.create(child.ConfigMap, owned),
@@ -169,11 +169,11 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	f := newFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	f.on("create", func() error { cancel(); return nil })
-	results := f.writer.Do(ctx, f.application, []plan.Step{
+	results := executed(t, ctx, f.writer, f.application, []plan.Step{
 		f.create(child.ServiceAccount, owned),
 		f.create(child.ConfigMap, owned),
 		{Action: plan.Keep, Ref: ref(child.Service)},
-		{Action: plan.Wait, Ref: ref(child.Ingress)},
+		{Action: plan.WaitDeletion, Ref: ref(child.Ingress)},
 	})
 	if len(results) != 4 {
 		t.Fatalf("%d results of 4 steps", len(results))
@@ -192,7 +192,7 @@ func TestStepsThatWriteNothing(t *testing.T) {
 	f.do(f.create(child.ConfigMap, owned))
 	live := f.cached(child.ConfigMap)
 	before := f.server.Version()
-	for _, action := range []plan.Action{plan.Keep, plan.Wait, plan.Refuse, plan.Hold} {
+	for _, action := range []plan.Action{plan.Keep, plan.WaitDeletion, plan.NotOwned, plan.Backoff} {
 		step := plan.Step{Action: action, Ref: ref(child.ConfigMap), Live: live, Reason: "because"}
 		result := f.do(step)
 		if result.UID != live.GetUID() || result.Action != action || result.Reason != "because" || result.ResourceVersion != "" {

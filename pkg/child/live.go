@@ -21,8 +21,6 @@ type Object interface {
 // changes it afterwards.
 type Snapshot struct {
 	Application *v1.Application
-	// Class is what the Application takes from its class; nil if it has none.
-	Class *v1.AppliedClass
 	// Children are the live objects that carry the Application's label or controller ownerReference.
 	Children map[Ref]Object
 	// Unavailable are the optional kinds that could not be looked at. Nothing is known of their objects, and

@@ -55,3 +55,13 @@ func KnownUID(application *v1.Application, ref Ref) types.UID {
 	}
 	return ""
 }
+
+// RefOf finds the child that a status lists. It is not known if a newer or older Fairlead wrote the status.
+func RefOf(application *v1.Application, resource v1.ResourceStatus) (ref Ref, known bool) {
+	for _, kind := range AllKinds() {
+		if kind.Group == resource.Group && kind.Kind == resource.Kind {
+			return Ref{Kind: kind, Namespace: application.Namespace, Name: resource.Name}, true
+		}
+	}
+	return Ref{}, false
+}

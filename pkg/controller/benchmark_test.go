@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // BenchmarkSync is a sync that finds nothing to do, the most frequent one, with what queues it: once
@@ -58,12 +59,11 @@ func benchmarkSync(b *testing.B, recorder *debug.Recorder) {
 		})
 	}()
 	<-filled
-	elsewhere := Trigger{Kind: "Secret", Event: Updated, Elsewhere: true}
+	forced := workqueue.Trigger{Kind: "Secret", Event: workqueue.Updated, ForceFullSync: true}
 	sync := func() {
-		c.queue.enqueue(key("web"), elsewhere) // Else it would not look further than at the versions.
-		key, _ := c.queue.Get()
-		trigger, since := c.queue.order.trigger(key)
-		c.syncKey(ctx, key, trigger, since)
+		c.queue.Add(key("web"), forced) // Otherwise the sync would end at the fingerprint.
+		item, _ := c.queue.Get()
+		c.processKey(ctx, item)
 	}
 	// Until it has come to rest: children written, caches caught up, status told.
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
+	clientworkqueue "k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/pkg/class"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // classCountDelay is how long changes of Applications are gathered before those of a class are
@@ -34,7 +35,7 @@ const classCountDelay = 2 * time.Second
 type classStatuses struct {
 	informers *informer.Informers
 	client    appsclient.ApplicationClassesGetter
-	queue     workqueue.TypedRateLimitingInterface[string]
+	queue     clientworkqueue.TypedRateLimitingInterface[string]
 }
 
 var _ informer.ApplicationHandler = (*classStatuses)(nil)
@@ -43,20 +44,20 @@ func newClassStatuses(informers *informer.Informers, client appsclient.Applicati
 	return &classStatuses{
 		informers: informers,
 		client:    client,
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-			workqueue.TypedRateLimitingQueueConfig[string]{Name: v1.ApplicationClassResource}),
+		queue: clientworkqueue.NewTypedRateLimitingQueueWithConfig(
+			clientworkqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+			clientworkqueue.TypedRateLimitingQueueConfig[string]{Name: v1.ApplicationClassResource}),
 	}
 }
 
 // handle registers what makes the classes count, and what they do to their Applications.
-func (s *classStatuses) handle(enqueue func(cache.ObjectName, Trigger)) ([]cache.DoneChecker, error) {
+func (s *classStatuses) handle(enqueue func(cache.ObjectName, workqueue.Trigger)) ([]cache.DoneChecker, error) {
 	classes, err := s.informers.HandleClasses(&classHandlers{informers: s.informers, enqueue: enqueue, statuses: s})
 	if err != nil {
 		return nil, err
 	}
 	namespaces, err := s.informers.HandleNamespaces(&namespaceHandlers{
-		informers: s.informers, contenders: contenders{claims: s.informers.HostClaims, enqueue: enqueue}, enqueue: enqueue, statuses: s,
+		informers: s.informers, claimants: claimants{claims: s.informers.HostClaims, enqueue: enqueue}, enqueue: enqueue, statuses: s,
 	})
 	if err != nil {
 		return nil, err
@@ -131,14 +132,14 @@ func (s *classStatuses) work(ctx, syncs context.Context) {
 			return
 		}
 		if ctx.Err() == nil {
-			s.settle(syncs, name, s.write(syncs, name))
+			s.handleError(syncs, name, s.write(syncs, name))
 		}
 		s.queue.Done(name)
 	}
 }
 
-// settle tries again later what failed. A conflict is no failure: the class changed, and comes back. Nor is a cache that lags behind.
-func (s *classStatuses) settle(ctx context.Context, name string, err error) {
+// handleError retries later what failed. A conflict is no failure: the class changed, and comes back. Nor is a cache that lags behind.
+func (s *classStatuses) handleError(ctx context.Context, name string, err error) {
 	switch {
 	case err == nil:
 		s.queue.Forget(name)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -24,10 +23,11 @@ import (
 	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // Config is everything that a Controller works with. All fields are required but Facts,
-// Validation, RequireClass, CaughtUp, metrics and Recorder, whose zero values are the defaults.
+// Validation, RequireClass, Metrics and Debug, whose zero values are the defaults.
 type Config struct {
 	Informers        *informer.Informers
 	Writer           *apply.Writer
@@ -47,41 +47,40 @@ type Config struct {
 	Validation validation.Options
 	// RequireClass refuses Applications that no ApplicationClass applies to.
 	RequireClass bool
-	// CaughtUp is called when no key waits for the first time: all Applications that were there at the start have been
-	// looked at, but for the last few. It must not block. Nil: nobody wants to know.
-	CaughtUp func()
-	// Metrics count what the syncs do. Nil: nobody reads them.
+	// Metrics count what the syncs do. Nil disables them.
 	Metrics *Metrics
-	// Debug records what the syncs do, and what leads to them. Nil: nobody wants to know.
+	// Debug records what the syncs do, and what leads to them, for the live view. Nil disables recording.
 	Debug *debug.Recorder
 }
 
-// Elect calls work while this replica, and no other, may write. It is called once the caches are
-// filled, and returns when ctx has ended and work has returned.
+// LeaderElector calls run while this replica, and no other, may write. It is called once the caches are synced, and
+// returns when ctx has ended and run has returned.
 //
-// work takes keys until ctx ends, and returns when the syncs that run have ended. When lease ends
-// it interrupts them at once: then somebody else may write.
-type Elect func(ctx context.Context, work func(ctx, lease context.Context)) error
+// run takes keys until ctx ends, and returns when the running syncs have ended. When lease ends it interrupts them at
+// once: another replica may write from then on.
+type LeaderElector func(ctx context.Context, run func(ctx, lease context.Context)) error
 
-// Alone is the Elect of a controller that has no other replicas.
-func Alone(ctx context.Context, work func(ctx, lease context.Context)) error {
-	work(ctx, context.WithoutCancel(ctx)) // Nobody takes it away.
+// NoElection is the LeaderElector of a controller that has no other replicas.
+func NoElection(ctx context.Context, run func(ctx, lease context.Context)) error {
+	run(ctx, context.WithoutCancel(ctx)) // No other replica takes the lease.
 	return nil
 }
 
 // Controller keeps the children of all Applications. Make it with New, run it once with Run.
 type Controller struct {
 	Config
-	settling      *settling
-	queue         *queue
-	repairBackoff *apply.RepairBackoff
-	deferred      *deferredStatus
-	rested        *rested
-	grants        *grants
-	watchdog      *watchdog
-	classes       *classStatuses
-	synced        []cache.DoneChecker
+	queue    *workqueue.Queue
+	memory   *memory
+	grants   *grants
+	watchdog *watchdog
+	classes  *classStatuses
+	synced   []cache.DoneChecker
+	// stages are the Controller's own, or what records them.
+	stages stages
 }
+
+// queueName names the queue in metrics.
+const queueName = "applications"
 
 // New makes a Controller and registers its handlers, so the informers must not run yet.
 func New(config Config) (*Controller, error) {
@@ -91,23 +90,22 @@ func New(config Config) (*Controller, error) {
 	if config.Metrics == nil {
 		config.Metrics = NewMetrics(metrics.NewKubeRegistry())
 	}
-	if config.CaughtUp == nil {
-		config.CaughtUp = func() {}
-	}
-	config.CaughtUp = sync.OnceFunc(config.CaughtUp)
 	c := &Controller{
-		Config:        config,
-		settling:      newSettling(),
-		queue:         newQueue(config.Debug),
-		repairBackoff: apply.NewRepairBackoff(),
-		deferred:      newDeferredStatus(),
-		rested:        newRested(),
-		watchdog:      newWatchdog(),
-		classes:       newClassStatuses(config.Informers, config.Classes),
+		Config:   config,
+		memory:   newMemory(config.ConsistencyStore),
+		watchdog: newWatchdog(),
+		classes:  newClassStatuses(config.Informers, config.Classes),
 	}
-	config.Debug.SetQueue(c.queueState)
-	c.grants = newGrants(config.Informers, c.queue.enqueue)
-	h := &handlers{enqueue: c.queue.enqueue, contenders: c.grants.contenders}
+	c.stages = c
+	if config.Debug == nil {
+		c.queue = workqueue.New(queueName, nil)
+	} else {
+		observed := newObservedQueue(config.Debug)
+		c.queue = workqueue.New(queueName, observed)
+		c.instrument(config.Debug, observed)
+	}
+	c.grants = newGrants(config.Informers, c.queue.Add)
+	h := &handlers{enqueue: c.queue.Add, claimants: c.grants.claimants}
 	synced, err := config.Informers.Handle(h, h)
 	if err != nil {
 		return nil, err
@@ -117,11 +115,11 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, err := c.classes.handle(c.queue.enqueue)
+	classes, err := c.classes.handle(c.queue.Add)
 	if err != nil {
 		return nil, err
 	}
-	if err := config.Informers.HandleReferences(&referenceHandlers{queue: c.queue, settling: c.settling}); err != nil {
+	if err := config.Informers.HandleReferences(&referenceHandlers{queue: c.queue, memory: c.memory}); err != nil {
 		return nil, err
 	}
 	c.synced = slices.Concat(synced, pods, classes)
@@ -131,9 +129,9 @@ func New(config Config) (*Controller, error) {
 	return c, nil
 }
 
-// Run keeps the caches filled until ctx ends, in every replica. The workers run while elect lets
-// them. Run returns once every goroutine has ended.
-func (c *Controller) Run(ctx context.Context, elect Elect) error {
+// Run keeps the caches synced until ctx ends, in every replica. The workers run while elect lets them. Run returns
+// once every goroutine has ended.
+func (c *Controller) Run(ctx context.Context, elect LeaderElector) error {
 	logger := klog.FromContext(ctx)
 	// The informers outlive ctx by the time that the last syncs need: they read the caches.
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
@@ -145,15 +143,15 @@ func (c *Controller) Run(ctx context.Context, elect Elect) error {
 	logger.Info("Starting informers")
 	c.Informers.Start(informersCtx)
 	if !cache.WaitFor(ctx, "", c.synced...) {
-		logger.Info("Stopped before the caches were filled")
+		logger.Info("Stopped before the caches synced")
 		return nil
 	}
-	logger.Info("Caches are filled")
+	logger.Info("Caches synced")
 	return elect(ctx, c.work)
 }
 
-// CachesFilled tells whether every handler has processed the first list of its informer.
-func (c *Controller) CachesFilled() error {
+// CachesSynced returns an error until every handler has processed the initial list of its informer.
+func (c *Controller) CachesSynced() error {
 	for _, synced := range c.synced {
 		if !cache.IsDone(synced) {
 			return fmt.Errorf("%s has not been listed and processed", synced.Name())
@@ -162,7 +160,7 @@ func (c *Controller) CachesFilled() error {
 	return nil
 }
 
-// Stuck tells what a worker does not come back from, or what none takes. Nil: nothing.
-func (c *Controller) Stuck() error {
+// CheckWorkers returns an error if a sync does not end, or no worker takes a key.
+func (c *Controller) CheckWorkers() error {
 	return c.watchdog.check(c.queue.Len(), time.Now())
 }

@@ -1,22 +1,20 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controller is the loop: a change of an Application or of one of its children becomes
-// a key, a worker takes the key, and one sync brings everything to what the Application says.
+// Package controller is the loop: a change of an Application or of one of its children becomes a key, a worker takes
+// the key, and one sync brings everything to what the Application says.
 //
-// Read these files in this order; it is the way that data flows:
+// Read these files in this order; it is the way that a change takes:
 //
-//	handlers.go    2  an event chooses keys, nothing else
-//	queue.go       3  keys wait, once each: what changed before what was only listed
-//	worker.go      4  Get, sync, Done; the only place that logs a sync's error
-//	sync.go        5  the table of contents of a sync
-//	observe.go     5  caches -> one Snapshot
-//	going.go       5  whether the garbage collector is at work
-//	finalize.go    5  the end of an Application, and deletionPolicy Orphan
-//	report.go      8  what happened -> status, events and outcome
-//	status.go      8  the one status write, and when
-//	outcome.go     8  what becomes of the key
+//	handlers.go    an event chooses keys, and nothing else
+//	worker.go      take a key, sync it, decide when it comes back
+//	sync.go        syncHandler: the stages of a sync, on one screen
+//	observe.go     the caches -> one observation
+//	resolve.go     the class, the rules, the revision and the references -> what to render
+//	report.go      what happened -> status, Events and outcome
 //
-// Stage 1 (informers) is pkg/informer, 6 (pure decisions) pkg/render and pkg/plan, 7 (writes)
-// pkg/apply and pkg/consistency, 8 (pure status) pkg/status.
+// Keys wait in pkg/workqueue. The pure stages are packages of their own: pkg/health, pkg/render, pkg/plan and
+// pkg/status; pkg/apply does the writes. Around the trunk: memory*.go is what is remembered of an Application from one
+// sync to the next, ownership.go and finalize.go are who deletes the children, grants.go is which Application has a
+// host name, class_status.go counts for the classes, instrumented*.go record what happens for the live view.
 package controller

@@ -17,61 +17,52 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
-	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/debug"
-	"fairlead.dev/fairlead/pkg/health"
-	"fairlead.dev/fairlead/pkg/status"
 )
 
-// By default an Application has no finalizer: the garbage collector deletes the children by
-// their ownerReferences, whether the controller runs or not. Only deletionPolicy Orphan needs
-// one, because the controller has to take off what ownerReferences are left.
+// By default an Application has no finalizer: the garbage collector deletes the children by their ownerReferences,
+// whether the controller runs or not. Only deletionPolicy Orphan needs one, because the controller has to remove the
+// ownerReferences that are left.
 
-// deletionGrace is how long a deletion may take before the status says what it waits for. Most are over by
-// then, and cost no write.
+// deletionGrace is how long a deletion may take before the status says what it waits for. Most are over by then, and
+// cost no write.
 const deletionGrace = 30 * time.Second
 
-// finalize ends an Application that is being deleted. Its children are written no more, but for who owns
-// them.
-func (c *Controller) finalize(ctx context.Context, stages *debug.SyncRecorder, snapshot child.Snapshot) Outcome {
-	application := snapshot.Application
+// finalize ends an Application that is being deleted. Of its children it writes nothing but their owners.
+func (c *Controller) finalize(ctx context.Context, observed observation, now time.Time) Outcome {
+	application := observed.Application
+	c.grants.forget(cache.MetaObjectToName(application)) // What was granted is live by now, or will not be written.
 	if !slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
-		return c.awaitFinalizers(ctx, stages, snapshot)
+		return c.awaitFinalizers(ctx, observed, now)
 	}
-	unowned, err := c.setOwners(stages.Context(ctx), snapshot)
+	owned, err := c.setOwners(ctx, observed, now)
 	if err != nil {
 		return failed(err)
 	}
-	if err := unowned.err(); err != nil {
-		return c.report(ctx, stages, status.Input{Snapshot: snapshot, Health: health.Assess(snapshot, time.Now()), Unowned: unowned}).unless(err)
+	if len(owned.failed) > 0 {
+		return c.report(ctx, observed, owned, target{}, nil, now)
 	}
-	if err := c.setFinalizers(stages.Context(ctx), application, without(application.Finalizers, v1.FinalizerOrphan)); err != nil {
+	if err := c.setFinalizers(ctx, application, without(application.Finalizers, v1.FinalizerOrphan)); err != nil {
 		return failed(err)
 	}
-	if orphans(application) {
-		for ref := range ownedChildren(snapshot) {
+	if isOrphan(application) {
+		for ref := range ownedChildren(observed.Snapshot) {
 			if ref.Kind.OutlivesApplication() {
-				c.tellChild(application, ref, v1.EventOrphaned, actionRelease, "Left behind: deletionPolicy is Orphan")
+				c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Left behind: deletionPolicy is Orphan")
 			}
 		}
 	}
-	return Outcome{Verdict: Settled}
+	return succeeded()
 }
 
-// awaitFinalizers reports the finalizers of other controllers, if they stay. Their end comes as an event.
-func (c *Controller) awaitFinalizers(ctx context.Context, stages *debug.SyncRecorder, snapshot child.Snapshot) Outcome {
-	if left := deletionGrace - time.Since(snapshot.Application.DeletionTimestamp.Time); left > 0 {
-		return Outcome{Verdict: Settled, After: left}
+// awaitFinalizers reports the finalizers of other controllers, if they stay. Their removal comes as an event.
+func (c *Controller) awaitFinalizers(ctx context.Context, observed observation, now time.Time) Outcome {
+	if left := deletionGrace - now.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {
+		return succeeded(left)
 	}
-	return c.report(ctx, stages, status.Input{Snapshot: snapshot, Health: health.Assess(snapshot, time.Now())})
+	return c.report(ctx, observed, ownership{}, target{}, nil, now)
 }
 
-// orphans reports whether the children outlive the Application. While the policy cannot be decoded they do: that can be undone.
-func orphans(application *v1.Application) bool {
-	return application.Spec.DeletionPolicy == v1.DeletionOrphan || v1.Undecoded(application.DecodeErrors, "spec.deletionPolicy")
-}
-
-// setFinalizers replaces the finalizers, if nobody changed the Application meanwhile.
+// setFinalizers replaces the finalizers, if nobody else changed the Application meanwhile.
 func (c *Controller) setFinalizers(ctx context.Context, application *v1.Application, finalizers []string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":             application.UID,
@@ -81,10 +72,8 @@ func (c *Controller) setFinalizers(ctx context.Context, application *v1.Applicat
 	if err != nil {
 		return fmt.Errorf("encode finalizers: %w", err)
 	}
-	began := time.Now()
 	patched, err := c.Applications.Applications(application.Namespace).
 		Patch(ctx, application.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: apply.FieldManager})
-	recordRequest(ctx, "patch", "", application, patched, began, err)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

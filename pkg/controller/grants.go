@@ -15,14 +15,15 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // grants are the host names and paths that syncs have found to be their Application's, and that no cache shows as
 // served yet. Without them two syncs at once could both find a host name free, and both serve it from then on. What is
 // granted counts as served.
 type grants struct {
-	informers  *informer.Informers
-	contenders contenders
+	informers *informer.Informers
+	claimants claimants
 	// mu makes it one step to find a host name free and to take it.
 	mu     sync.Mutex
 	routes cache.Indexer
@@ -47,9 +48,9 @@ func (g *grant) EachHost(f func(host string) bool) {
 	}
 }
 
-func newGrants(informers *informer.Informers, enqueue func(cache.ObjectName, Trigger)) *grants {
+func newGrants(informers *informer.Informers, enqueue func(cache.ObjectName, workqueue.Trigger)) *grants {
 	g := &grants{informers: informers, routes: cache.NewIndexer(grantKey, informer.RouteIndexers())}
-	g.contenders = contenders{claims: g.hostClaims, enqueue: enqueue}
+	g.claimants = claimants{claims: g.hostClaims, enqueue: enqueue}
 	return g
 }
 
@@ -114,7 +115,7 @@ func (g *grants) drop(key cache.ObjectName, asked []v1.RouteKey) {
 	}
 	_ = g.routes.Delete(dropped) // The error is that of grantKey.
 	gone := slices.DeleteFunc(slices.Clone(dropped.keys), func(key v1.RouteKey) bool { return slices.Contains(asked, key) })
-	g.contenders.wake(gone, Trigger{Kind: v1.ApplicationKind, Event: Spread, Elsewhere: true})
+	g.claimants.enqueueClaimants(gone, workqueue.Trigger{Kind: v1.ApplicationKind, Event: workqueue.FanOut, ForceFullSync: true})
 }
 
 // unserved are the keys that no live route of the Application has.

@@ -11,14 +11,15 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // handlers turn events into keys. They read nothing but the object of the event, and for routes
 // indexes, and decide nothing: a key too many costs one sync that finds nothing to do, and the sync
 // proves ownership.
 type handlers struct {
-	enqueue    func(key cache.ObjectName, trigger Trigger)
-	contenders contenders
+	enqueue   func(key cache.ObjectName, trigger workqueue.Trigger)
+	claimants claimants
 }
 
 var (
@@ -29,33 +30,33 @@ var (
 
 // OnAdd queues a new Application, or one of the list at the start.
 func (h *handlers) OnAdd(application *v1.Application, initialList bool) {
-	h.enqueue(cache.MetaObjectToName(application), Trigger{Kind: v1.ApplicationKind, Event: addedOrListed(initialList)})
+	h.enqueue(cache.MetaObjectToName(application), workqueue.Trigger{Kind: v1.ApplicationKind, Event: addedOrListed(initialList)})
 }
 
 // OnUpdate queues a changed Application. The same resourceVersion means that nothing changed:
 // the informer's resync, or a list after a lost watch.
 func (h *handlers) OnUpdate(before, after *v1.Application) {
-	event := Updated
+	event := workqueue.Updated
 	if before.ResourceVersion == after.ResourceVersion {
-		event = Resynced
+		event = workqueue.Resynced
 	}
-	h.enqueue(cache.MetaObjectToName(after), Trigger{Kind: v1.ApplicationKind, Event: event})
+	h.enqueue(cache.MetaObjectToName(after), workqueue.Trigger{Kind: v1.ApplicationKind, Event: event})
 	if claimsLess(before, after) {
-		h.contenders.wake(before.RouteKeys(), Trigger{Kind: v1.ApplicationKind, Event: event, Elsewhere: true})
+		h.claimants.enqueueClaimants(before.RouteKeys(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: event, ForceFullSync: true})
 	}
 }
 
 // OnDelete queues a deleted Application, so that what is remembered about it is dropped.
 func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
-	h.enqueue(application.GetObjectName(), Trigger{Kind: v1.ApplicationKind, Event: Deleted})
+	h.enqueue(application.GetObjectName(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: workqueue.Deleted})
 	if last := application.OptionalObj; last != nil {
-		h.contenders.wake(last.RouteKeys(), Trigger{Kind: v1.ApplicationKind, Event: Deleted, Elsewhere: true})
+		h.claimants.enqueueClaimants(last.RouteKeys(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: workqueue.Deleted, ForceFullSync: true})
 	}
 }
 
 // ChildAdded queues the Applications that the child concerns.
 func (h *handlers) ChildAdded(kind child.Kind, object *informer.Encoded, initialList bool) {
-	h.owners(object, Trigger{Kind: kind.Kind, Event: addedOrListed(initialList)})
+	h.owners(object, workqueue.Trigger{Kind: kind.Kind, Event: addedOrListed(initialList)})
 }
 
 // ChildUpdated queues the Applications that the child concerned before and concerns now: an
@@ -64,23 +65,23 @@ func (h *handlers) ChildUpdated(kind child.Kind, before, after *informer.Encoded
 	if before.GetResourceVersion() == after.GetResourceVersion() {
 		return
 	}
-	h.owners(before, Trigger{Kind: kind.Kind, Event: Updated})
-	h.owners(after, Trigger{Kind: kind.Kind, Event: Updated})
+	h.owners(before, workqueue.Trigger{Kind: kind.Kind, Event: workqueue.Updated})
+	h.owners(after, workqueue.Trigger{Kind: kind.Kind, Event: workqueue.Updated})
 	if !slices.Equal(before.RouteKeys(), after.RouteKeys()) {
-		h.contenders.wake(before.RouteKeys(), Trigger{Kind: kind.Kind, Event: Updated, Elsewhere: true})
+		h.claimants.enqueueClaimants(before.RouteKeys(), workqueue.Trigger{Kind: kind.Kind, Event: workqueue.Updated, ForceFullSync: true})
 	}
 }
 
 // ChildDeleted queues the Applications that the child concerned.
 func (h *handlers) ChildDeleted(kind child.Kind, object *informer.Encoded) {
-	h.owners(object, Trigger{Kind: kind.Kind, Event: Deleted})
-	h.contenders.wake(object.RouteKeys(), Trigger{Kind: kind.Kind, Event: Deleted, Elsewhere: true})
+	h.owners(object, workqueue.Trigger{Kind: kind.Kind, Event: workqueue.Deleted})
+	h.claimants.enqueueClaimants(object.RouteKeys(), workqueue.Trigger{Kind: kind.Kind, Event: workqueue.Deleted, ForceFullSync: true})
 }
 
 // Served queues the Applications that have, or may want, children of a kind that came or went.
 func (h *handlers) Served(kind child.Kind, applications []cache.ObjectName) {
 	for _, application := range applications {
-		h.enqueue(application, Trigger{Kind: kind.Kind, Event: Spread, Elsewhere: true})
+		h.enqueue(application, workqueue.Trigger{Kind: kind.Kind, Event: workqueue.FanOut, ForceFullSync: true})
 	}
 }
 
@@ -92,7 +93,7 @@ func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
 	}
 	for _, pod := range []*child.Pod{before, after} {
 		if pod != nil {
-			h.labelled(pod.Namespace, pod.Application, Trigger{Kind: "Pod", Event: happened(before == nil, after == nil, initialList)})
+			h.labelled(pod.Namespace, pod.Application, workqueue.Trigger{Kind: "Pod", Event: happened(before == nil, after == nil, initialList)})
 		}
 	}
 }
@@ -105,37 +106,37 @@ func (h *handlers) ReplicaSetChanged(before, after *child.ReplicaSet, initialLis
 	}
 	for _, replicaSet := range []*child.ReplicaSet{before, after} {
 		if replicaSet != nil {
-			h.labelled(replicaSet.Namespace, replicaSet.Application, Trigger{Kind: "ReplicaSet", Event: happened(before == nil, after == nil, initialList)})
+			h.labelled(replicaSet.Namespace, replicaSet.Application, workqueue.Trigger{Kind: "ReplicaSet", Event: happened(before == nil, after == nil, initialList)})
 		}
 	}
 }
 
-func (h *handlers) labelled(namespace, application string, trigger Trigger) {
+func (h *handlers) labelled(namespace, application string, trigger workqueue.Trigger) {
 	if application != "" {
 		h.enqueue(cache.ObjectName{Namespace: namespace, Name: application}, trigger)
 	}
 }
 
-func happened(isNew, isGone, initialList bool) Event {
+func happened(isNew, isGone, initialList bool) workqueue.Event {
 	switch {
 	case isNew:
 		return addedOrListed(initialList)
 	case isGone:
-		return Deleted
+		return workqueue.Deleted
 	default:
-		return Updated
+		return workqueue.Updated
 	}
 }
 
-func (h *handlers) owners(object *informer.Encoded, trigger Trigger) {
+func (h *handlers) owners(object *informer.Encoded, trigger workqueue.Trigger) {
 	for _, application := range informer.ApplicationsOf(object) {
 		h.enqueue(application, trigger)
 	}
 }
 
-func addedOrListed(initialList bool) Event {
+func addedOrListed(initialList bool) workqueue.Event {
 	if initialList {
-		return Listed
+		return workqueue.Listed
 	}
-	return Added
+	return workqueue.Added
 }

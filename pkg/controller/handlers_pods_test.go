@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // Only what a sync would see queues a key; see TestSamePod for what that is.
@@ -45,7 +46,9 @@ func TestKeysOfPods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			test.event(&handlers{enqueue: func(key cache.ObjectName, trigger Trigger) { got = append(got, key.Name+" "+trigger.String()) }})
+			test.event(&handlers{enqueue: func(key cache.ObjectName, trigger workqueue.Trigger) {
+				got = append(got, key.Name+" "+trigger.String())
+			}})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("queued (-want +got):\n%s", diff)
 			}

@@ -14,6 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // service is a child in a version, with an owner and a label, "" for none.
@@ -103,7 +104,7 @@ func TestHandlers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			enqueue := func(key cache.ObjectName, trigger Trigger) {
+			enqueue := func(key cache.ObjectName, trigger workqueue.Trigger) {
 				if key.Namespace != namespace {
 					t.Errorf("queued %s", key)
 				}
@@ -111,7 +112,7 @@ func TestHandlers(t *testing.T) {
 			}
 			rival := application("rival")
 			rival.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonRouteConflict}}
-			test.event(&handlers{enqueue: enqueue, contenders: contenders{enqueue: enqueue, claims: func(string) ([]v1.RouteClaim, error) {
+			test.event(&handlers{enqueue: enqueue, claimants: claimants{enqueue: enqueue, claims: func(string) ([]v1.RouteClaim, error) {
 				return []v1.RouteClaim{{Application: application("web")}, {Application: rival}, {Application: application("content")}}, nil
 			}}})
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -50,10 +50,10 @@ func TestFollower(t *testing.T) {
 		if got := w.count(applytest.Request.Writes) - written; got != 0 {
 			t.Errorf("%d writes without the lease", got)
 		}
-		if err := w.controller.CachesFilled(); err != nil {
+		if err := w.controller.CachesSynced(); err != nil {
 			t.Error(err)
 		}
-		if err := w.controller.Stuck(); err != nil {
+		if err := w.controller.CheckWorkers(); err != nil {
 			t.Errorf("a replica that waits is stuck: %v", err)
 		}
 		listed := w.count(func(r applytest.Request) bool { return r.Verb == "list" })

@@ -50,7 +50,7 @@ func TestPipelineOfADelayByAReference(t *testing.T) {
 		w.setPassword("db", "two")
 		pass(0)
 		told, last := w.delaysSince(before.Sequence)
-		if diff := cmp.Diff([]string{"Delayed more changes may follow " + quietTime.String()}, told); diff != "" {
+		if diff := cmp.Diff([]string{"Delayed more changes may follow " + debounceAfter.String()}, told); diff != "" {
 			t.Errorf("the change of the Secret (-want +got):\n%s", diff)
 		}
 		if last.Sync != 0 {

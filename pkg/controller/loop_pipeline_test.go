@@ -78,7 +78,7 @@ func TestPipelineOfACreation(t *testing.T) {
 		}
 		end := []string{
 			"status Status Deferred",
-			"outcome Synced Settled",
+			"outcome Synced Succeeded",
 			"queue Delayed look again",
 		}
 		if diff := cmp.Diff(end, got[min(len(want), len(got)):]); diff != "" {
@@ -91,7 +91,7 @@ func TestPipelineOfACreation(t *testing.T) {
 		if want := debug.Stages()[6:12]; !slices.Equal(stages, want) || first.Next == nil {
 			t.Errorf("its stages are %v, want %v; the next is at %v", stages, want, first.Next)
 		}
-		if first.Steps != 4 || first.Writes < 4 || first.Verdict != "Settled" || first.Took == nil || first.Trigger != "ApplicationAdded" {
+		if first.Steps != 4 || first.Writes < 4 || first.Verdict != "Succeeded" || first.Took == nil || first.Trigger != "ApplicationAdded" {
 			t.Errorf("the sync is summed up as %+v", first)
 		}
 

@@ -119,16 +119,16 @@ func TestDeletedApplicationIsForgotten(t *testing.T) {
 		w.server.HoldWatch(child.Deployment)
 		applytest.Put(w.server, applytest.Applications, application("web"))
 		pass(time.Minute)
-		remembered := func() (int, int, int) {
-			return len(w.store.Stale(key("web"), blank{})), len(w.controller.deferred.due), w.controller.queue.NumRequeues(key("web"))
+		remembered := func() (writes, applications, failures int) {
+			return len(w.store.Stale(key("web"), blank{})), len(w.controller.memory.applications), w.controller.queue.Failures(key("web"))
 		}
-		if writes, statuses, failures := remembered(); writes == 0 || statuses == 0 || failures == 0 {
-			t.Errorf("%d writes, %d statuses and %d failures are remembered; this test wants some of each", writes, statuses, failures)
+		if writes, applications, failures := remembered(); writes == 0 || applications == 0 || failures == 0 {
+			t.Errorf("%d writes, %d Applications and %d failures are remembered; this test wants some of each", writes, applications, failures)
 		}
 		w.server.Delete(applytest.Applications, namespace, "web")
 		pass(time.Second)
-		if writes, statuses, failures := remembered(); writes+statuses+failures > 0 {
-			t.Errorf("%d writes, %d statuses and %d failures are remembered", writes, statuses, failures)
+		if writes, applications, failures := remembered(); writes+applications+failures > 0 {
+			t.Errorf("%d writes, %d Applications and %d failures are remembered", writes, applications, failures)
 		}
 		if got := w.count(func(r applytest.Request) bool { return r.Verb == "delete" }); got > 0 {
 			t.Errorf("%d deletions, which are the garbage collector's", got)

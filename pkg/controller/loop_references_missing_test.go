@@ -38,7 +38,7 @@ func TestMissingSecret(t *testing.T) {
 		pass(time.Second)
 		w.wantMessage("web", `Secret db has no ["password"]`)
 		w.setPasswordOf("db")
-		pass(quietTime)
+		pass(debounceAfter)
 		if w.deployment("web") == nil || w.hash("web") == "" {
 			w.Fatal("there is no Deployment, or none with a hash")
 		}

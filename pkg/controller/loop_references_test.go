@@ -91,7 +91,7 @@ func TestSecretRollsThePodsThatUseIt(t *testing.T) {
 		w.told()
 		const canary = "correct horse battery staple"
 		w.setPassword("db", canary)
-		pass(quietTime - time.Millisecond)
+		pass(debounceAfter - time.Millisecond)
 		if w.rollouts("web") != 1 {
 			w.Error("the pods were replaced before the change had settled")
 		}

@@ -18,6 +18,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 func routed(name, hostname string) *v1.Application {
@@ -184,8 +185,8 @@ func TestRefusedClaimsWakeNobody(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(routed("first", "a.example.com"), routed("second", "b.example.com"))}, func(w *world) {
 		pass(5 * time.Second)
 		woken := map[string]bool{}
-		wakes := w.controller.grants.contenders
-		wakes.enqueue = func(key cache.ObjectName, _ Trigger) { woken[key.Name] = true }
+		wakes := w.controller.grants.claimants
+		wakes.enqueue = func(key cache.ObjectName, _ workqueue.Trigger) { woken[key.Name] = true }
 		thief := routed("thief", "*.example.com")
 		thief.Namespace = "elsewhere"
 		applytest.Put(w.server, applytest.Applications, thief)
@@ -193,7 +194,7 @@ func TestRefusedClaimsWakeNobody(t *testing.T) {
 		if applytest.Get[child.Object](w.server, child.Ingress, "elsewhere", "thief") != nil {
 			t.Error("the thief has an Ingress")
 		}
-		wakes.wake([]v1.RouteKey{{Host: "*.example.com", Path: "/"}}, Trigger{})
+		wakes.enqueueClaimants([]v1.RouteKey{{Host: "*.example.com", Path: "/"}}, workqueue.Trigger{})
 		if diff := cmp.Diff(map[string]bool{"thief": true}, woken); diff != "" {
 			t.Errorf("queued (-want +got):\n%s", diff)
 		}

@@ -46,7 +46,7 @@ func TestStatusOfAnOlderVersion(t *testing.T) {
 				before := w.application("web").Status
 				next := *old.Status.DeepCopy()
 				next.Image = "newer"
-				err := w.controller.writeStatus(w.Context(), old, next)
+				err := w.controller.writeStatus(w.Context(), old, next, writeNow)
 				after := w.application("web").Status
 				switch {
 				case test.written && (err != nil || after.Image != "newer"):

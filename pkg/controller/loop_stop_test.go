@@ -112,7 +112,7 @@ func TestStopBeforeCachesAreFilled(t *testing.T) {
 			t.Errorf("%d writes before the caches are filled", got)
 		}
 		w.end()
-		if len(w.log.find("Stopped before the caches were filled")) != 1 {
+		if len(w.log.find("Stopped before the caches synced")) != 1 {
 			t.Error("it does not say that it stopped early")
 		}
 	})

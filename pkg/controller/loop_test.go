@@ -55,32 +55,6 @@ func TestNewApplication(t *testing.T) {
 	})
 }
 
-// The first pass ends once: when the last Application that waited is taken.
-func TestCaughtUp(t *testing.T) {
-	var server *applytest.Server
-	var times, looked int
-	begin := func(s *applytest.Server) {
-		server = s
-		withApplications(application("web"), application("cart"), application("catalog"))(s)
-	}
-	caughtUp := func() {
-		times++
-		for _, ref := range server.All() {
-			if ref.Kind == child.Deployment {
-				looked++
-			}
-		}
-	}
-	inWorld(t, setup{begin: begin, caughtUp: caughtUp}, func(w *world) {
-		pass(time.Minute)
-		applytest.Put(w.server, applytest.Applications, application("late"))
-		pass(time.Minute)
-		if times != 1 || looked != 2 {
-			t.Errorf("it was told %d times, after %d Applications; want once, after 2 of 3", times, looked)
-		}
-	})
-}
-
 // An edit of the Application is carried out once, and what it switches off is deleted.
 func TestEditedApplication(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
@@ -218,20 +192,20 @@ func TestResyncLooksAtWhatIsNew(t *testing.T) {
 			}
 			return whole, unchanged
 		}
-		whole, glances := looked() // A key that came back while the Application settled may have found nothing new, too.
+		whole, skipped := looked() // A key that came back while the Application settled may have found nothing new, too.
 		pass(25 * time.Minute)
-		if now, unchanged := looked(); now != whole || unchanged != glances+2 {
-			w.Errorf("two resyncs at rest made %d whole syncs and found %d times nothing new", now-whole, unchanged-glances)
+		if now, unchanged := looked(); now != whole || unchanged != skipped+2 {
+			w.Errorf("two resyncs at rest made %d whole syncs and found %d times nothing new", now-whole, unchanged-skipped)
 		}
 		// As if an object were new whose event queued nobody.
-		w.controller.rested.note(key("web"), 1, time.Now(), 0)
+		w.controller.memory.noteQuiet(key("web"), 1, time.Now(), 0)
 		pass(10 * time.Minute)
-		if now, unchanged := looked(); now != whole+1 || unchanged != glances+2 {
-			w.Errorf("a resync of what looks otherwise made %d whole syncs and found %d times nothing new", now-whole, unchanged-glances-2)
+		if now, unchanged := looked(); now != whole+1 || unchanged != skipped+2 {
+			w.Errorf("a resync of what looks otherwise made %d whole syncs and found %d times nothing new", now-whole, unchanged-skipped-2)
 		}
 		pass(10 * time.Minute)
-		if now, unchanged := looked(); now != whole+1 || unchanged != glances+3 {
-			w.Errorf("the next one made %d whole syncs and found %d times nothing new", now-whole-1, unchanged-glances-2)
+		if now, unchanged := looked(); now != whole+1 || unchanged != skipped+3 {
+			w.Errorf("the next one made %d whole syncs and found %d times nothing new", now-whole-1, unchanged-skipped-2)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 		registry: registry,
 		syncs: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Name: "fairlead_sync_duration_seconds",
-			Help: "How long syncs of Applications took, by verdict: Settled, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
+			Help: "How long syncs of Applications took, by verdict: Succeeded, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
 			// A sync that finds nothing to do takes a fraction of a millisecond.
 			Buckets:        []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 			StabilityLevel: metrics.ALPHA,
@@ -58,7 +58,7 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 	}
 	registry.MustRegister(m.syncs, m.steps, m.writes, m.statuses)
 	// So that a rate over them exists before the first one happens.
-	for _, verdict := range []Verdict{Settled, Stale, Invalid, Blocked, Failed} {
+	for _, verdict := range []Verdict{Succeeded, Stale, Invalid, Blocked, Failed} {
 		m.syncs.WithLabelValues(string(verdict))
 	}
 	for _, result := range []string{statusWritten, statusUnchanged, statusDeferred, statusFailed} {
@@ -77,21 +77,11 @@ func (m *Metrics) planned(results []plan.Result) {
 	}
 }
 
-// status counts what became of a status: wait is what deferredStatus said.
-func (m *Metrics) status(wait time.Duration, err error) {
-	m.statuses.WithLabelValues(statusResult(wait, err)).Inc()
-}
-
-// statusResult names what became of a status.
-func statusResult(wait time.Duration, err error) string {
-	switch {
-	case err != nil:
-		return statusFailed
-	case wait == now:
-		return statusWritten
-	case wait == never:
-		return statusUnchanged
-	default:
-		return statusDeferred
+// status counts what became of a status.
+func (m *Metrics) status(write statusWrite, err error) {
+	result := write.String()
+	if err != nil {
+		result = statusFailed
 	}
+	m.statuses.WithLabelValues(result).Inc()
 }

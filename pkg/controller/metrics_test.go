@@ -74,7 +74,7 @@ func TestMetricsDoNotGrow(t *testing.T) {
 		`fairlead_child_writes_total{kind="Deployment",result="Success",verb="apply"} 100`,
 		`fairlead_status_updates_total{result="Written"}`,
 		`fairlead_child_steps_total{action="Keep",kind="Service"}`,
-		`fairlead_sync_duration_seconds_count{verdict="Settled"}`,
+		`fairlead_sync_duration_seconds_count{verdict="Succeeded"}`,
 	} {
 		if !strings.Contains(pages[100], want) {
 			t.Errorf("%s is missing in\n%s", want, pages[100])

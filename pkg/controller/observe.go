@@ -7,46 +7,83 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// observe takes a Snapshot of the Application and its children from the caches. It reads nothing
-// from the API server. found is false if the Application is gone.
-func (c *Controller) observe(key cache.ObjectName) (snapshot child.Snapshot, found bool, err error) {
-	application, found, err := c.Informers.Application(key)
-	if err != nil {
-		return child.Snapshot{}, false, fmt.Errorf("observe Application: %w", err)
-	}
-	if !found {
-		return child.Snapshot{}, false, nil
-	}
-	unserved := c.Informers.Unavailable()
-	children, err := c.Informers.Children(key)
-	if err != nil {
-		return child.Snapshot{}, false, fmt.Errorf("observe children: %w", err)
-	}
-	// What has appeared in between is for the next sync, as a whole.
-	maps.DeleteFunc(children, func(ref child.Ref, _ child.Object) bool { _, is := unserved[ref.Kind]; return is })
-	replicaSets, pods, err := c.Informers.Pods(key)
-	if err != nil {
-		return child.Snapshot{}, false, fmt.Errorf("observe pods: %w", err)
-	}
-	return child.Snapshot{Application: application, Children: children, Unavailable: unserved, ReplicaSets: replicaSets, Pods: pods}, true, nil
+// observation is what a sync knows when it begins. Its Snapshot does not change.
+type observation struct {
+	// Snapshot is the Application and its children, as the caches show them. Application is nil if it is gone.
+	child.Snapshot
+	// health is how the rollout stands.
+	health health.Rollout
+	// fingerprint is that of all objects in the Snapshot.
+	fingerprint fingerprint
+	// unchanged: everything is as the last sync left it, and nothing else was read. unchangedFor is when to look
+	// again; 0 is never.
+	unchanged    bool
+	unchangedFor time.Duration
+	// stale are the resources whose caches have not observed our own last writes.
+	stale []schema.GroupVersionResource
 }
 
-// observeUnseen adds children that are not rendered any more and that the caches do not show,
-// because somebody took their label off. Without it they would stay: a NetworkPolicy would go on to
-// hold traffic up, and an Ingress to let it in. It reads from the API server only where status still
-// lists such a child, that is once.
-func (c *Controller) observeUnseen(ctx context.Context, snapshot child.Snapshot, desired []child.Desired) (child.Snapshot, error) {
-	unseen, err := c.Writer.GetUncached(ctx, snapshot, desired)
-	if err != nil || len(unseen) == 0 {
-		return snapshot, err
+// observe reads the caches, and nothing from the API server.
+func (c *Controller) observe(_ context.Context, key cache.ObjectName, trigger workqueue.Trigger, now time.Time) (observation, error) {
+	var observed observation
+	var err error
+	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The other way
+	// round, a cache that catches up in between would vouch for an older snapshot.
+	observed.stale = c.ConsistencyStore.Stale(key, c.Informers)
+	if observed.fingerprint, err = c.fingerprint(key); err != nil {
+		return observation{}, err
 	}
-	maps.Copy(unseen, snapshot.Children)
-	snapshot.Children = unseen
-	return snapshot, nil
+	if trigger.ForceFullSync {
+		c.memory.forgetFingerprint(key) // Not only for this sync: if it ends as stale, the retry has no such trigger.
+	} else if len(observed.stale) == 0 {
+		if observed.unchangedFor, observed.unchanged = c.memory.matches(key, observed.fingerprint, now); observed.unchanged {
+			return observed, nil
+		}
+	}
+	observed.Snapshot, err = c.snapshot(key)
+	return observed, err
+}
+
+// snapshot takes a Snapshot of the Application and its children from the caches.
+func (c *Controller) snapshot(key cache.ObjectName) (child.Snapshot, error) {
+	application, found, err := c.Informers.Application(key)
+	if err != nil {
+		return child.Snapshot{}, fmt.Errorf("observe Application: %w", err)
+	}
+	if !found {
+		return child.Snapshot{}, nil
+	}
+	unavailable := c.Informers.Unavailable()
+	children, err := c.Informers.Children(key)
+	if err != nil {
+		return child.Snapshot{}, fmt.Errorf("observe children: %w", err)
+	}
+	// What has appeared in between is for the next sync, as a whole.
+	maps.DeleteFunc(children, func(ref child.Ref, _ child.Object) bool { _, is := unavailable[ref.Kind]; return is })
+	replicaSets, pods, err := c.Informers.Pods(key)
+	if err != nil {
+		return child.Snapshot{}, fmt.Errorf("observe pods: %w", err)
+	}
+	return child.Snapshot{Application: application, Children: children, Unavailable: unavailable, ReplicaSets: replicaSets, Pods: pods}, nil
+}
+
+// ownedChildren are the live children that the Application owns.
+func ownedChildren(snapshot child.Snapshot) map[child.Ref]child.Object {
+	owned := map[child.Ref]child.Object{}
+	for ref, object := range snapshot.Children {
+		if child.OwnedBy(object, snapshot.Application) {
+			owned[ref] = object
+		}
+	}
+	return owned
 }

@@ -6,42 +6,62 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"fairlead.dev/fairlead/pkg/apierror"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // Verdict is how a sync ended, and so what becomes of its key.
 type Verdict string
 
 const (
-	// Settled: nothing is left to do. The key waits for an event, or for Outcome.After.
-	Settled Verdict = "Settled"
-	// Stale: the caches are older than our own writes, or a write met a newer object. The key is
-	// tried again soon. It is no error.
+	// Succeeded: nothing is left to do. The key waits for an event, or for Outcome.RequeueAfter.
+	Succeeded Verdict = "Succeeded"
+	// Stale: the caches are older than our own writes, or a write met a newer object. The key is retried soon. It is
+	// no error.
 	Stale Verdict = "Stale"
 	// Invalid: the spec breaks a rule. The key waits for an edit; status says why.
 	Invalid Verdict = "Invalid"
-	// Blocked: somebody else has to act (quota, policy, permission, a foreign object). The key is
-	// tried again with growing delay; a condition says why.
+	// Blocked: someone else has to act (quota, policy, permission, a foreign object). The key is retried with growing
+	// delay; a condition says why.
 	Blocked Verdict = "Blocked"
-	// Failed: something went wrong. The key is tried again with growing delay.
+	// Failed: something went wrong. The key is retried with growing delay.
 	Failed Verdict = "Failed"
 )
 
 // Outcome is what a sync returns.
 type Outcome struct {
 	Verdict Verdict
-	// After is when to look again, for Settled and Invalid. 0: never.
-	After time.Duration
+	// RequeueAfter is when to sync again, for Succeeded and Invalid. 0 is never.
+	RequeueAfter time.Duration
 	// Err says what went wrong, for Blocked and Failed.
 	Err error
 }
 
-// failed makes the outcome of an error. A conflict means that the object changed since it was
-// read; the change comes as an event too.
+// succeeded is the outcome of a sync after which nothing is left to do, until the first of the delays is over. A delay
+// of 0 is none.
+func succeeded(requeueAfter ...time.Duration) Outcome {
+	return Outcome{Verdict: Succeeded, RequeueAfter: minNonZero(requeueAfter...)}
+}
+
+// outcomeAfterWrite is the outcome of a write to the Application itself, whose event triggers the next sync.
+func outcomeAfterWrite(err error) Outcome {
+	if err != nil {
+		return failed(err)
+	}
+	return succeeded()
+}
+
+// failed is the outcome of an error. A conflict means that the object changed since it was read; the change comes as
+// an event too.
 func failed(err error) Outcome {
 	if apierrors.IsConflict(err) || errors.Is(err, errNamespaceNotCached) {
 		return Outcome{Verdict: Stale, Err: err}
@@ -49,32 +69,46 @@ func failed(err error) Outcome {
 	return Outcome{Verdict: Failed, Err: err}
 }
 
-// settle does with the key what the outcome asks for. No key is ever dropped: what did not
-// settle comes back.
-func (c *Controller) settle(ctx context.Context, key cache.ObjectName, outcome Outcome) {
+// staleCaches is the outcome of a sync whose caches have not observed our own last writes.
+func staleCaches(resources []schema.GroupVersionResource) Outcome {
+	return Outcome{Verdict: Stale, Err: fmt.Errorf("the caches of %v have not observed our last writes", resources)}
+}
+
+// unless replaces an outcome that would wait for an event by that of the error, if there is one.
+func (o Outcome) unless(err error) Outcome {
+	if err == nil || o.Verdict != Succeeded && o.Verdict != Invalid {
+		return o
+	}
+	if !apierrors.IsConflict(err) && apierror.ReasonFor(err) != v1.ReasonApplyFailed {
+		return Outcome{Verdict: Blocked, Err: err}
+	}
+	return failed(err)
+}
+
+// handleOutcome decides when the key comes back. No key is ever dropped: a sync that did not succeed is retried.
+func (c *Controller) handleOutcome(ctx context.Context, key cache.ObjectName, outcome Outcome) {
 	logger := klog.FromContext(ctx)
 	switch outcome.Verdict {
-	case Settled, Invalid:
+	case Succeeded, Invalid:
 		c.queue.Forget(key)
-		if outcome.After > 0 {
-			c.queue.lookAgain(key, outcome.After)
+		if outcome.RequeueAfter > 0 {
+			c.queue.AddAfter(key, workqueue.Trigger{Event: workqueue.Requeued}, outcome.RequeueAfter)
 		}
+		return
 	case Stale:
-		logger.V(4).Info("Not up to date yet; trying again soon", "cause", outcome.Err)
-		c.queue.AddRateLimited(key)
+		logger.V(4).Info("Stale cache; requeueing", "cause", outcome.Err)
+		c.queue.Retry(key, 0)
+		return
 	case Blocked:
-		logger.Info("Blocked; trying again later", "cause", outcome.Err, "failures", c.queue.NumRequeues(key)+1)
-		c.queue.AddRateLimited(key)
-	default:
-		if errors.Is(outcome.Err, context.Canceled) {
-			logger.V(2).Info("Interrupted by shutdown", "cause", outcome.Err)
-		} else {
-			logger.Error(outcome.Err, "Sync failed; trying again later", "failures", c.queue.NumRequeues(key)+1)
-		}
-		if seconds, asked := apierrors.SuggestsClientDelay(outcome.Err); asked && seconds > 0 {
-			c.queue.AddAfter(key, time.Duration(seconds)*time.Second)
-			return
-		}
-		c.queue.AddRateLimited(key)
+		logger.Info("Blocked; requeueing with backoff", "cause", outcome.Err, "failures", c.queue.Failures(key)+1)
+		c.queue.Retry(key, 0)
+		return
 	}
+	if errors.Is(outcome.Err, context.Canceled) {
+		logger.V(2).Info("Interrupted by shutdown", "cause", outcome.Err)
+	} else {
+		logger.Error(outcome.Err, "Sync failed; requeueing with backoff", "failures", c.queue.Failures(key)+1)
+	}
+	seconds, _ := apierrors.SuggestsClientDelay(outcome.Err)
+	c.queue.Retry(key, time.Duration(seconds)*time.Second)
 }

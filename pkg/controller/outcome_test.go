@@ -17,8 +17,10 @@ import (
 	"k8s.io/klog/v2"
 
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/status"
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 var (
@@ -29,10 +31,10 @@ var (
 )
 
 // What becomes of a key that failed three times before and ends with the outcome now.
-func TestSettle(t *testing.T) {
+func TestHandleOutcome(t *testing.T) {
 	const (
 		never   = time.Duration(0)
-		backOff = 8 * firstRetry
+		backOff = 8 * 50 * time.Millisecond
 	)
 	for _, test := range []struct {
 		name    string
@@ -40,49 +42,49 @@ func TestSettle(t *testing.T) {
 		// comes is when; a back-off may be a fifth longer.
 		comes time.Duration
 		// by is why.
-		by Event
+		by workqueue.Event
 		// failures are remembered afterwards.
 		failures int
 		// level is that of the message: I, E, or none.
 		level string
 	}{
-		{"settled", Outcome{Verdict: Settled}, never, "", 0, ""},
-		{"settled for a while", Outcome{Verdict: Settled, After: 5 * time.Second}, 5 * time.Second, Due, 0, ""},
+		{"succeeded", Outcome{Verdict: Succeeded}, never, "", 0, ""},
+		{"succeeded for a while", Outcome{Verdict: Succeeded, RequeueAfter: 5 * time.Second}, 5 * time.Second, workqueue.Requeued, 0, ""},
 		{"invalid", Outcome{Verdict: Invalid}, never, "", 0, ""},
-		{"invalid for a while", Outcome{Verdict: Invalid, After: time.Minute}, time.Minute, Due, 0, ""},
-		{"stale", Outcome{Verdict: Stale, Err: errBroken}, backOff, Retried, 4, "I"},
-		{"blocked", Outcome{Verdict: Blocked, Err: errQuota}, backOff, Retried, 4, "I"},
-		{"blocked ignores After", Outcome{Verdict: Blocked, Err: errQuota, After: time.Millisecond}, backOff, Retried, 4, "I"},
-		{"failed", failed(errBroken), backOff, Retried, 4, "E"},
-		{"conflict", failed(fmt.Errorf("apply: %w", errConflict)), backOff, Retried, 4, "I"},
-		{"interrupted", failed(fmt.Errorf("apply: %w", context.Canceled)), backOff, Retried, 4, "I"},
-		{"busy", failed(fmt.Errorf("apply: %w", errBusy)), 7 * time.Second, Retried, 3, "E"},
-		{"busy beside others", failed(errors.Join(errBroken, fmt.Errorf("apply: %w", errBusy))), 7 * time.Second, Retried, 3, "E"},
-		{"busy for no time", failed(apierrors.NewTooManyRequests("slow down", 0)), backOff, Retried, 4, "E"},
-		{"unknown", Outcome{}, backOff, Retried, 4, "E"},
+		{"invalid for a while", Outcome{Verdict: Invalid, RequeueAfter: time.Minute}, time.Minute, workqueue.Requeued, 0, ""},
+		{"stale", Outcome{Verdict: Stale, Err: errBroken}, backOff, workqueue.Retried, 4, "I"},
+		{"blocked", Outcome{Verdict: Blocked, Err: errQuota}, backOff, workqueue.Retried, 4, "I"},
+		{"blocked ignores RequeueAfter", Outcome{Verdict: Blocked, Err: errQuota, RequeueAfter: time.Millisecond}, backOff, workqueue.Retried, 4, "I"},
+		{"failed", failed(errBroken), backOff, workqueue.Retried, 4, "E"},
+		{"conflict", failed(fmt.Errorf("apply: %w", errConflict)), backOff, workqueue.Retried, 4, "I"},
+		{"interrupted", failed(fmt.Errorf("apply: %w", context.Canceled)), backOff, workqueue.Retried, 4, "I"},
+		{"busy", failed(fmt.Errorf("apply: %w", errBusy)), 7 * time.Second, workqueue.Retried, 3, "E"},
+		{"busy beside others", failed(errors.Join(errBroken, fmt.Errorf("apply: %w", errBusy))), 7 * time.Second, workqueue.Retried, 3, "E"},
+		{"busy for no time", failed(apierrors.NewTooManyRequests("slow down", 0)), backOff, workqueue.Retried, 4, "E"},
+		{"unknown", Outcome{}, backOff, workqueue.Retried, 4, "E"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := &Controller{queue: newQueue(nil)}
+				c := &Controller{queue: workqueue.New("test", nil)}
 				defer c.queue.ShutDown()
-				c.queue.enqueue(key("web"), because(Updated))
-				take(t, c.queue)
+				c.queue.Add(key("web"), workqueue.Trigger{Event: workqueue.Updated})
+				c.queue.Get()
 				for range 3 {
-					c.queue.AddRateLimited(key("web"))
+					c.queue.Retry(key("web"), 0)
 					c.queue.Done(key("web"))
-					comesBack(t, c.queue, Retried)
+					comesBack(t, c.queue, workqueue.Retried)
 				}
 				l := &log{}
-				c.settle(klog.NewContext(t.Context(), l.logger()), key("web"), test.outcome)
+				c.handleOutcome(klog.NewContext(t.Context(), l.logger()), key("web"), test.outcome)
 				c.queue.Done(key("web"))
-				if got := c.queue.NumRequeues(key("web")); got != test.failures {
+				if got := c.queue.Failures(key("web")); got != test.failures {
 					t.Errorf("%d failures are remembered, want %d", got, test.failures)
 				}
 				if messages := l.find(); test.level == "" && len(messages) > 0 || test.level != "" && (len(messages) != 1 || messages[0][:1] != test.level) {
 					t.Errorf("logged is %q, want one of level %q", messages, test.level)
 				}
 				if test.comes == never {
-					if comes(c.queue) {
+					if pass(time.Hour); c.queue.Len() > 0 {
 						t.Error("it comes back")
 					}
 					return
@@ -106,9 +108,9 @@ func TestOutcomeOf(t *testing.T) {
 	var (
 		kept     = result(plan.Keep, nil)
 		created  = result(plan.Create, nil)
-		waiting  = result(plan.Wait, nil)
-		held     = result(plan.Hold, nil)
-		refused  = result(plan.Refuse, nil)
+		waiting  = result(plan.WaitDeletion, nil)
+		held     = result(plan.Backoff, nil)
+		refused  = result(plan.NotOwned, nil)
 		conflict = result(plan.Apply, fmt.Errorf("apply: %w", errConflict))
 		quota    = result(plan.Create, fmt.Errorf("create: %w", errQuota))
 		broken   = result(plan.Create, fmt.Errorf("create: %w", errBroken))
@@ -120,8 +122,8 @@ func TestOutcomeOf(t *testing.T) {
 		want    Verdict
 		err     error
 	}{
-		{"nothing", nil, Settled, nil},
-		{"done", []plan.Result{kept, created, waiting, held}, Settled, nil},
+		{"nothing", nil, Succeeded, nil},
+		{"done", []plan.Result{kept, created, waiting, held}, Succeeded, nil},
 		{"foreign object", []plan.Result{kept, refused}, Blocked, nil},
 		{"quota", []plan.Result{quota, created}, Blocked, errQuota},
 		{"conflict", []plan.Result{kept, conflict}, Stale, errConflict},
@@ -131,40 +133,45 @@ func TestOutcomeOf(t *testing.T) {
 		{"failure comes before conflict", []plan.Result{conflict, broken, quota}, Failed, errBroken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := outcomeOf(status.Input{Results: test.results})
-			if got.Verdict != test.want || got.After != 0 || (got.Err == nil) != (test.want == Settled) || test.err != nil && !errors.Is(got.Err, test.err) {
+			got := outcomeOf(nil, test.results)
+			if got.Verdict != test.want || got.RequeueAfter != 0 || (got.Err == nil) != (test.want == Succeeded) || test.err != nil && !errors.Is(got.Err, test.err) {
 				t.Errorf("outcome is %+v, want %s with %v", got, test.want, test.err)
 			}
 		})
 	}
 	invalid := field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}
-	if got := outcomeOf(status.Input{Invalid: invalid, Results: []plan.Result{broken}}); got != (Outcome{Verdict: Invalid}) {
+	if got := outcomeOf(invalid, []plan.Result{broken}); got != (Outcome{Verdict: Invalid}) {
 		t.Errorf("outcome of an invalid spec is %+v", got)
 	}
 }
 
-func TestLookAgain(t *testing.T) {
+func TestMinNonZero(t *testing.T) {
 	for _, test := range []struct {
-		outcome Outcome
-		after   time.Duration
-		want    time.Duration
+		durations []time.Duration
+		want      time.Duration
 	}{
-		{Outcome{Verdict: Settled}, time.Second, time.Second},
-		{Outcome{Verdict: Settled}, 0, 0},
-		{Outcome{Verdict: Settled}, -time.Second, 0},
-		{Outcome{Verdict: Settled, After: time.Minute}, time.Second, time.Second},
-		{Outcome{Verdict: Settled, After: time.Second}, time.Minute, time.Second},
-		{Outcome{Verdict: Settled, After: time.Second}, 0, time.Second},
-		{Outcome{Verdict: Invalid}, time.Second, time.Second},
-		{Outcome{Verdict: Stale}, time.Second, 0},
-		{Outcome{Verdict: Blocked}, time.Second, 0},
-		{Outcome{Verdict: Failed}, time.Second, 0},
+		{nil, 0},
+		{[]time.Duration{0, 0}, 0},
+		{[]time.Duration{0, time.Second, -time.Second, time.Minute}, time.Second},
+		{[]time.Duration{-time.Second}, 0},
+		{[]time.Duration{time.Minute, time.Second}, time.Second},
 	} {
-		got := test.outcome.lookAgain(test.after)
-		if got.After != test.want || got.Verdict != test.outcome.Verdict {
-			t.Errorf("%+v look again after %s is %+v", test.outcome, test.after, got)
+		if got := minNonZero(test.durations...); got != test.want {
+			t.Errorf("of %v it is %s, want %s", test.durations, got, test.want)
 		}
 	}
+}
+
+// comesBack is how long it takes until a key comes back; then it is taken. In a bubble that is exact, and if no key
+// ever comes, the bubble reports a deadlock.
+func comesBack(t *testing.T, q *workqueue.Queue, by workqueue.Event) time.Duration {
+	t.Helper()
+	start := time.Now()
+	item, _ := q.Get()
+	if item.Trigger != (workqueue.Trigger{Event: by}) {
+		t.Errorf("%s came by %s", item.Key, item.Trigger)
+	}
+	return time.Since(start)
 }
 
 // Each step is a sync: so long after the first, so urgent a status.
@@ -174,7 +181,18 @@ func TestDeferredStatus(t *testing.T) {
 		urgency status.Urgency
 		want    time.Duration
 	}
-	const ms = time.Millisecond
+	const (
+		ms    = time.Millisecond
+		now   = time.Duration(-1)
+		never = time.Duration(0)
+	)
+	wait := func(m *memory, name string, urgency status.Urgency, at time.Time) time.Duration {
+		write, delay := m.deferStatus(key(name), urgency, at)
+		if write == writeNow {
+			return now
+		}
+		return delay
+	}
 	for name, steps := range map[string][]step{
 		"same":                 {{0, status.Unchanged, never}, {ms, status.Unchanged, never}},
 		"now":                  {{0, status.Now, now}, {ms, status.Now, now}},
@@ -186,23 +204,23 @@ func TestDeferredStatus(t *testing.T) {
 		"after a long absence": {{0, status.Batched, time.Second}, {time.Hour, status.Batched, now}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDeferredStatus()
+			m := newMemory(consistency.NewStore())
 			start := time.Now()
 			for _, s := range steps {
-				if got := d.wait(key("web"), s.urgency, start.Add(s.at)); got != s.want {
+				if got := wait(m, "web", s.urgency, start.Add(s.at)); got != s.want {
 					t.Errorf("%s at %s waits %s, want %s", s.urgency, s.at, got, s.want)
 				}
-				if got := d.wait(key("other"), status.Unchanged, start.Add(s.at)); got != never {
+				if got := wait(m, "other", status.Unchanged, start.Add(s.at)); got != never {
 					t.Errorf("the other one waits %s", got)
 				}
 			}
 		})
 	}
-	d := newDeferredStatus()
+	m := newMemory(consistency.NewStore())
 	start := time.Now()
-	d.wait(key("web"), status.Batched, start)
-	d.forget(key("web"))
-	if got := d.wait(key("web"), status.Batched, start.Add(time.Minute)); got != time.Second {
+	wait(m, "web", status.Batched, start)
+	m.forget(key("web"))
+	if got := wait(m, "web", status.Batched, start.Add(time.Minute)); got != time.Second {
 		t.Errorf("a new one of that name waits %s", got)
 	}
 }

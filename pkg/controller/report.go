@@ -9,67 +9,81 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/status"
 )
 
-// report computes the status, writes it if it changed, tells the transitions as Events, and
-// turns what happened into the outcome of the sync.
-func (c *Controller) report(ctx context.Context, stages *debug.SyncRecorder, in status.Input) Outcome {
-	c.Metrics.planned(in.Results)
-	outcome := outcomeOf(in)
+// report computes the status, writes it if it changed, records Events of the transitions, and turns what happened into
+// the outcome of the sync. It alone decides when the key comes back without an event: at the first time that a stage
+// asks for.
+func (c *Controller) report(
+	ctx context.Context, observed observation, owned ownership, target target, results []plan.Result, now time.Time,
+) Outcome {
+	application, key := observed.Application, cache.MetaObjectToName(observed.Application)
+	results = plan.Done(results)
+	c.Metrics.planned(results)
+	outcome := outcomeOf(target.invalid, results)
 	if outcome.Verdict == Stale {
-		// A lost race: the next sync knows more, and comes soon. It is nothing to tell anybody.
-		return outcome
+		return outcome // A lost race. The next sync comes soon, and knows more.
 	}
-	application := in.Snapshot.Application
-	key := cache.MetaObjectToName(application)
-	at := time.Now()
-	next := status.Compute(in, at)
-	outcome = outcome.lookAgain(in.Health.RequeueAfter)
-	wait := c.deferred.wait(key, status.Compare(application.Status, next), at)
-	if wait != now {
-		c.Metrics.status(wait, nil)
-		stages.Status(statusResult(wait, nil), nil)
-		return outcome.lookAgain(wait)
-	}
-	err := c.writeStatus(stages.Context(ctx), application, next)
-	c.Metrics.status(wait, err)
-	stages.Status(statusResult(wait, err), err)
-	if err != nil {
+	next := status.Compute(statusInput(observed, owned, target, results), now)
+	write, statusDelay := c.memory.deferStatus(key, status.Compare(application.Status, next), now)
+	if err := c.stages.writeStatus(ctx, application, next, write); err != nil {
 		return failed(err)
 	}
-	transitions := status.Transitions(application.Status, next)
-	for _, transition := range transitions {
-		c.transition(application, transition)
+	if write == writeNow {
+		c.recordTransitions(ctx, application, next, target.invalid)
 	}
-	if len(transitions) > 0 && len(application.DecodeErrors) > 0 {
-		klog.FromContext(ctx).Info("The Application cannot be decoded; its children stay as they are until its spec is corrected", "errors", in.Invalid)
+	backoff := c.memory.view(key, application.UID, now).backoff
+	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, backoff, statusDelay)
+	outcome = outcome.unless(owned.err())
+	// What may not be read is asked for again by each sync: no event tells of a permission.
+	if outcome.Verdict == Succeeded && application.DeletionTimestamp == nil && len(target.references.unwatched) == 0 {
+		c.memory.noteQuiet(key, c.memory.expected(observed.fingerprint, results, outcome.RequeueAfter), now, outcome.RequeueAfter)
 	}
 	return outcome
 }
 
+// statusInput puts together what a status is computed from.
+func statusInput(observed observation, owned ownership, target target, results []plan.Result) status.Input {
+	in := status.Input{
+		Snapshot:      observed.Snapshot,
+		Health:        observed.health,
+		Class:         target.class,
+		Invalid:       target.invalid,
+		InvalidReason: target.invalidReason,
+		Unowned:       owned.failed,
+		Results:       results,
+	}
+	if len(results) > 0 {
+		in.Revision, in.RolledBack = target.revision.Status, target.revision.Condition
+		in.URLs = status.ServedURLs(observed.Snapshot, results, render.URLs(target.Application, target.facts))
+		in.Autoscaled = render.Autoscaled(observed.Application)
+		in.Missing, in.Unwatched = target.references.missingMessage(), target.references.unwatchedMessage()
+	}
+	return in
+}
+
 // outcomeOf finds out from the results what the key waits for.
-func outcomeOf(in status.Input) Outcome {
-	if len(in.Invalid) > 0 {
+func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
+	if len(invalid) > 0 {
 		return Outcome{Verdict: Invalid}
 	}
 	var blocked, broken []error
 	var conflict error
-	for _, result := range in.Results {
+	for _, result := range results {
 		switch {
-		case result.Action == plan.Refuse:
-			blocked = append(blocked, refused{result.Ref, result.Reason})
+		case result.Action == plan.NotOwned:
+			blocked = append(blocked, notOwnedError{result.Ref, result.Reason})
 		case result.Err == nil:
 		case apierrors.IsConflict(result.Err):
 			conflict = result.Err
@@ -87,62 +101,28 @@ func outcomeOf(in status.Input) Outcome {
 	case len(blocked) > 0:
 		return Outcome{Verdict: Blocked, Err: errors.Join(blocked...)}
 	default:
-		return Outcome{Verdict: Settled}
+		return succeeded()
 	}
 }
 
-// refused is the error of a child that is not written because the object of its name is somebody else's.
-// It says whose, and quotes nothing of it, so the live view may tell it.
-type refused struct {
+// notOwnedError is the error of a child that is not written because the object of its name is not the Application's.
+type notOwnedError struct {
 	ref    child.Ref
 	reason string
 }
 
-var _ debug.SafeError = refused{}
+func (e notOwnedError) Error() string { return fmt.Sprintf("%s: %s", e.ref, e.reason) }
 
-func (r refused) Error() string       { return fmt.Sprintf("%s: %s", r.ref, r.reason) }
-func (r refused) SafeMessage() string { return r.Error() }
+// SafeMessage is shown in the live view: the error says whose the object is, and quotes nothing of it.
+func (e notOwnedError) SafeMessage() string { return e.Error() }
 
-// transition tells a change of status as an Event.
-func (c *Controller) transition(application *v1.Application, t status.Transition) {
-	c.Recorder.Eventf(application, related(application, t.Related), t.Type, t.Reason, actionReport, "%s", t.Message)
-}
-
-// announce tells a write that repaired drift, or that took a child away, as an Event.
-func (c *Controller) announce(application *v1.Application, result plan.Result) {
-	switch {
-	case !result.Changed():
-	case result.Action == plan.Delete && result.Ref.Kind == child.ControllerRevision:
-		// Old history goes with each new revision, which is told.
-	case result.Action == plan.Delete:
-		c.tellChild(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted: "+result.Reason)
-	case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):
-		c.tellChild(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired: "+result.Reason)
+// recordTransitions records what changed in the status as Events.
+func (c *Controller) recordTransitions(ctx context.Context, application *v1.Application, next v1.ApplicationStatus, invalid field.ErrorList) {
+	transitions := status.Transitions(application.Status, next)
+	for _, t := range transitions {
+		c.Recorder.Eventf(application, related(application, t.Related), t.Type, t.Reason, actionReport, "%s", t.Message)
 	}
-}
-
-// The actions of Events: what the controller did, as a verb.
-const (
-	actionReport  = "Report"
-	actionDelete  = "Delete"
-	actionRepair  = "Repair"
-	actionRelease = "Release"
-)
-
-// tellChild tells what was done to a child as an Event of the Application.
-func (c *Controller) tellChild(application *v1.Application, ref child.Ref, reason, action, note string) {
-	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s", ref.Kind.Kind+" "+ref.Name+": "+note)
-}
-
-// related names a child for an Event; nil stays nil.
-func related(application *v1.Application, ref *child.Ref) runtime.Object {
-	if ref == nil {
-		return nil
-	}
-	return &corev1.ObjectReference{
-		APIVersion: ref.Kind.GroupVersionKind().GroupVersion().String(),
-		Kind:       ref.Kind.Kind,
-		Namespace:  application.Namespace,
-		Name:       ref.Name,
+	if len(transitions) > 0 && len(application.DecodeErrors) > 0 {
+		klog.FromContext(ctx).Info("The Application cannot be decoded; its children stay as they are until its spec is corrected", "errors", invalid)
 	}
 }

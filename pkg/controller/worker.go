@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // drainTimeout bounds how long a running sync may go on after the controller was told to stop.
@@ -36,7 +37,7 @@ func (c *Controller) work(ctx, lease context.Context) {
 	c.watchdog.work(true, time.Now())
 	var workers sync.WaitGroup
 	for range c.Workers {
-		workers.Go(func() { c.takeKeys(taking, syncs) })
+		workers.Go(func() { c.runWorker(taking, syncs) })
 	}
 	workers.Go(func() { c.classes.work(taking, syncs) })
 	<-taking.Done()
@@ -49,49 +50,46 @@ func (c *Controller) work(ctx, lease context.Context) {
 	logger.Info("Workers have stopped")
 }
 
-// takeKeys takes keys and syncs them until ctx ends. A sync runs under syncs, which lives longer.
-func (c *Controller) takeKeys(ctx, syncs context.Context) {
+// runWorker takes keys and processes them until ctx ends. A sync runs under syncs, which lives longer.
+func (c *Controller) runWorker(ctx, syncs context.Context) {
 	for {
-		key, shutdown := c.queue.Get()
+		item, shutdown := c.queue.Get()
 		if shutdown {
 			return
 		}
-		trigger, since := c.queue.order.trigger(key)
 		if ctx.Err() != nil {
-			// The queue hands out its rest after a shutdown. Whoever starts next lists it anyway.
-			c.queue.Done(key)
+			// The queue hands out its rest after a shutdown. The next leader lists it anyway.
+			c.queue.Done(item.Key)
 			continue
 		}
-		if c.queue.Len() == 0 {
-			c.CaughtUp()
-		}
-		c.syncKey(syncs, key, trigger, since)
+		c.processKey(syncs, item)
 	}
 }
 
-// syncKey syncs one key, which waited since then, and settles it. The logger in ctx carries the key from here on.
-func (c *Controller) syncKey(ctx context.Context, key cache.ObjectName, trigger Trigger, since time.Time) {
-	defer c.queue.Done(key)
-	logger := klog.FromContext(ctx).WithValues("application", klog.KRef(key.Namespace, key.Name))
+// processKey syncs one key, and decides when it comes back. The logger in ctx carries the key from here on.
+func (c *Controller) processKey(ctx context.Context, item workqueue.Item) {
+	defer c.queue.Done(item.Key)
+	logger := klog.FromContext(ctx).WithValues("application", klog.KRef(item.Key.Namespace, item.Key.Name))
 	ctx = klog.NewContext(ctx, logger)
 
 	start := time.Now()
-	c.watchdog.take(key, start)
-	defer c.watchdog.done(key)
-	record := c.Debug.Started(key, trigger.Kind, string(trigger.Event), since)
-	outcome := guard(func() Outcome { return c.syncHandler(ctx, key, trigger, &record) })
-	recordOutcome(&record, outcome)
+	c.watchdog.take(item.Key, start)
+	defer c.watchdog.done(item.Key)
+	outcome := c.stages.syncKey(ctx, item)
 	took := time.Since(start)
 	c.Metrics.synced(outcome.Verdict, took)
-	logger.V(4).Info("Synced", "trigger", trigger.String(), "verdict", outcome.Verdict, "duration", took)
-	c.queue.delays.settles(key, record.ID(), outcome.Verdict)
-	c.settle(ctx, key, outcome)
-	c.queue.delays.settled(key)
+	logger.V(4).Info("Synced", "trigger", item.Trigger.String(), "verdict", outcome.Verdict, "duration", took)
+	c.handleOutcome(ctx, item.Key, outcome)
 }
 
-// guard turns a panic of a sync into a failure of its key, with the stack, so that one bad
-// Application does not stop the others.
-func guard(handle func() Outcome) (outcome Outcome) {
+// syncKey calls the syncHandler for a key.
+func (c *Controller) syncKey(ctx context.Context, item workqueue.Item) Outcome {
+	return recoverPanic(func() Outcome { return c.syncHandler(ctx, item.Key, item.Trigger) })
+}
+
+// recoverPanic turns a panic of a sync into a failure of its key, with the stack, so that one bad Application does not
+// stop the others.
+func recoverPanic(handle func() Outcome) (outcome Outcome) {
 	defer func() {
 		if recovered := recover(); recovered != nil {
 			outcome = Outcome{Verdict: Failed, Err: fmt.Errorf("panic: %v\n%s", recovered, debug.Stack())}

@@ -63,8 +63,6 @@ type setup struct {
 	access informer.Access
 	// pipeline records what the controller does; nil is none.
 	pipeline *debug.Recorder
-	// caughtUp is called at the end of the first pass.
-	caughtUp func()
 	// begin is called before the informers list.
 	begin func(*applytest.Server)
 }
@@ -91,7 +89,7 @@ func (w *world) start() {
 	w.stop, w.stopped = stop, make(chan struct{})
 	go func() {
 		defer close(w.stopped)
-		w.err = w.controller.Run(ctx, Alone)
+		w.err = w.controller.Run(ctx, NoElection)
 	}()
 }
 
@@ -120,7 +118,6 @@ func (w *world) make() {
 		Recorder:         w.recorder,
 		Payload:          payload.NewReader(w.server.Kube().CoreV1(), hashKey),
 		Workers:          max(w.setup.workers, 1),
-		CaughtUp:         w.setup.caughtUp,
 		Metrics:          counts,
 		Debug:            w.setup.pipeline,
 	})

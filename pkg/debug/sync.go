@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// SyncRecorder records one sync. It lives as long as the sync and is called by its worker alone. The
-// zero SyncRecorder does nothing.
+// SyncRecorder records one sync. It lives as long as the sync and is called by its worker alone. Nil records
+// nothing.
 type SyncRecorder struct {
 	recorder *Recorder
 	key      cache.ObjectName
@@ -24,9 +24,9 @@ type SyncRecorder struct {
 }
 
 // Started records that a worker took a key, which was ready since then, for a reason.
-func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready time.Time) SyncRecorder {
+func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready time.Time) *SyncRecorder {
 	if r == nil {
-		return SyncRecorder{}
+		return nil
 	}
 	now := time.Now()
 	rec := record{at: now.UnixNano(), stage: working, kind: TypeStarted, key: key, reason: kind, happened: happened}
@@ -34,15 +34,15 @@ func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready ti
 		rec.took = int64(now.Sub(ready))
 	}
 	id := r.add(&rec, &r.routine, true, "")
-	return SyncRecorder{recorder: r, key: key, id: id, started: now, since: now}
+	return &SyncRecorder{recorder: r, key: key, id: id, started: now, since: now}
 }
 
-// ID is the sequence of the Started event; 0 of a SyncRecorder that does nothing.
+// ID is the sequence of the Started event.
 func (s *SyncRecorder) ID() uint64 { return s.id }
 
 // stage ends a stage, which began where the last one ended.
 func (s *SyncRecorder) stage(at stage, kind EventType, count int) {
-	if s.recorder == nil {
+	if s == nil {
 		return
 	}
 	now := time.Now()
@@ -65,7 +65,7 @@ func (s *SyncRecorder) Fresh() { s.stage(checking, TypeFresh, 0) }
 
 // Stale ends the stage consistency: the cache of a resource is behind.
 func (s *SyncRecorder) Stale(resource string) {
-	if s.recorder == nil {
+	if s == nil {
 		return
 	}
 	now := time.Now()
@@ -79,7 +79,7 @@ func (s *SyncRecorder) Rendered(children int) { s.stage(rendering, TypeRendered,
 
 // Step records one child of the plan that is not kept as it is.
 func (s *SyncRecorder) Step(resource string, object cache.ObjectName, action, reason string, fields []string) {
-	if s.recorder == nil {
+	if s == nil {
 		return
 	}
 	rec := record{
@@ -94,7 +94,7 @@ func (s *SyncRecorder) Planned(changes int) { s.stage(planning, TypePlanned, cha
 
 // Status ends the stage status, with what became of it.
 func (s *SyncRecorder) Status(result string, err error) {
-	if s.recorder == nil {
+	if s == nil {
 		return
 	}
 	now := time.Now()
@@ -107,17 +107,17 @@ func (s *SyncRecorder) Status(result string, err error) {
 
 // Applied ends the writes, which have been recorded one by one.
 func (s *SyncRecorder) Applied() {
-	if s.recorder != nil {
+	if s != nil {
 		s.since = time.Now()
 	}
 }
 
 // Synced ends the sync. failing tells that the key is not where it should be.
 func (s *SyncRecorder) Synced(verdict string, failing bool, err error) {
-	r := s.recorder
-	if r == nil {
+	if s == nil {
 		return
 	}
+	r := s.recorder
 	now := time.Now()
 	rec := record{at: now.UnixNano(), took: int64(now.Sub(s.started)), stage: ending, kind: TypeSynced, key: s.key, sync: s.id, result: verdict, problem: Cause(err)}
 	into := &r.routine
@@ -139,13 +139,15 @@ func (s *SyncRecorder) Synced(verdict string, failing bool, err error) {
 // syncContext is the key of a SyncRecorder in a context.
 type syncContext struct{}
 
-// Context makes requests be recorded as those of the sync. It is for syncs that write; to others it is
-// not worth the allocation.
+// Context makes the requests of the sync be recorded as its own; see Requested.
 func (s *SyncRecorder) Context(ctx context.Context) context.Context {
-	if s.recorder == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, syncContext{}, *s)
+	return context.WithValue(ctx, syncContext{}, s)
+}
+
+// SyncFrom returns the SyncRecorder of the context; nil if it has none.
+func SyncFrom(ctx context.Context) *SyncRecorder {
+	s, _ := ctx.Value(syncContext{}).(*SyncRecorder)
+	return s
 }
 
 // Request is one that a sync made.
@@ -161,8 +163,8 @@ type Request struct {
 
 // Requested records a request, if it is one of a sync; see SyncRecorder.Context.
 func Requested(ctx context.Context, request Request) {
-	s, ok := ctx.Value(syncContext{}).(SyncRecorder)
-	if !ok {
+	s := SyncFrom(ctx)
+	if s == nil {
 		return
 	}
 	now := time.Now()

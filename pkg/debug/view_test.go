@@ -84,7 +84,7 @@ func exampleEvents() []Event {
 	statusWrite.Resource, statusWrite.Object, statusWrite.Verb, statusWrite.Code, statusWrite.Result = applications+"/status", exampleKey, "update", 200, "Success"
 	statusWrite.ResourceVersion = "1841"
 	synced := sync(214, 14100*time.Microsecond, StageOutcome, TypeSynced, 13.1)
-	synced.Result = "Settled"
+	synced.Result = "Succeeded"
 	delayed := sync(215, 14100*time.Microsecond, StageQueue, TypeDelayed, 0)
 	delayed.Reason, delayed.Due = "look again", new(exampleAt(10*time.Minute))
 	started := sync(205, time.Millisecond, StageWorker, TypeStarted, 0.1)
@@ -134,7 +134,7 @@ func exampleStages() []Stage {
 		case StageStatus:
 			stage.Counts = []Count{{Label: "Unchanged", Total: 90, Rate: 4}, {Label: "Written", Total: 30, Rate: 0.2}}
 		case StageOutcome:
-			stage.Counts = []Count{{Label: "Blocked", Total: 5, Rate: 0.2}, {Label: "Settled", Total: 115, Rate: 4}}
+			stage.Counts = []Count{{Label: "Blocked", Total: 5, Rate: 0.2}, {Label: "Succeeded", Total: 115, Rate: 4}}
 		}
 		stages = append(stages, stage)
 	}
@@ -168,13 +168,13 @@ func exampleDelta() Delta {
 func exampleTimeline() Timeline {
 	return Timeline{
 		Version: Version, Instance: exampleInstance, Time: exampleAt(time.Second), Sequence: 215,
-		Key: Key{Name: *exampleKey, State: KeyDelayed, Due: new(exampleAt(10 * time.Minute)), Verdict: "Settled", LastSync: new(exampleAt(14 * time.Millisecond)), Syncs: 1},
+		Key: Key{Name: *exampleKey, State: KeyDelayed, Due: new(exampleAt(10 * time.Minute)), Verdict: "Succeeded", LastSync: new(exampleAt(14 * time.Millisecond)), Syncs: 1},
 		Syncs: []Sync{{
 			ID: 205, Started: exampleAt(time.Millisecond), Trigger: "ApplicationUpdated", Waited: 0.1, Took: new(13.1),
 			Stages: []StageTime{
 				{StageObserve, 0.02}, {StageConsistency, 0.01}, {StageRender, 0.31}, {StagePlan, 0.38}, {StageApply, 6.8}, {StageStatus, 4.9},
 			},
-			Steps: 1, Writes: 2, Status: "Written", Verdict: "Settled", Next: new(exampleAt(10 * time.Minute)),
+			Steps: 1, Writes: 2, Status: "Written", Verdict: "Succeeded", Next: new(exampleAt(10 * time.Minute)),
 		}},
 		Events: exampleEvents(),
 	}

@@ -31,13 +31,13 @@ func TestHashTakenAway(t *testing.T) {
 		{applied: "", held: true, want: Apply},
 		{applied: "before", held: true, want: Apply},
 		{applied: "now", want: Apply, drift: true},
-		{applied: "now", held: true, want: Hold, drift: true},
+		{applied: "now", held: true, want: Backoff, drift: true},
 	} {
 		steps, err := Compute(NewDiffer(scheme.Scheme), Input{
-			Snapshot: child.Snapshot{Application: application, Children: map[child.Ref]child.Object{ref: live}},
-			Desired:  []child.Desired{desired},
-			Held:     map[child.Ref]bool{ref: test.held},
-			Applied:  map[child.Ref]string{ref: test.applied},
+			Snapshot:    child.Snapshot{Application: application, Children: map[child.Ref]child.Object{ref: live}},
+			Desired:     []child.Desired{desired},
+			InBackoff:   map[child.Ref]bool{ref: test.held},
+			LastApplied: map[child.Ref]string{ref: test.applied},
 		})
 		if err != nil {
 			t.Fatal(err)

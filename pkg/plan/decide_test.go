@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 			name:   "others keep deleting it",
 			happen: func(s child.Snapshot) { delete(s.Children, ref(child.Service)) },
 			held:   []child.Ref{ref(child.Service)},
-			want:   []string{"Hold Service shop/web: others keep undoing what Fairlead sets; drift"},
+			want:   []string{"Backoff Service shop/web: others keep undoing what Fairlead sets; drift"},
 		},
 		{
 			name:   "the spec changed",
@@ -88,7 +88,7 @@ func TestDecide(t *testing.T) {
 			name:   "others keep changing a field",
 			happen: func(s child.Snapshot) { live[*appsv1.Deployment](s, child.Deployment).Spec.Replicas = new(int32(9)) },
 			held:   []child.Ref{ref(child.Deployment)},
-			want:   []string{"Hold Deployment shop/web: others keep undoing what Fairlead sets; drift; .spec.replicas"},
+			want:   []string{"Backoff Deployment shop/web: others keep undoing what Fairlead sets; drift; .spec.replicas"},
 		},
 		{
 			name:   "a contended child gets what the spec says all the same",
@@ -106,7 +106,7 @@ func TestDecide(t *testing.T) {
 		{
 			name:   "a child is being deleted",
 			happen: func(s child.Snapshot) { live[*corev1.Service](s, child.Service).DeletionTimestamp = &now },
-			want:   []string{"Wait Service shop/web: it is being deleted"},
+			want:   []string{"WaitDeletion Service shop/web: it is being deleted"},
 		},
 		{
 			name: "an object of nobody has the name",
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID = nil, "another-uid"
 			},
-			want: []string{"Refuse Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"},
+			want: []string{"NotOwned Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"},
 		},
 		{
 			name: "an object of somebody has the name",
@@ -123,14 +123,14 @@ func TestDecide(t *testing.T) {
 					{APIVersion: "example.com/v1", Kind: "Shop", Name: "front", UID: "shop-uid", Controller: new(true)},
 				}
 			},
-			want: []string{"Refuse Service shop/web: an object of this name exists and belongs to Shop front (UID shop-uid)"},
+			want: []string{"NotOwned Service shop/web: an object of this name exists and belongs to Shop front (UID shop-uid)"},
 		},
 		{
 			name: "an object of an Application of this name that is gone",
 			happen: func(s child.Snapshot) {
 				live[*corev1.Service](s, child.Service).OwnerReferences[0].UID = "an-older-uid"
 			},
-			want: []string{"Refuse Service shop/web: an object of this name exists and belongs to Application web (UID an-older-uid)"},
+			want: []string{"NotOwned Service shop/web: an object of this name exists and belongs to Application web (UID an-older-uid)"},
 		},
 		{
 			name: "a foreign object is refused even while it is being deleted",
@@ -138,7 +138,7 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID, service.DeletionTimestamp = nil, "another-uid", &now
 			},
-			want: []string{"Refuse Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"},
+			want: []string{"NotOwned Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"},
 		},
 		{
 			name:   "others removed the ownerReference of a child that is known by its UID",
@@ -188,7 +188,7 @@ func TestWhatAStepCarries(t *testing.T) {
 	}
 }
 
-func TestForeignMessage(t *testing.T) {
+func TestNotOwnedMessage(t *testing.T) {
 	const nobodys = "an object of this name exists and does not belong to the Application; rename or delete one of the two"
 	owner := func(controller *bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "db-uid", Controller: controller}}
@@ -204,7 +204,7 @@ func TestForeignMessage(t *testing.T) {
 		{"of a controller", owner(new(true)), "an object of this name exists and belongs to StatefulSet db (UID db-uid)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plan.ForeignMessage(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
+			if got := plan.NotOwnedMessage(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

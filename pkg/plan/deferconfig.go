@@ -31,7 +31,7 @@ func deferConfig(in Input, step Step) (Step, error) {
 		return step, err
 	}
 	if reader := readAsAnother(in.Snapshot, step.Ref, account); reader != "" {
-		step = step.await(fmt.Sprintf("%s reads it as another ServiceAccount than %s; it changes once no pod does", reader, account.Name))
+		step = step.wait(fmt.Sprintf("%s reads it as another ServiceAccount than %s; it changes once no pod does", reader, account.Name))
 	}
 	return step, nil
 }
@@ -75,7 +75,9 @@ func readAsAnother(snapshot child.Snapshot, configMap, account child.Ref) string
 
 // withLiveConfig is the rendered Deployment with the hash of the ConfigMap's live content, while the ConfigMap waits.
 func withLiveConfig(in Input, steps []Step, desired child.Desired) (child.Desired, error) {
-	waits := slices.ContainsFunc(steps, func(s Step) bool { return s.Ref.Kind == child.ConfigMap && s.Desired != nil && s.Action == Await })
+	waits := slices.ContainsFunc(steps, func(s Step) bool {
+		return s.Ref.Kind == child.ConfigMap && s.Desired != nil && s.Action == WaitDependency
+	})
 	if desired.Kind != child.Deployment || !waits {
 		return desired, nil
 	}

@@ -50,7 +50,7 @@ func TestConfigWaitsForPodsOfAnotherAccount(t *testing.T) {
 	snapshot := replacing(t, asDeployer, dropped)
 	snapshot.Application = application(t, flow(edited))
 	wantSteps(t, compute(t, snapshot),
-		"Await ConfigMap shop/web-config: ReplicaSet web-1 reads it as another ServiceAccount than web; it changes once no pod does; .data.a "+renderedHash,
+		"WaitDependency ConfigMap shop/web-config: ReplicaSet web-1 reads it as another ServiceAccount than web; it changes once no pod does; .data.a "+renderedHash,
 		"Apply Deployment shop/web: the Application changed; "+renderedHash)
 
 	snapshot.ReplicaSets[0].HasPods = false
@@ -69,7 +69,7 @@ func TestConfigRollsOutAfterTheAccount(t *testing.T) {
 	hash := live[*appsv1.Deployment](snapshot, child.Deployment).Spec.Template.Annotations[v1.AnnotationConfigHash]
 	snapshot.Application = application(t, flow(edited))
 	steps := compute(t, snapshot)
-	if got := step(t, steps, webConfig); got.Action != plan.Await {
+	if got := step(t, steps, webConfig); got.Action != plan.WaitDependency {
 		t.Errorf("%s %s: %s", got.Action, got.Ref, got.Reason)
 	}
 	first := step(t, steps, ref(child.Deployment))

@@ -47,15 +47,15 @@ type Difference struct {
 	// and of lists whose order is another (see order.go).
 	// None means that an apply would change nothing.
 	Fields []string
-	// Rekey is the strategic merge patch to send before the apply, if somebody changed the keys of
-	// list items (see rekey.go), or set fields that exclude ours (see exclusive.go).
-	Rekey map[string]any
+	// PrePatch is the strategic merge patch to send before the apply, if somebody changed the keys of
+	// list items (see prepatch.go), or set fields that exclude ours (see union.go).
+	PrePatch map[string]any
 }
 
 // Compare finds the difference. The error is that of an object which does not fit its schema.
 func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, error) {
 	read := d.read()
-	if read.schemas.alike(desired, live) {
+	if read.schemas.fastEqual(desired, live) {
 		return Difference{}, nil
 	}
 	return read.merge(desired, live)
@@ -83,7 +83,7 @@ func (d differ) merge(desired child.Desired, live child.Object) (Difference, err
 	for path := range comparison.Removed.Union(comparison.Modified).All() {
 		difference.Fields = append(difference.Fields, path.String())
 	}
-	difference.Fields = append(difference.Fields, misplaced(object, live)...)
-	difference.Rekey = exchangeExclusive(rekeyPatch(object, comparison), object.Object, comparison)
+	difference.Fields = append(difference.Fields, reordered(object, live)...)
+	difference.PrePatch = replaceSiblings(prePatch(object, comparison), desired.Kind, object.Object, comparison)
 	return difference, nil
 }

@@ -5,10 +5,10 @@ package plan
 
 import "fairlead.dev/fairlead/pkg/child"
 
-// Alike is the quick answer of Compare, and Merge the thorough one.
+// FastEqual is the quick answer of Compare, and Merge the thorough one.
 
-func (d Differ) Alike(desired child.Desired, live child.Object) bool {
-	return d.read().schemas.alike(desired, live)
+func (d Differ) FastEqual(desired child.Desired, live child.Object) bool {
+	return d.read().schemas.fastEqual(desired, live)
 }
 
 func (d Differ) Merge(desired child.Desired, live child.Object) (Difference, error) {

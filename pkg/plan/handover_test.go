@@ -142,7 +142,7 @@ func TestNothingToHandOver(t *testing.T) {
 	snapshot := settled(t, application(t, "replicas: 5"))
 	live[*appsv1.Deployment](snapshot, child.Deployment).OwnerReferences[0].UID = "other"
 	snapshot.Application = application(t, autoscaling)
-	if s := step(t, compute(t, snapshot), ref(child.Deployment)); s.Action != plan.Refuse || s.HandOver != nil {
+	if s := step(t, compute(t, snapshot), ref(child.Deployment)); s.Action != plan.NotOwned || s.HandOver != nil {
 		t.Errorf("the step is %s, handed over is %v", s.Action, deref(s.HandOver))
 	}
 }

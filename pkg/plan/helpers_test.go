@@ -113,9 +113,9 @@ func live[T child.Object](s child.Snapshot, kind child.Kind) T { return child.Ge
 
 func compute(t fataler, snapshot child.Snapshot, held ...child.Ref) []plan.Step {
 	t.Helper()
-	in := plan.Input{Snapshot: snapshot, Held: map[child.Ref]bool{}}
+	in := plan.Input{Snapshot: snapshot, InBackoff: map[child.Ref]bool{}}
 	for _, r := range held {
-		in.Held[r] = true
+		in.InBackoff[r] = true
 	}
 	return computeFrom(t, in)
 }
@@ -149,7 +149,7 @@ func lines(steps []plan.Step) []string {
 		if s.HandOver != nil {
 			line += fmt.Sprintf("; hand over %d", *s.HandOver)
 		}
-		if s.Rekey != nil {
+		if s.PrePatch != nil {
 			line += "; rekey"
 		}
 		all = append(all, line)

@@ -23,11 +23,11 @@ func TestLongListsAreComparedInOneGo(t *testing.T) {
 	if !sameOrder(rendered, live, func(v corev1.EnvVar) string { return v.Name }) {
 		t.Error("the lists stand in the same order")
 	}
-	if !unique([]string{"name"}, viewOf(live)) {
+	if !unique([]string{"name"}, jsonValueOf(live)) {
 		t.Error("no two variables have one name")
 	}
 	live[n-1].Name = live[0].Name
-	if unique([]string{"name"}, viewOf(live)) {
+	if unique([]string{"name"}, jsonValueOf(live)) {
 		t.Error("two variables have one name")
 	}
 }

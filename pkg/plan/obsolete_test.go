@@ -44,7 +44,7 @@ replicas: 3
 		"Apply Deployment web",
 		"Create Service web",
 		"Apply PodDisruptionBudget web",
-		"Await ConfigMap web-config", // Until no pod mounts it.
+		"WaitDependency ConfigMap web-config", // Until no pod mounts it.
 		"Delete Ingress web",
 		"Delete Ingress web-admin",
 		"Delete NetworkPolicy web",
@@ -84,7 +84,7 @@ func TestEveryKindIsCreatedAndDeleted(t *testing.T) {
 		case child.ControllerRevision:
 			reason = "it is older than what revisionHistoryLimit keeps"
 		case child.ServiceAccount, child.ConfigMap:
-			action, reason = plan.Await, "the Deployment's pod template still uses it"
+			action, reason = plan.WaitDependency, "the Deployment's pod template still uses it"
 		}
 		if s.Action != action || s.Live != full.Children[s.Ref] || s.Desired != nil || s.Reason != reason {
 			t.Errorf("step for a child that is not rendered: %+v", s)

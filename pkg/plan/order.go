@@ -18,9 +18,9 @@ import (
 // before it, and kubectl takes the first container where none is named. An apply puts its items
 // in its own order again, and leaves those of others between them.
 
-// misplaced returns the lists of the pod template in which the rendered items stand in another
+// reordered returns the lists of the pod template in which the rendered items stand in another
 // order than they were rendered.
-func misplaced(desired *unstructured.Unstructured, live child.Object) []string {
+func reordered(desired *unstructured.Unstructured, live child.Object) []string {
 	deployment, ok := live.(*appsv1.Deployment)
 	if !ok {
 		return nil

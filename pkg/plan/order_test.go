@@ -40,8 +40,8 @@ func TestMisplaced(t *testing.T) {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object(t, child.Deployment, test.live).Object, live); err != nil {
 				t.Fatal(err)
 			}
-			if got := misplaced(desired, live); !slices.Equal(got, test.want) {
-				t.Errorf("misplaced are %q, want %q", got, test.want)
+			if got := reordered(desired, live); !slices.Equal(got, test.want) {
+				t.Errorf("reordered are %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -18,25 +18,26 @@ import (
 type Input struct {
 	Snapshot child.Snapshot
 	Desired  []child.Desired
-	// Kept are owned children that are not rendered, and are to stay as they are: those that only the
-	// past explains.
+	// Kept are owned children that are not rendered and stay as they are: only the past explains them.
 	Kept map[child.Ref]bool
-	// Held are the children that somebody else keeps changing back: they are left alone for now.
-	Held map[child.Ref]bool
-	// Applied are the hashes of renderings that children were brought to before. Where such a child
-	// differs again, others changed it, even if they took the hash away.
-	Applied map[child.Ref]string
-	// Missing says which ConfigMaps, Secrets or keys the pods need that are not there; "" if none.
+	// InBackoff are the children that another writer keeps reverting: they are left alone for now.
+	InBackoff map[child.Ref]bool
+	// LastApplied are the hashes of the renderings that children were brought to before. Where such a child differs
+	// again, another writer changed it, even if that writer removed the hash.
+	LastApplied map[child.Ref]string
+	// ReleaseBackoff are children whose owner another writer keeps restoring, against deletionPolicy Orphan.
+	ReleaseBackoff map[child.Ref]bool
+	// Missing says which ConfigMaps, Secrets or keys the pods need that do not exist; "" if none.
 	Missing string
 }
 
-// Compute returns one step for each rendered child, and one for each owned child that is not
-// rendered any more. The steps stand in the order in which they are to be done.
+// Compute returns one step for each rendered child, and one for each child that is not rendered any more. It makes
+// every decision of a sync: the steps are in the order in which the writer does them, and nothing downstream changes
+// one. What the writer meets is a Result.
 //
-// The error is that of a rendered child which does not fit its schema: a defect of the
-// rendering, not of the spec.
+// The error is that of a rendered child which does not fit its schema: a defect of the rendering, not of the spec.
 func Compute(differ Differ, in Input) ([]Step, error) {
-	steps := obsolete(in)
+	steps := leftovers(in)
 	for _, desired := range in.Desired {
 		desired, err := withLiveConfig(in, steps, desired)
 		if err != nil {
@@ -54,6 +55,7 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 	handOverReplicas(in.Snapshot, steps)
 	withholdDependents(steps)
 	deferRollout(in, steps)
+	recheckOwner(in.Snapshot.Application, steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
 	return steps, nil
 }
@@ -72,18 +74,21 @@ func rank(step Step) int {
 	}
 }
 
-// obsolete returns a Delete for each child that the Application owns and that is not rendered. It
-// waits while pods use the child. What the Application does not own is none of its business, whatever
-// the labels say.
-func obsolete(in Input) []Step {
+// leftovers returns a Delete for each child that the Application owns and that is not rendered any more. It waits
+// while pods use the child. What the Application does not own is none of its business, whatever the labels say.
+//
+// A child that only status lists has lost the label by which the informers select. It must go too: a NetworkPolicy
+// would go on holding up traffic, and an Ingress letting it in. Whether it exists and who owns it, the writer reads
+// before it deletes it.
+func leftovers(in Input) []Step {
 	rendered := make(map[child.Ref]bool, len(in.Desired))
 	for _, desired := range in.Desired {
 		rendered[desired.Ref] = true
 	}
 	var steps []Step
-	for ref, live := range in.Snapshot.Children {
-		if rendered[ref] || in.Kept[ref] || !child.OwnedBy(live, in.Snapshot.Application) || live.GetDeletionTimestamp() != nil {
-			continue
+	add := func(ref child.Ref, live child.Object) {
+		if rendered[ref] || in.Kept[ref] {
+			return
 		}
 		reason := "its feature was switched off"
 		if ref.Kind == child.ControllerRevision {
@@ -91,9 +96,22 @@ func obsolete(in Input) []Step {
 		}
 		step := Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason}
 		if use := useBy(in.Snapshot, ref); use != "" {
-			step = step.await(use)
+			step = step.wait(use)
 		}
 		steps = append(steps, step)
+	}
+	for ref, live := range in.Snapshot.Children {
+		if child.OwnedBy(live, in.Snapshot.Application) && live.GetDeletionTimestamp() == nil {
+			add(ref, live)
+		}
+	}
+	for _, resource := range in.Snapshot.Application.Status.Resources {
+		ref, known := child.RefOf(in.Snapshot.Application, resource)
+		_, cached := in.Snapshot.Children[ref]
+		_, unavailable := in.Snapshot.Unavailable[ref.Kind]
+		if known && !cached && !unavailable {
+			add(ref, nil)
+		}
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
 	return steps
@@ -120,29 +138,29 @@ func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 // decide makes the step for one rendered child.
 func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step := Step{Ref: desired.Ref, Desired: &desired}
-	if unserved, is := in.Snapshot.Unavailable[desired.Kind]; is {
-		step.Action, step.Reason = Absent, unserved.Message
+	if unavailable, is := in.Snapshot.Unavailable[desired.Kind]; is {
+		step.Action, step.Reason = APIUnavailable, unavailable.Message
 		return step, nil
 	}
 	live, found := in.Snapshot.Children[desired.Ref]
 	if !found {
-		step.Action, step.Shape = Create, differ.notedShape(desired)
+		step.Action, step.FieldSet = Create, differ.fieldSetOf(desired)
 		step.Reason = "it does not exist"
 		if child.KnownUID(in.Snapshot.Application, desired.Ref) != "" {
 			step.Drift = true
 			step.Reason = "it was deleted by others"
 		}
-		return hold(step, in.Held), nil
+		return backOff(step, in.InBackoff), nil
 	}
 	step.Live = live
 	released := child.IsOrphaned(in.Snapshot.Application, desired.Ref, live)
 	if !released && !child.OwnedBy(live, in.Snapshot.Application) {
-		step.Action = Refuse
-		step.Reason = ForeignMessage(live)
+		step.Action = NotOwned
+		step.Reason = NotOwnedMessage(live)
 		return step, nil
 	}
 	if live.GetDeletionTimestamp() != nil {
-		step.Action = Wait
+		step.Action = WaitDeletion
 		step.Reason = "it is being deleted"
 		return step, nil
 	}
@@ -155,16 +173,19 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	}
 	if len(difference.Fields) == 0 {
 		step.Action = Keep
+		if in.ReleaseBackoff[desired.Ref] {
+			step.Action, step.Reason = Backoff, contended
+		}
 		return step, nil
 	}
 	step.Action = Apply
 	if live.GetAnnotations()[v1.AnnotationCreatedFieldSet] != "" {
-		step.Shape = differ.Shape(desired)
+		step.FieldSet = differ.FieldSetHash(desired)
 	}
 	step.Fields = difference.Fields
 	// Also where the Application changed: others may have changed the child too, and before.
-	step.Rekey = difference.Rekey
-	step.Drift = live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash || in.Applied[desired.Ref] == desired.Hash
+	step.PrePatch = difference.PrePatch
+	step.Drift = live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash || in.LastApplied[desired.Ref] == desired.Hash
 	switch {
 	case released:
 		step.Reason = "its ownerReference was removed"
@@ -176,20 +197,22 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	default:
 		step.Reason = "the Application changed"
 	}
-	return hold(step, in.Held), nil
+	return backOff(step, in.InBackoff), nil
 }
 
-// hold turns a repair into a Hold while the child is contended.
-func hold(step Step, held map[child.Ref]bool) Step {
-	if step.Drift && held[step.Ref] {
-		step.Action = Hold
-		step.Reason = "others keep undoing what Fairlead sets"
+// contended is why a child in backoff is left alone.
+const contended = "others keep undoing what Fairlead sets"
+
+// backOff turns a repair into a Backoff while another writer keeps reverting the child.
+func backOff(step Step, inBackoff map[child.Ref]bool) Step {
+	if step.Drift && inBackoff[step.Ref] {
+		step.Action, step.Reason = Backoff, contended
 	}
 	return step
 }
 
-// ForeignMessage says for people whose an object is that bears the name of a child.
-func ForeignMessage(object metav1.Object) string {
+// NotOwnedMessage says whose an object is that has the name of a child.
+func NotOwnedMessage(object metav1.Object) string {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return fmt.Sprintf("an object of this name exists and belongs to %s %s (UID %s)", controller.Kind, controller.Name, controller.UID)
 	}

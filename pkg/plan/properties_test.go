@@ -64,7 +64,7 @@ func TestPlansAreCompleteAndPure(t *testing.T) {
 				if !exists {
 					t.Fatalf("%s of %s, which does not exist", s.Action, s.Ref)
 				}
-			case plan.Await:
+			case plan.WaitDependency:
 				// Only config waits, for pods of another account.
 				if s.Desired != nil && s.Ref.Kind != child.ConfigMap {
 					t.Fatalf("%s waits: %s", s.Ref, s.Reason)

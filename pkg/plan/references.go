@@ -65,8 +65,8 @@ func (s *Step) needs(target Step) {
 	switch {
 	case target.Action == Create, target.Action == Apply:
 		s.Needs = append(s.Needs, target.Ref)
-	case !(Result{Step: target}).owned() || s.startsAutoscaling() && target.Action == Await:
-		*s = s.AwaitOwned(Result{Step: target})
+	case !(Result{Step: target}).owned() || s.startsAutoscaling() && target.Action == WaitDependency:
+		*s = s.WaitOwned(Result{Step: target})
 	}
 }
 
@@ -76,14 +76,14 @@ func (s *Step) startsAutoscaling() bool {
 	return s.Ref.Kind == child.HorizontalPodAutoscaler && s.Action == Create && !s.Drift
 }
 
-// AwaitOwned returns the step as one that waits until the child of the result, which it refers to, is the
+// WaitOwned returns the step as one that waits until the child of the result, which it refers to, is the
 // Application's.
-func (s Step) AwaitOwned(target Result) Step {
+func (s Step) WaitOwned(target Result) Step {
 	why := "is not there yet"
-	if target.Action == Refuse {
+	if target.Done().Action == NotOwned {
 		why = "does not belong to the Application"
 	}
-	s = s.await(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))
+	s = s.wait(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))
 	s.Needs = []child.Ref{target.Ref}
 	return s
 }
@@ -93,7 +93,7 @@ func (s Step) AwaitOwned(target Result) Step {
 func (s Step) Unowned(results []Result) (target Result, found bool) {
 	for _, ref := range s.Needs {
 		for _, result := range results {
-			if result.Ref == ref && (!result.owned() || s.startsAutoscaling() && result.Action == Await) {
+			if result.Ref == ref && (!result.owned() || s.startsAutoscaling() && result.Done().Action == WaitDependency) {
 				return result, true
 			}
 		}
@@ -107,15 +107,15 @@ func (s Step) Unowned(results []Result) (target Result, found bool) {
 // server looks whether the name is taken. An apply carries the UID; a conflict may mean that it is another
 // object's by now.
 func (r Result) owned() bool {
-	switch r.Action {
-	case Keep, Wait:
+	switch done := r.Done(); done.Action {
+	case Keep, WaitDeletion:
 		return true
 	case Create:
 		return r.Err == nil
 	case Apply, Scale:
 		return !apierrors.IsConflict(r.Err) && !apierrors.IsNotFound(r.Err)
-	case Hold, Await:
-		return r.Live != nil
+	case Backoff, WaitDependency:
+		return done.Live != nil
 	default:
 		return false
 	}

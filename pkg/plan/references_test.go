@@ -72,7 +72,7 @@ func TestNothingRefersToForeignObjects(t *testing.T) {
 				}
 			}
 			steps := compute(t, snapshot)
-			if diff := cmp.Diff(dependents[kind], kindsWith(steps, plan.Await)); diff != "" {
+			if diff := cmp.Diff(dependents[kind], kindsWith(steps, plan.WaitDependency)); diff != "" {
 				t.Errorf("what waits (-want +got):\n%s\nof %q", diff, lines(steps))
 			}
 		})
@@ -91,7 +91,7 @@ func TestLiveChildrenOfForeignObjectsStay(t *testing.T) {
 					want = []child.Kind{child.ControllerRevision, child.Deployment}
 				}
 				steps := compute(t, snapshot)
-				if diff := cmp.Diff(want, kindsWith(steps, plan.Await)); diff != "" {
+				if diff := cmp.Diff(want, kindsWith(steps, plan.WaitDependency)); diff != "" {
 					t.Errorf("what waits (-want +got):\n%s\nof %q", diff, lines(steps))
 				}
 			})
@@ -105,7 +105,7 @@ func TestNewAutoscalerWaitsForItsDeployment(t *testing.T) {
 	snapshot.Application = application(t, autoscaling)
 	steps := compute(t, snapshot)
 	want := []child.Kind{child.ControllerRevision, child.Deployment, child.HorizontalPodAutoscaler}
-	if diff := cmp.Diff(want, kindsWith(steps, plan.Await)); diff != "" {
+	if diff := cmp.Diff(want, kindsWith(steps, plan.WaitDependency)); diff != "" {
 		t.Errorf("what waits (-want +got):\n%s\nof %q", diff, lines(steps))
 	}
 	if s := step(t, steps, ref(child.Deployment)); s.HandOver != nil {
@@ -128,16 +128,16 @@ func TestUnowned(t *testing.T) {
 	}{
 		{"created", plan.Create, nil, nil, false},
 		{"not created, the name may be taken", plan.Create, nil, apierrors.NewForbidden(resource, "web", errors.New("exceeded quota")), true},
-		{"met an object of others", plan.Refuse, nil, nil, true},
+		{"met an object of others", plan.NotOwned, nil, nil, true},
 		{"applied", plan.Apply, there, nil, false},
 		{"denied, but there", plan.Apply, there, apierrors.NewForbidden(resource, "web", errors.New("denied")), false},
 		{"another object by now", plan.Apply, there, apierrors.NewConflict(resource, "web", errors.New("uid")), true},
 		{"gone by now", plan.Apply, there, apierrors.NewNotFound(resource, "web"), true},
-		{"on its way out", plan.Wait, nil, nil, false},
-		{"contended", plan.Hold, there, nil, false},
-		{"contended, and gone", plan.Hold, nil, nil, true},
-		{"waits, and is there", plan.Await, there, nil, false},
-		{"waits, and is not there", plan.Await, nil, nil, true},
+		{"on its way out", plan.WaitDeletion, nil, nil, false},
+		{"contended", plan.Backoff, there, nil, false},
+		{"contended, and gone", plan.Backoff, nil, nil, true},
+		{"waits, and is there", plan.WaitDependency, there, nil, false},
+		{"waits, and is not there", plan.WaitDependency, nil, nil, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			result := plan.Result{Step: plan.Step{Action: test.action, Ref: target, Live: test.live}, Err: test.err}

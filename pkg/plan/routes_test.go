@@ -103,7 +103,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 		{
 			name: "the successor is not served", before: byIngress, after: byHTTPRoute, unserved: []child.Kind{child.HTTPRoute},
 			want: []string{
-				"Absent HTTPRoute shop/web-redirect: the cluster does not serve it", "Absent HTTPRoute shop/web: the cluster does not serve it",
+				"APIUnavailable HTTPRoute shop/web-redirect: the cluster does not serve it", "APIUnavailable HTTPRoute shop/web: the cluster does not serve it",
 				"Delete Ingress shop/web: its feature was switched off",
 			},
 			successors: map[child.Ref]child.Ref{ingress: route}, // So it stays.
@@ -128,7 +128,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 		},
 		{
 			name: "monitoring is not served", before: small, after: monitored, unserved: []child.Kind{child.ServiceMonitor},
-			want: []string{"Absent ServiceMonitor shop/web: the cluster does not serve it"},
+			want: []string{"APIUnavailable ServiceMonitor shop/web: the cluster does not serve it"},
 		},
 		{name: "all as it is", before: byHTTPRoute, after: byHTTPRoute},
 		{name: "monitored as it is", before: monitored, after: monitored},

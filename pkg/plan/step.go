@@ -12,72 +12,84 @@ import (
 // Action is what a step does.
 type Action string
 
+// The actions that write.
 const (
-	// Keep does nothing: the live child is as rendered.
-	Keep Action = "Keep"
-	// Create makes a child that the informers do not show.
+	// Create creates a child that the caches do not show.
 	Create Action = "Create"
 	// Apply brings a live child to what was rendered.
 	Apply Action = "Apply"
-	// Delete removes an owned child that is not rendered any more.
-	Delete Action = "Delete"
-	// Wait does nothing, because the live child is being deleted; its end makes the next sync.
-	Wait Action = "Wait"
-	// Refuse does nothing, because the live object is not the Application's.
-	Refuse Action = "Refuse"
-	// Await does nothing, because the step would come too early: something that the pods need is
-	// missing, the child refers to one that is not the Application's, or pods still use it.
-	Await Action = "Await"
-	// Scale sets the number of pods of a Deployment, HandOver, and nothing else: the rest waits, see
-	// deferRollout.
+	// Scale sets the number of pods of a Deployment, HandOver, and nothing else; the rest waits. See deferRollout.
 	Scale Action = "Scale"
-	// Absent does nothing, because the cluster does not serve the API of the child.
-	Absent Action = "Absent"
-	// Hold does nothing for now, because somebody else keeps undoing what is applied.
-	Hold Action = "Hold"
+	// Delete deletes an owned child that is not rendered any more.
+	Delete Action = "Delete"
 )
 
-// Step is one child and what to do about it.
+// The actions that write nothing.
+const (
+	// Keep: the live child is as rendered.
+	Keep Action = "Keep"
+	// WaitDeletion: the live child is being deleted. The end of that triggers the next sync.
+	WaitDeletion Action = "WaitDeletion"
+	// WaitDependency: the step would come too early. Something that the pods need is missing, the child refers to
+	// one that is not the Application's, or pods still use it.
+	WaitDependency Action = "WaitDependency"
+	// Backoff: another writer keeps reverting the child, so repairs back off.
+	Backoff Action = "Backoff"
+	// NotOwned: the live object is not the Application's.
+	NotOwned Action = "NotOwned"
+	// APIUnavailable: the cluster does not serve the API of the child.
+	APIUnavailable Action = "APIUnavailable"
+)
+
+// Step is what to do about one child. Nothing changes a step once it is planned.
 type Step struct {
 	Action Action
 	Ref    child.Ref
-	// Reason says why, for logs and people.
+	// Reason says why, for logs and users.
 	Reason string
-	// Desired is what was rendered; nil for Delete, and for a Delete that waits.
+	// Desired is what was rendered; nil for a child that is not rendered any more.
 	Desired *child.Desired
-	// Live is what the informers show; nil for Create.
+	// Live is what the caches show. It is nil for Create, and for the Delete of a child that only status lists: the
+	// writer reads that one before it deletes it.
 	Live child.Object
-	// Drift is true for an Apply or Create that repairs what others did: the spec did not change.
+	// Drift: another writer changed or deleted the child; the spec did not change.
 	Drift bool
+	// RecheckOwner: what looks like drift may be the garbage collector's work. The writer reads the Application
+	// before it writes anything; see recheck.go.
+	RecheckOwner bool
 	// Fields are the paths that differ, if that is the reason.
 	Fields []string
-	// Rekey is, for an Apply, the strategic merge patch to send first: it exchanges list items whose
-	// keys others changed, and fields that exclude ours. Without Drift the apply may do by itself,
-	// and only if it is refused this is needed. Usually nil.
-	Rekey map[string]any
-	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil: the
-	// old one goes only once the new one is there.
+	// PrePatch is, for an Apply, the strategic merge patch to send first. It replaces list items whose keys another
+	// writer changed, and removes fields that exclude ours. Without Drift the apply may succeed without it, and only
+	// if it is refused the patch is needed. Usually nil.
+	PrePatch map[string]any
+	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil. The old one goes
+	// only once the new one exists.
 	After *child.Ref
-	// Needs are the children that this one refers to by name and that only a write of this plan, or
-	// none, proves to be the Application's; see references.go.
+	// Needs are the children that this one refers to by name and that only a write of this plan, or none, proves to
+	// be the Application's; see references.go.
 	Needs []child.Ref
-	// Shape is, for the Create of a Deployment, and for an Apply to one that still has that of its
-	// creation, which fields are rendered; see shape.go. "": nobody knows.
-	Shape string
-	// HandOver is, for a Deployment that is rendered without replicas, the number that the
-	// autoscaler or people start from; see replicas.go. For Scale it is the rendered number. Usually nil.
+	// FieldSet is, for the Create of a Deployment, and for an Apply to one that still has that of its creation, the
+	// hash of the names of the rendered fields; see fieldset.go. "" is unknown.
+	FieldSet string
+	// HandOver is, for a Deployment that is rendered without replicas, the number that the autoscaler or user starts
+	// from; see replicas.go. For Scale it is the rendered number. Usually nil.
 	HandOver *int32
 }
 
-// await returns the step as one that does nothing until the reason is gone.
-func (s Step) await(reason string) Step {
-	s.Action, s.Reason, s.HandOver = Await, reason, nil
+// wait returns the step as one that does nothing until the reason is gone.
+func (s Step) wait(reason string) Step {
+	s.Action, s.Reason, s.HandOver = WaitDependency, reason, nil
 	return s
 }
 
-// Result is a step after it was done.
+// Result is what became of a step.
 type Result struct {
 	Step
+	// Instead is the step that the writer found it had to do, because it met what the caches had not shown: an
+	// object of the name of a child that it creates, or a failed write that this step depends on. Nil if the writer did
+	// as planned.
+	Instead *Step
 	// UID, ResourceVersion and Generation are those of the object after a write.
 	UID             types.UID
 	ResourceVersion string
@@ -86,16 +98,36 @@ type Result struct {
 	Err error
 }
 
-// Changed tells whether the step changed something in the API. An apply need not: the API
-// server may drop a field that it does not know, and then nothing is left to do.
+// Done is the step that was done: the planned one, or the one that the writer did instead.
+func (r Result) Done() Step {
+	if r.Instead != nil {
+		return *r.Instead
+	}
+	return r.Step
+}
+
+// Done returns the results with the steps that were done in the place of those that were planned.
+func Done(results []Result) []Result {
+	done := make([]Result, 0, len(results))
+	for _, result := range results {
+		result.Step, result.Instead = result.Done(), nil
+		done = append(done, result)
+	}
+	return done
+}
+
+// Changed reports whether the step changed an object. An apply need not: the API server may drop a field that it does
+// not know, and then nothing is left to do.
 func (r Result) Changed() bool {
-	switch {
+	switch done := r.Done(); {
 	case r.Err != nil:
 		return false
-	case r.Action == Create, r.Action == Delete:
+	case done.Action == Create:
 		return true
-	case r.Action == Apply, r.Action == Scale:
-		return r.Live == nil || r.Live.GetResourceVersion() != r.ResourceVersion
+	case done.Action == Delete:
+		return r.UID != ""
+	case done.Action == Apply, done.Action == Scale:
+		return done.Live == nil || done.Live.GetResourceVersion() != r.ResourceVersion
 	default:
 		return false
 	}

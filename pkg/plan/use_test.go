@@ -47,7 +47,7 @@ func rolledOut(t *testing.T) (child.Snapshot, *child.ReplicaSet) {
 // What pods refer to is deleted only once no pod of before can come back.
 func TestWhatPodsUseIsNotDeleted(t *testing.T) {
 	waiting := func(why string) []string {
-		return []string{"Await ConfigMap shop/web-config: " + why, "Await ServiceAccount shop/web: " + why}
+		return []string{"WaitDependency ConfigMap shop/web-config: " + why, "WaitDependency ServiceAccount shop/web: " + why}
 	}
 	for _, test := range []struct {
 		name   string
@@ -95,7 +95,7 @@ func TestTheLiveTemplateCounts(t *testing.T) {
 	for name, in := range map[string]plan.Input{
 		"the Deployment is changed":   {},
 		"the Deployment waits":        {Missing: missing},
-		"the Deployment is contended": {Held: map[child.Ref]bool{ref(child.Deployment): true}},
+		"the Deployment is contended": {InBackoff: map[child.Ref]bool{ref(child.Deployment): true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in.Snapshot = settled(t, application(t, withConfig))
@@ -115,5 +115,5 @@ func TestWhatNoPodUsesIsDeleted(t *testing.T) {
 	old.HasPods, old.References = true, "web\nother"
 	wantSteps(t, compute(t, snapshot),
 		"Delete ConfigMap shop/web-config: its feature was switched off",
-		"Await ServiceAccount shop/web: ReplicaSet web-1 still uses it")
+		"WaitDependency ServiceAccount shop/web: ReplicaSet web-1 still uses it")
 }

@@ -52,7 +52,7 @@ func inflate(t *rapid.T, in *Input) {
 	for range 1000 {
 		in.URLs = append(in.URLs, "https://web.example.com/"+strings.Repeat("&", 1000))
 	}
-	in.Snapshot.Class = &v1.AppliedClass{Name: strings.Repeat("c", 253), Defaults: &v1.ApplicationDefaults{
+	in.Class = &v1.AppliedClass{Name: strings.Repeat("c", 253), Defaults: &v1.ApplicationDefaults{
 		PodMetadata: &v1.PodMetadata{Annotations: map[string]string{"a": anyLong(t, 100_000)}},
 		Routes:      &v1.RouteDefaults{ParentRefs: slices.Repeat([]v1.ParentReference{{Name: strings.Repeat("g", 253)}}, 8)},
 	}}
@@ -96,7 +96,7 @@ func TestStatusIsBounded(t *testing.T) {
 			for i := range 5000 {
 				stored.Resources = append(stored.Resources, v1.ResourceStatus{Kind: "ConfigMap", Name: fmt.Sprintf("%0253d", i), Message: anyLong(t, 300)})
 			}
-			stored.Class = in.Snapshot.Class.DeepCopy()
+			stored.Class = in.Class.DeepCopy()
 		}
 		status := compute(in, noon)
 		encoded, err := json.Marshal(status)

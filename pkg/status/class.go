@@ -11,5 +11,5 @@ func appliedClass(in Input) *v1.AppliedClass {
 	if in.deleting() {
 		return boundedClass(in.Snapshot.Application.Status.Class.DeepCopy())
 	}
-	return boundedClass(in.Snapshot.Class.DeepCopy())
+	return boundedClass(in.Class.DeepCopy())
 }

@@ -189,7 +189,7 @@ func TestAutoscalingActive(t *testing.T) {
 			delete(in.Snapshot.Children, ref(child.HorizontalPodAutoscaler, "web"))
 		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}},
 		{"foreign", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, hpa *autoscalingv2.HorizontalPodAutoscaler) {
-			in.Results = append(in.Results, result(plan.Refuse, child.HorizontalPodAutoscaler, "web", hpa))
+			in.Results = append(in.Results, result(plan.NotOwned, child.HorizontalPodAutoscaler, "web", hpa))
 		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}},
 		{"not asked for", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) { in.Autoscaled = false }, nil},
 		{"not planned: goes on as it was", []autoscalingv2.HorizontalPodAutoscalerCondition{says(autoscalingv2.ScalingActive, "True", "ValidMetricFound")}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) {
@@ -230,10 +230,10 @@ func TestPausedAndDrifted(t *testing.T) {
 
 	in.Results = append(in.Results,
 		result(plan.Apply, child.ServiceAccount, "web", newService()),
-		result(plan.Hold, child.ConfigMap, "web", newService()),
+		result(plan.Backoff, child.ConfigMap, "web", newService()),
 		result(plan.Create, child.NetworkPolicy, "web", nil),
 		result(plan.Delete, child.Ingress, "web", newIngress("web", false)),
-		result(plan.Refuse, child.Ingress, "web-second", nil))
+		result(plan.NotOwned, child.Ingress, "web-second", nil))
 	compareCondition(t, compute(in, noon), v1.ConditionDrifted,
 		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Children differing: 2, missing: 1, obsolete: 1."})
 }

@@ -27,7 +27,7 @@ func TestChangesPods(t *testing.T) {
 		want       bool
 	}{
 		{"keep", plan.Keep, 0, false},
-		{"hold", plan.Hold, 0, false},
+		{"hold", plan.Backoff, 0, false},
 		{"create", plan.Create, 1, true},
 		{"the spec changed", plan.Apply, 5, true},
 		{"only metadata changed", plan.Apply, 4, false},
@@ -77,7 +77,7 @@ func TestCounts(t *testing.T) {
 			in.Results[0].Desired = nil
 			delete(in.Snapshot.Children, in.Results[0].Ref)
 		}, numbers{desired: 1}},
-		{"a foreign one's are not counted", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Refuse }, numbers{}},
+		{"a foreign one's are not counted", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, numbers{}},
 		{"not planned: by ownerReference", func(in *Input, _ *appsv1.Deployment) { in.Results = nil }, numbers{3, 3, 3, 3, 3}},
 		{"not planned: a foreign one's", func(in *Input, d *appsv1.Deployment) { in.Results = nil; d.OwnerReferences = nil }, numbers{}},
 		{"not planned: known by UID", func(in *Input, d *appsv1.Deployment) {
@@ -122,7 +122,7 @@ func TestMirroredConditions(t *testing.T) {
 			says{"True", "MinimumReplicasAvailable"}, says{"True", v1.ReasonRollingOut}},
 		{"said of the last generation", func(_ *Input, d *appsv1.Deployment) { timedOut(d); d.Generation++ },
 			says{"True", "MinimumReplicasAvailable"}, says{"True", v1.ReasonRollingOut}},
-		{"foreign", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Refuse },
+		{"foreign", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned },
 			says{"False", v1.ReasonDeploymentNotFound}, says{"Unknown", v1.ReasonDeploymentNotFound}},
 	}
 	for _, test := range tests {

@@ -187,7 +187,7 @@ func replace(r plan.Result) func(*Input, *appsv1.Deployment) {
 // the Application's, although the tests leave its ownerReference.
 func compute(in Input, now time.Time) v1.ApplicationStatus {
 	in.Health = health.Assess(in.Snapshot, now)
-	if deployment, planned := in.result(ref(child.Deployment, in.Snapshot.Application.Name)); planned && deployment.Action == plan.Refuse {
+	if deployment, planned := in.result(ref(child.Deployment, in.Snapshot.Application.Name)); planned && deployment.Action == plan.NotOwned {
 		in.Health = health.Rollout{}
 	}
 	return Compute(in, now)

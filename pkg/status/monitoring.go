@@ -24,7 +24,7 @@ func monitoringReady(in Input, children []assessment) (metav1.Condition, bool) {
 			continue
 		}
 		switch {
-		case a.Action == plan.Absent:
+		case a.Action == plan.APIUnavailable:
 			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: a.message}, true
 		case a.state != v1.ResourceSynced:
 			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonMonitoringNotApplied, Message: fmt.Sprintf("ServiceMonitor %s: %s", a.Ref.Name, a.message)}, true

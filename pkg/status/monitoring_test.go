@@ -36,11 +36,11 @@ func TestMonitoringReady(t *testing.T) {
 		{name: "not wanted any more, and deleted in vain", results: []plan.Result{failedWith(monitor(plan.Delete, ""), errOther)}},
 		{name: "as rendered", results: []plan.Result{monitor(plan.Keep, "")}, want: applied},
 		{name: "created", results: []plan.Result{monitor(plan.Create, "")}, want: applied},
-		{name: "the API is not served", results: []plan.Result{monitor(plan.Absent, "the cluster does not serve ServiceMonitor")},
+		{name: "the API is not served", results: []plan.Result{monitor(plan.APIUnavailable, "the cluster does not serve ServiceMonitor")},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: "The cluster does not serve ServiceMonitor."}},
 		{name: "refused", results: []plan.Result{failedWith(monitor(plan.Apply, ""), errOther)},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: something else."}},
-		{name: "somebody else's", results: []plan.Result{monitor(plan.Refuse, "it belongs to others")},
+		{name: "somebody else's", results: []plan.Result{monitor(plan.NotOwned, "it belongs to others")},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It belongs to others."}},
 		{name: "drifted, and only observed", results: []plan.Result{monitor(plan.Apply, "")}, observe: true,
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It differs in what Fairlead sets."}},
@@ -60,7 +60,7 @@ func TestMonitoringReady(t *testing.T) {
 // An application serves without its metrics being read.
 func TestMonitoringDoesNotKeepFromReady(t *testing.T) {
 	in := with(func(in *Input, _ *appsv1.Deployment) {
-		in.Results = append(in.Results, result(plan.Absent, child.ServiceMonitor, "web", nil))
+		in.Results = append(in.Results, result(plan.APIUnavailable, child.ServiceMonitor, "web", nil))
 	})
 	if got := compute(in, noon); !apimeta.IsStatusConditionTrue(got.Conditions, v1.ConditionReady) {
 		t.Errorf("the conditions are %+v", got.Conditions)

@@ -94,12 +94,12 @@ func anyDeployment(t *rapid.T) *appsv1.Deployment {
 }
 
 func anyResult(t *rapid.T, kind child.Kind, live child.Object) plan.Result {
-	actions := []plan.Action{plan.Create, plan.Hold, plan.Wait, plan.Refuse}
+	actions := []plan.Action{plan.Create, plan.Backoff, plan.WaitDeletion, plan.NotOwned}
 	if live != nil {
-		actions = []plan.Action{plan.Keep, plan.Apply, plan.Delete, plan.Wait, plan.Refuse, plan.Hold}
+		actions = []plan.Action{plan.Keep, plan.Apply, plan.Delete, plan.WaitDeletion, plan.NotOwned, plan.Backoff}
 	}
 	if live != nil && !child.OwnedBy(live, newApplication()) {
-		actions = []plan.Action{plan.Refuse}
+		actions = []plan.Action{plan.NotOwned}
 	}
 	r := result(rapid.SampledFrom(actions).Draw(t, kind.Kind+" action"), kind, "web", live)
 	r.Reason = rapid.SampledFrom([]string{"", "an object of this name exists"}).Draw(t, "why")
@@ -187,10 +187,10 @@ func checkReady(t *rapid.T, in Input, status v1.ApplicationStatus) {
 		t.Fatal("ready with an invalid spec, or while being deleted")
 	}
 	for _, result := range in.Results {
-		if result.Err != nil || result.Action == plan.Refuse {
+		if result.Err != nil || result.Action == plan.NotOwned {
 			t.Fatalf("ready, but %+v", result)
 		}
-		if result.Action == plan.Hold && in.Snapshot.Application.Spec.ReconcilePolicy != v1.ReconcileObserve {
+		if result.Action == plan.Backoff && in.Snapshot.Application.Spec.ReconcilePolicy != v1.ReconcileObserve {
 			t.Fatalf("ready, but %+v", result)
 		}
 	}

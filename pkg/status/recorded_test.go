@@ -27,7 +27,7 @@ func TestRecorded(t *testing.T) {
 		in.URLs = []string{"https://web.example.com/"}
 		in.Results = append(in.Results, result(plan.Keep, child.Ingress, "web", newIngress("web", true)))
 	}
-	foreign := result(plan.Refuse, child.Service, "web", newService())
+	foreign := result(plan.NotOwned, child.Service, "web", newService())
 	foreign.Reason = "an object of this name exists and belongs to Gateway edge (UID 4e1c)"
 	differs := result(plan.Apply, child.Service, "web", newService())
 	differs.Fields = []string{".spec.type"}

@@ -30,8 +30,8 @@ type assessment struct {
 func assessAll(in Input) []assessment {
 	children := make([]assessment, 0, len(in.Results))
 	for _, result := range in.Results {
-		if result.Action == plan.Delete && result.Err == nil && !in.observing() {
-			continue // It was deleted.
+		if result.Err == nil && result.Action == plan.Delete && (result.Live == nil || !in.observing()) {
+			continue // It was deleted, or does not exist.
 		}
 		a := assessment{Result: result}
 		a.state, a.reason, a.message = assess(in, result)
@@ -63,9 +63,9 @@ func resources(in Input, children []assessment) []v1.ResourceStatus {
 // is recreated: by it the plan knows that a missing child is not new.
 func uid(in Input, result plan.Result) types.UID {
 	switch {
-	case result.Action == plan.Refuse:
+	case result.Action == plan.NotOwned:
 		return ""
-	case result.Action == plan.Absent && !in.Snapshot.Unavailable[result.Ref.Kind].MayExist: // It went with its API.
+	case result.Action == plan.APIUnavailable && !in.Snapshot.Unavailable[result.Ref.Kind].MayExist: // It went with its API.
 		return ""
 	case result.UID != "":
 		return result.UID
@@ -77,17 +77,21 @@ func uid(in Input, result plan.Result) types.UID {
 }
 
 func assess(in Input, result plan.Result) (state v1.ResourceState, reason, message string) {
-	if result.Err != nil {
+	err := result.Err
+	if err == nil {
+		err = in.Unowned[result.Ref]
+	}
+	if err != nil {
 		state = v1.ResourceFailed
-		if reason = apierror.ReasonFor(result.Err); reason == v1.ReasonApplying {
+		if reason = apierror.ReasonFor(err); reason == v1.ReasonApplying {
 			state = v1.ResourcePending
 		}
-		return state, reason, apierror.Message(result.Err)
+		return state, reason, apierror.Message(err)
 	}
 	switch result.Action {
-	case plan.Refuse:
+	case plan.NotOwned:
 		return v1.ResourceConflict, v1.ReasonConflict, text.Capitalize(text.Sentence(result.Reason))
-	case plan.Wait:
+	case plan.WaitDeletion:
 		if result.Desired == nil {
 			return v1.ResourcePending, "", "Terminating."
 		}
@@ -95,9 +99,9 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 			return v1.ResourcePending, "", "Another client is deleting it."
 		}
 		return v1.ResourcePending, v1.ReasonApplying, "Terminating; will be recreated."
-	case plan.Absent:
+	case plan.APIUnavailable:
 		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
-	case plan.Await, plan.Scale:
+	case plan.WaitDependency, plan.Scale:
 		if in.observing() && (result.Live == nil || result.Desired == nil || len(result.Fields) > 0) {
 			return v1.ResourceDrifted, "", driftMessage(result)
 		}
@@ -108,7 +112,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 	if in.observing() {
 		return v1.ResourceDrifted, "", driftMessage(result)
 	}
-	if result.Action == plan.Hold {
+	if result.Action == plan.Backoff {
 		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(result)
 	}
 	return v1.ResourceSynced, "", ""
@@ -213,7 +217,7 @@ func waiting(children []assessment, on child.Ref) string {
 	var names []string
 	waits := map[child.Ref]bool{on: true}
 	for _, a := range children {
-		if a.Action == plan.Await && slices.ContainsFunc(a.Needs, func(ref child.Ref) bool { return waits[ref] }) {
+		if a.Action == plan.WaitDependency && slices.ContainsFunc(a.Needs, func(ref child.Ref) bool { return waits[ref] }) {
 			waits[a.Ref] = true
 			names = append(names, a.Ref.Kind.Kind+" "+a.Ref.Name)
 		}

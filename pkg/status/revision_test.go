@@ -71,12 +71,12 @@ func TestRevisionOfStatus(t *testing.T) {
 	}{
 		"written":  {func(*Input) {}, after},
 		"refused":  {func(in *Input) { in.Results[0].Err = errors.New("no") }, before},
-		"withheld": {func(in *Input) { in.Results[0].Action = plan.Await }, before},
+		"withheld": {func(in *Input) { in.Results[0].Action = plan.WaitDependency }, before},
 		"observed": {func(in *Input) { in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve }, before},
 		"invalid": {func(in *Input) {
 			in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}
 		}, before},
-		"healthier": {func(in *Input) { in.Results[0].Action, in.Revision.LastHealthy = plan.Await, 2 }, v1.RevisionStatus{Current: 1, LastHealthy: 2}},
+		"healthier": {func(in *Input) { in.Results[0].Action, in.Revision.LastHealthy = plan.WaitDependency, 2 }, v1.RevisionStatus{Current: 1, LastHealthy: 2}},
 	} {
 		in := settled()
 		in.Revision = after
@@ -92,7 +92,7 @@ func TestRevisionOfStatus(t *testing.T) {
 func TestRollbackIsWritten(t *testing.T) {
 	for name, change := range map[string]func(*Input){
 		"refused":  func(in *Input) { in.Results[0].Err = errors.New("no") },
-		"withheld": func(in *Input) { in.Results[0].Action = plan.Await },
+		"withheld": func(in *Input) { in.Results[0].Action = plan.WaitDependency },
 	} {
 		in := with(func(in *Input, d *appsv1.Deployment) {
 			timedOut(d)

@@ -100,7 +100,7 @@ func carriesRoute(a assessment) bool { return a.Ref.Kind.CarriesRoutes() && a.De
 
 func problemOf(a assessment) routeProblem {
 	switch {
-	case a.Action == plan.Absent:
+	case a.Action == plan.APIUnavailable:
 		return routeProblem{status: metav1.ConditionFalse, reason: v1.ReasonAPINotServed, message: a.message}
 	case a.state != v1.ResourceSynced:
 		return routeProblem{status: metav1.ConditionFalse, reason: v1.ReasonRoutesNotApplied, message: a.message}

@@ -118,11 +118,11 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 	written := keep(yes("web"))
 	written.Action, written.Generation = plan.Apply, routeGeneration+1
 	unseen := func(name string) plan.Result {
-		r := result(plan.Absent, child.HTTPRoute, name, nil)
+		r := result(plan.APIUnavailable, child.HTTPRoute, name, nil)
 		r.Reason = "the cluster does not serve HTTPRoute"
 		return r
 	}
-	waits := result(plan.Await, child.Ingress, "web", newIngress("web", true))
+	waits := result(plan.WaitDependency, child.Ingress, "web", newIngress("web", true))
 	waits.Desired = nil // Its successor is not there.
 	const host = "HTTPRoute web: "
 	pending := metav1.Condition{Status: "Unknown", Reason: v1.ReasonRoutesPending, Message: host + "it was just written; waiting for the Gateway."}

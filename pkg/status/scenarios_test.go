@@ -150,16 +150,16 @@ func scenarios() []scenario {
 		}), no, v1.ReasonDeleting, rec, "Terminating", ""},
 
 		{"a foreign object", with(replace(func() plan.Result {
-			r := service(plan.Refuse)
+			r := service(plan.NotOwned)
 			r.Reason = "an object of this name exists and belongs to Service chart (UID 1)"
 			return r
 		}())), no, v1.ReasonConflict, stalled, failed, "Service web: An object of this name exists and belongs to Service chart (UID 1)."},
 		{"a foreign Deployment", with(func(in *Input, d *appsv1.Deployment) {
 			d.OwnerReferences = nil
-			in.Results[0].Action, in.Results[0].Reason = plan.Refuse, "an object of this name exists"
+			in.Results[0].Action, in.Results[0].Reason = plan.NotOwned, "an object of this name exists"
 		}), no, v1.ReasonConflict, stalled, failed, "Deployment web"},
 		{"a contended child", with(replace(func() plan.Result {
-			r := service(plan.Hold)
+			r := service(plan.Backoff)
 			r.Fields = []string{".spec.type"}
 			return r
 		}())), no, v1.ReasonContended, stalled, failed, "Another writer keeps changing .spec.type"},
@@ -175,9 +175,9 @@ func scenarios() []scenario {
 			no, v1.ReasonApplyFailed, rec, inProgress, "etcd is away"},
 		{"a write that lost a race", with(replace(failedWith(service(plan.Apply), apierrors.NewConflict(services, "web", errors.New("modified"))))),
 			no, v1.ReasonApplying, rec, inProgress, "Write conflict"},
-		{"a child deleted by others", with(replace(service(plan.Wait))), no, v1.ReasonApplying, rec, inProgress, "will be recreated"},
+		{"a child deleted by others", with(replace(service(plan.WaitDeletion))), no, v1.ReasonApplying, rec, inProgress, "will be recreated"},
 		{"the worst of several", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away")))), func(in *Input, _ *appsv1.Deployment) {
-			r := result(plan.Refuse, child.ConfigMap, "web-config", nil)
+			r := result(plan.NotOwned, child.ConfigMap, "web-config", nil)
 			r.Reason = "an object of this name exists"
 			in.Results = append(in.Results, r)
 		}), no, v1.ReasonConflict, stalled, failed, "ConfigMap web-config"},
@@ -186,14 +186,14 @@ func scenarios() []scenario {
 		{"a failed write of a Deployment past its deadline", with(deployment(timedOut), func(in *Input, _ *appsv1.Deployment) {
 			in.Results[0] = failedWith(in.Results[0], apierrors.NewInternalError(errors.New("etcd is away")))
 		}), no, v1.ReasonApplyFailed, rec, inProgress, ""},
-		{"a child switched off and going", with(replace(func() plan.Result { r := service(plan.Wait); r.Desired = nil; return r }())),
+		{"a child switched off and going", with(replace(func() plan.Result { r := service(plan.WaitDeletion); r.Desired = nil; return r }())),
 			yes, v1.ReasonReady, "", current, ""},
 
 		{"taken back, and serving", with(takenBack), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. All 3 pods are available"},
 		{"taken back, and on the way", with(takenBack, deployment(rollingOut)), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. 2 of 3 pods are updated"},
 		{"taken back, and failing as well", with(takenBack, deployment(rollingOut), withPods(3, pulling)),
 			no, v1.ReasonImagePullFailed, stalled + "/" + v1.ReasonRolledBack, failed, "Revision 2 (web:2) failed. 2 of 3 pods, container web"},
-		{"taken back, and a foreign object", with(takenBack, replace(service(plan.Refuse))), no, v1.ReasonConflict, stalled, failed, ""},
+		{"taken back, and a foreign object", with(takenBack, replace(service(plan.NotOwned))), no, v1.ReasonConflict, stalled, failed, ""},
 		{"not taken back", with(deployment(timedOut), func(in *Input, _ *appsv1.Deployment) {
 			in.RolledBack = &metav1.Condition{Status: no, Reason: v1.ReasonNoHealthyRevision, Message: "No revision has been healthy yet."}
 		}), no, v1.ReasonProgressDeadlineExceeded, stalled, failed, "timed out progressing"},
@@ -206,8 +206,8 @@ func scenarios() []scenario {
 			no, v1.ReasonDrifted, "", inProgress, "reconcilePolicy Observe creates none"},
 		{"observed, and its Deployment is being deleted", with(observe, func(in *Input, d *appsv1.Deployment) {
 			d.DeletionTimestamp = &metav1.Time{Time: noon}
-			in.Results[0].Action = plan.Wait
+			in.Results[0].Action = plan.WaitDeletion
 		}), no, v1.ReasonApplying, rec, inProgress, "is deleting"},
-		{"observed, and a foreign object", with(observe, replace(service(plan.Refuse))), no, v1.ReasonConflict, stalled, failed, ""},
+		{"observed, and a foreign object", with(observe, replace(service(plan.NotOwned))), no, v1.ReasonConflict, stalled, failed, ""},
 	}
 }

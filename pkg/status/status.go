@@ -24,9 +24,11 @@ type Input struct {
 	Snapshot child.Snapshot
 	// Health is the health of the rollout in the snapshot.
 	Health health.Rollout
-	// Results has one result for each child, in order. It is empty while the spec is invalid or the Application is
+	// Results has one result for each child, in order; see plan.Done. It is empty while the spec is invalid or the Application is
 	// being deleted. With reconcilePolicy Observe it has the steps of the plan, none of which was done.
 	Results []plan.Result
+	// Class is what the Application takes from its class; nil if it has none.
+	Class *v1.AppliedClass
 	// Invalid has the errors of a spec that was refused; then there is no plan.
 	Invalid field.ErrorList
 	// InvalidReason is the reason for Invalid; by default v1.ReasonInvalid.
@@ -139,7 +141,7 @@ func (in Input) owns(ref child.Ref) bool {
 		return false
 	}
 	if result, ok := in.result(ref); ok {
-		return result.Action != plan.Refuse
+		return result.Action != plan.NotOwned
 	}
 	return child.OwnedBy(live, in.Snapshot.Application) || child.IsOrphaned(in.Snapshot.Application, ref, live)
 }

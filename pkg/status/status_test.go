@@ -98,7 +98,7 @@ func TestImage(t *testing.T) {
 			in.Snapshot.Application.Spec.Image = "web:3"
 			in.Results[0].Action = plan.Apply
 		}, "web:2"},
-		{"foreign Deployment", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Refuse }, old},
+		{"foreign Deployment", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, old},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestTransitions(t *testing.T) {
 		r.Reason = "an object of this name exists"
 		return r
 	}
-	chart := service(plan.Refuse)
+	chart := service(plan.NotOwned)
 	chart.Ref = ref(child.Ingress, "web-public")
 	denied := with(replace(failedWith(service(plan.Apply), apierrors.NewForbidden(services, "web", errOther))))
 	isSteady, rolling, late := settled(), deployment(rollingOut), deployment(timedOut)
@@ -54,8 +54,8 @@ func TestTransitions(t *testing.T) {
 	overQuotaLate := deployment(func(d *appsv1.Deployment) { failing(d); timedOut(d) })
 	unpulled := with(withPods(3, pulling), func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
 	unpulledLate := with(withPods(3, pulling), func(_ *Input, d *appsv1.Deployment) { timedOut(d) })
-	conflict := with(replace(service(plan.Refuse)))
-	conflicts := with(replace(service(plan.Refuse)), func(in *Input, _ *appsv1.Deployment) { in.Results = append(in.Results, chart) })
+	conflict := with(replace(service(plan.NotOwned)))
+	conflicts := with(replace(service(plan.NotOwned)), func(in *Input, _ *appsv1.Deployment) { in.Results = append(in.Results, chart) })
 	drifted := with(replace(service(plan.Apply)), func(in *Input, _ *appsv1.Deployment) {
 		in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
 	})

@@ -54,12 +54,12 @@ func TestServedURLs(t *testing.T) {
 		{"not applied", map[child.Ref]child.Object{ingress: ingressOf("old.example.com")}, "", &plan.Result{Step: plan.Step{Action: plan.Apply}, Err: errors.New("denied")}, nil, old},
 		{"only observed", map[child.Ref]child.Object{ingress: ingressOf("old.example.com")}, v1.ReconcileObserve, &plan.Result{Step: plan.Step{Action: plan.Apply}}, nil, old},
 		{"only observed, and missing", nil, v1.ReconcileObserve, &plan.Result{Step: plan.Step{Action: plan.Create}}, nil, nil},
-		{"an object of others", map[child.Ref]child.Object{ingress: foreign}, "", &plan.Result{Step: plan.Step{Action: plan.Refuse}}, nil, nil},
+		{"an object of others", map[child.Ref]child.Object{ingress: foreign}, "", &plan.Result{Step: plan.Step{Action: plan.NotOwned}}, nil, nil},
 		{"no plan", map[child.Ref]child.Object{ingress: ingressOf("old.example.com")}, "", nil, wanted, old},
 		{"no plan, and an object of others", map[child.Ref]child.Object{ingress: foreign}, "", nil, wanted, nil},
-		{"the API of the new one is missing", map[child.Ref]child.Object{route: httpRouteOf("old.example.com")}, "", &plan.Result{Step: plan.Step{Action: plan.Absent}}, old, old},
-		{"an HTTPRoute by HTTP", map[child.Ref]child.Object{route: httpRouteOf("old.example.com")}, "", &plan.Result{Step: plan.Step{Action: plan.Absent}}, nil, []string{"http://old.example.com/"}},
-		{"a redirect", map[child.Ref]child.Object{route: redirect}, "", &plan.Result{Step: plan.Step{Action: plan.Absent}}, nil, nil},
+		{"the API of the new one is missing", map[child.Ref]child.Object{route: httpRouteOf("old.example.com")}, "", &plan.Result{Step: plan.Step{Action: plan.APIUnavailable}}, old, old},
+		{"an HTTPRoute by HTTP", map[child.Ref]child.Object{route: httpRouteOf("old.example.com")}, "", &plan.Result{Step: plan.Step{Action: plan.APIUnavailable}}, nil, []string{"http://old.example.com/"}},
+		{"a redirect", map[child.Ref]child.Object{route: redirect}, "", &plan.Result{Step: plan.Step{Action: plan.APIUnavailable}}, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			application := newApplication()

@@ -107,7 +107,6 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Facts:            config.Facts,
 		Validation:       config.Validation,
 		RequireClass:     config.RequireClass,
-		CaughtUp:         growAtStart(),
 		Metrics:          counts,
 		Debug:            recorder,
 	})
@@ -181,7 +180,7 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 // them at once, the API server refuses one.
 func (r *replica) lead(ctx context.Context, work func(ctx, lease context.Context)) error {
 	if r.candidate == nil {
-		return controller.Alone(ctx, r.certificates.rotateWhileLeading(work))
+		return controller.NoElection(ctx, r.certificates.rotateWhileLeading(work))
 	}
 	return r.candidate.run(ctx, r.certificates.rotateWhileLeading(r.candidate.waitForPredecessor(work)))
 }

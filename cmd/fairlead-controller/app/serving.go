@@ -97,11 +97,11 @@ func (e *endpoints) listen(ctx context.Context, name, address string, handler ht
 
 // checks returns the health checks of /livez and /readyz.
 func (p *parts) checks() (live, ready []healthz.HealthChecker) {
-	live = append(live, server.NewCheck("workers", p.loop.Stuck))
+	live = append(live, server.NewCheck("workers", p.loop.CheckWorkers))
 	if p.candidate != nil {
 		live = append(live, p.candidate.health)
 	}
-	ready = append(ready, healthz.NewShutdownHealthz(p.stopping), server.NewCheck("caches", p.loop.CachesFilled))
+	ready = append(ready, healthz.NewShutdownHealthz(p.stopping), server.NewCheck("caches", p.loop.CachesSynced))
 	if p.certificates != nil {
 		ready = append(ready, server.NewCheck("serving-certificate", func() error {
 			return certs.Healthy(p.certificates.provider, time.Now())

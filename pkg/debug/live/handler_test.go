@@ -34,7 +34,7 @@ func oneSync(r *debug.Recorder, key cache.ObjectName) {
 	record.Rendered(6)
 	record.Planned(0)
 	record.Status("Unchanged", nil)
-	record.Synced("Settled", false, nil)
+	record.Synced("Succeeded", false, nil)
 }
 
 func get(t *testing.T, h http.Handler, method, path string) *httptest.ResponseRecorder {
@@ -66,7 +66,7 @@ func TestURLs(t *testing.T) {
 		{"GET", "/debug/pipeline/v1/events", 200, `"type":"Synced"`},
 		{"GET", "/debug/pipeline/v1/events?type=Started&limit=1", 200, `"type":"Started"`},
 		{"GET", "/debug/pipeline/v1/events?limit=some", 400, "limit must be a number"},
-		{"GET", "/debug/pipeline/v1/keys", 200, `"keys":[{"namespace":"shop","name":"web","state":"Idle","verdict":"Settled"`},
+		{"GET", "/debug/pipeline/v1/keys", 200, `"keys":[{"namespace":"shop","name":"web","state":"Idle","verdict":"Succeeded"`},
 		{"GET", "/debug/pipeline/v1/keys?failing=true", 200, `"keys":[]`},
 		{"GET", "/debug/pipeline/v1/keys/shop/web", 200, `"trigger":"DeploymentUpdated"`},
 		{"GET", "/debug/pipeline/v1/keys/shop/none", 404, ""},

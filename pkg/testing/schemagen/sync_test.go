@@ -61,7 +61,7 @@ func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.Application
 	atMost(t, "the keys of its routes in an index", indexed(app), basic+maxIndexed*size)
 	resolution := class.Resolve(app, class.Rules{Classes: classes})
 	invalid, reason := resolution.Validate(validation.Options{})
-	checkStatus(t, status.Input{Snapshot: child.Snapshot{Application: app, Class: resolution.Applied}, Invalid: invalid, InvalidReason: reason})
+	checkStatus(t, status.Input{Snapshot: child.Snapshot{Application: app}, Class: resolution.Applied, Invalid: invalid, InvalidReason: reason})
 	if len(invalid) > 0 {
 		return // Nothing is rendered of it.
 	}
@@ -81,12 +81,12 @@ func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.Application
 	live, total := stored(t, app, desired)
 	atMost(t, "all children", total, basic+maxChildren*size)
 	for _, children := range []map[child.Ref]child.Object{{}, live} {
-		snapshot := child.Snapshot{Application: app, Class: resolution.Applied, Children: children}
+		snapshot := child.Snapshot{Application: app, Children: children}
 		steps, err := plan.Compute(differ, plan.Input{Snapshot: snapshot, Desired: desired})
 		if err != nil {
 			t.Fatalf("plan: %v", err)
 		}
-		in := status.Input{Snapshot: snapshot, Revision: record.Status, Autoscaled: render.Autoscaled(app)}
+		in := status.Input{Snapshot: snapshot, Class: resolution.Applied, Revision: record.Status, Autoscaled: render.Autoscaled(app)}
 		for _, failure := range []error{nil, errors.New(strings.Repeat("it went wrong ", 1000))} {
 			in.Results = nil
 			for _, step := range steps {

@@ -137,7 +137,7 @@ func TestRealController(t *testing.T) {
 	evaluate[bool](b, `(`+row+`.click(), true)`)
 	b.eventually("its first sync has ended", `document.querySelector(".sync [data-type=Synced]")`)
 	b.eventually("it is at rest, and its status is written",
-		`document.querySelector(".standing").innerText.includes("Settled") && document.querySelector(".panel").textContent.includes("Status written")`)
+		`document.querySelector(".standing").innerText.includes("Succeeded") && document.querySelector(".panel").textContent.includes("Status written")`)
 	b.click("#only-writes")
 	b.eventually("what wrote is left", `![...document.querySelectorAll(".sync .badge.good + .muted")].some((one) => one.innerText === "no write")`)
 	// The oldest sync is the last one of the page.

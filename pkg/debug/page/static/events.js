@@ -86,4 +86,4 @@ export function tone(event) {
   return "";
 }
 
-export const verdictTone = (verdict) => ({ Settled: "good", Stale: "warn", Blocked: "bad", Failed: "bad", Invalid: "bad" })[verdict] ?? "";
+export const verdictTone = (verdict) => ({ Succeeded: "good", Stale: "warn", Blocked: "bad", Failed: "bad", Invalid: "bad" })[verdict] ?? "";

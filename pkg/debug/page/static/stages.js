@@ -48,7 +48,7 @@ export const stages = [
       "A key is queued at most once, however many events ask for it, and no two workers have it at the same time. A key that is added while a worker has it is dirty and runs again afterwards.",
       "The key with the earliest deadline goes first. A change is due at once; an object that was merely listed may wait for 30 seconds. A failed key comes back after 50 ms, then after twice that, up to 30 s. No key is ever dropped.",
     ],
-    code: [["pkg/controller/queue.go", "the work queue, and how long failures back off"], ["pkg/controller/deadlines.go", "the order in it"], ["docs/informers/08-workqueue/README.md", "explains it, with a lab"]],
+    code: [["pkg/workqueue/queue.go", "the work queue, and how long failures back off"], ["pkg/workqueue/deadlines.go", "the order in it"], ["docs/informers/08-workqueue/README.md", "explains it, with a lab"]],
     library: `${kubernetes}/util/workqueue/queue.go`,
   },
   {
@@ -56,7 +56,7 @@ export const stages = [
     text: [
       "Each worker takes a key, syncs it, and marks it done. A panic becomes a failure of that key alone.",
     ],
-    code: [["pkg/controller/worker.go", "get, sync, done"], ["pkg/controller/sync.go", "the table of contents of a sync"], ["docs/informers/09-worker/README.md", "explains it, with a lab"]],
+    code: [["pkg/controller/worker.go", "get, sync, done"], ["pkg/controller/sync.go", "syncHandler: the stages of a sync"], ["docs/informers/09-worker/README.md", "explains it, with a lab"]],
   },
   {
     id: "observe", title: "Observe", unit: "snapshots",

@@ -236,17 +236,14 @@ func first(a, b bool) int {
 	}
 }
 
-// belongsTo says by what the host name is another Application's. Who asked for it first is not known: an Application may ask
-// today for what it did not ask for when it was created.
+// belongsTo names the Application that has the host name, and not why: an Application may ask today for what it did not ask
+// for when it was created, and what it only asks for it may serve a moment later, when nothing syncs this one.
 func belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
-	name, claim := owner.Application.Namespace+"/"+owner.Application.Name, "which asks for it"
-	if owner.Serves {
-		claim = "whose route serves it"
-	}
+	name := owner.Application.Namespace + "/" + owner.Application.Name
 	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
-		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s, %s: choose another host name", owner.Host, name, claim))
+		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s: choose another host name", owner.Host, name))
 	}
-	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s, %s: choose another host name or path", name, claim))
+	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s: choose another host name or path", name))
 }
 
 // sharedIn reports whether the class lets its Applications share a host name with other namespaces.

@@ -1,0 +1,78 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// handleExisting reads the object that has the name of a new child. If it is the Application's and lacks the label,
+// it gets the label back.
+func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
+	object, err := w.client.Get(ctx, result.Ref)
+	if err != nil {
+		// If it was deleted in between, the next sync creates the child.
+		result.Err = fmt.Errorf("get %s, whose name is taken: %w", result.Ref, err)
+		return result
+	}
+	instead := result.Step
+	result.Instead = &instead
+	switch {
+	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
+		instead.Action, instead.Reason = plan.NotOwned, plan.NotOwnedMessage(object)
+		return result
+	case object.GetDeletionTimestamp() != nil:
+		instead.Action, instead.Reason = plan.WaitDeletion, "it is being deleted"
+		return result
+	case selected(object, application):
+		// The informers select it, so they only lag: behind a create whose response was lost, or that the
+		// previous leader sent. The next sync waits until they show it.
+		w.consistencyStore.WroteAt(owner, result.Ref.Kind.GroupVersionResource(), object.GetResourceVersion())
+		result.Err = fmt.Errorf("create %s: %w", result.Ref, newConflict(result.Ref, errNotCached))
+		return result
+	}
+	instead.Action, instead.Live, instead.Drift, instead.Reason = plan.Apply, object, true, "its labels were removed"
+	return w.relabel(ctx, owner, result)
+}
+
+// selected reports whether the informers show the object as a possible child of the Application.
+func selected(object metav1.Object, application *v1.Application) bool {
+	labels := object.GetLabels()
+	return labels[v1.LabelManagedBy] == v1.ManagedBy &&
+		(labels[v1.LabelApplication] == application.Name || metav1.GetControllerOfNoCopy(object) != nil)
+}
+
+// relabel restores the labels that the informers select by, and nothing else: any other change depends on the rest
+// of the child, which the next sync will see.
+func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
+	object, err := result.Desired.Object()
+	if err != nil {
+		result.Err = err
+		return result
+	}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":    result.Done().Live.GetUID(),
+		"labels": object.GetLabels(),
+	}})
+	if err != nil {
+		result.Err = fmt.Errorf("encode labels of %s: %w", result.Ref, err)
+		return result
+	}
+	labelled, err := w.patch(ctx, result.Ref, types.MergePatchType, body, FieldManager)
+	if err != nil {
+		result.Err = fmt.Errorf("label %s: %w", result.Ref, err)
+		return result
+	}
+	return w.recordWrite(owner, result, labelled)
+}

@@ -1,0 +1,60 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/workqueue"
+)
+
+// claimants are the Applications that wait for a host name or path of another one.
+type claimants struct {
+	claims  func(host string) ([]v1.RouteClaim, error)
+	enqueue func(key cache.ObjectName, trigger workqueue.Trigger)
+}
+
+// enqueueClaimants queues the Applications that were refused one of the keys, because whoever had them asks for them or
+// serves them no more. All others keep what they have, whoever asks for it: so a tenant that writes wildcards
+// queues nobody. Where nothing is shared, which is nearly always, it is a look into an index for each host name.
+//
+// An Application that is being refused at this moment is not missed: its status is not written yet, and the event
+// of that write queues it.
+func (c claimants) enqueueClaimants(keys []v1.RouteKey, trigger workqueue.Trigger) {
+	woken := map[cache.ObjectName]bool{}
+	last := ""
+	for _, key := range keys {
+		if key.Host == last {
+			continue // The paths of a host name follow each other.
+		}
+		last = key.Host
+		// The index is there as long as the informer is, so there is no error that could be met.
+		claims, _ := c.claims(key.Host)
+		for _, claim := range claims {
+			name := cache.MetaObjectToName(claim.Application)
+			if !woken[name] && hasRefusedRoute(claim.Application) {
+				woken[name] = true
+				c.enqueue(name, trigger)
+			}
+		}
+	}
+}
+
+// hasRefusedRoute reports whether the status says that another Application has a route of this one.
+func hasRefusedRoute(application *v1.Application) bool {
+	stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
+	return stalled != nil && stalled.Reason == v1.ReasonRouteConflict
+}
+
+// claimsLess reports whether what the Application asks for may have become less, or may be shared now.
+func claimsLess(before, after *v1.Application) bool {
+	if before.DeletionTimestamp == nil && after.DeletionTimestamp != nil {
+		return true
+	}
+	return before.UID != after.UID || before.Spec.ClassName != after.Spec.ClassName || !slices.Equal(before.RouteKeys(), after.RouteKeys())
+}

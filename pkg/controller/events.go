@@ -1,0 +1,78 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// The actions of Events: what the controller did, as a verb.
+const (
+	actionReport  = "Report"
+	actionDelete  = "Delete"
+	actionRepair  = "Repair"
+	actionRelease = "Release"
+	actionRollOut = "RollOut"
+)
+
+// recordRepairs records an Event for each write that repaired drift, deleted a child, or replaces pods although neither
+// the Application nor its Deployment was edited. What an edit causes is no news.
+func (c *Controller) recordRepairs(application *v1.Application, results []plan.Result) {
+	for _, result := range results {
+		switch {
+		case !result.Changed():
+		case result.Action == plan.Delete && result.Ref.Kind == child.ControllerRevision:
+			// Old history goes with each new revision, which has an Event.
+		case result.Action == plan.Delete:
+			c.recordChildEvent(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted: "+result.Reason)
+		case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):
+			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired: "+result.Reason)
+		case result.Action == plan.Apply && result.Ref.Kind == child.Deployment:
+			c.recordConfigChange(application, result)
+		}
+	}
+}
+
+// recordChildEvent records what was done to a child as an Event of the Application.
+func (c *Controller) recordChildEvent(application *v1.Application, ref child.Ref, reason, action, note string) {
+	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s", ref.Kind.Kind+" "+ref.Name+": "+note)
+}
+
+// recordConfigChange records that pods are replaced because of what they use.
+func (c *Controller) recordConfigChange(application *v1.Application, result plan.Result) {
+	live, ok := result.Live.(*appsv1.Deployment)
+	if !ok {
+		return
+	}
+	for _, k := range []struct{ annotation, what string }{
+		{v1.AnnotationConfigMapsHash, "ConfigMaps"}, {v1.AnnotationSecretsHash, "Secrets"},
+	} {
+		changed := slices.Contains(result.Fields, ".spec.template.metadata.annotations."+k.annotation)
+		if changed && live.Spec.Template.Annotations[k.annotation] != "" {
+			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeNormal, v1.EventConfigChanged, actionRollOut, "%s",
+				k.what+" that the pods use have changed; the pods are replaced")
+		}
+	}
+}
+
+// related names a child for an Event; nil stays nil.
+func related(application *v1.Application, ref *child.Ref) runtime.Object {
+	if ref == nil {
+		return nil
+	}
+	return &corev1.ObjectReference{
+		APIVersion: ref.Kind.GroupVersionKind().GroupVersion().String(),
+		Kind:       ref.Kind.Kind,
+		Namespace:  application.Namespace,
+		Name:       ref.Name,
+	}
+}

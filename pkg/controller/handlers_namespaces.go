@@ -1,0 +1,51 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/informer"
+	"fairlead.dev/fairlead/pkg/workqueue"
+)
+
+// namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by them. The class
+// says too which host names the Applications may have, and which they share. So those of any namespace that were refused one
+// of these host names are queued with them.
+type namespaceHandlers struct {
+	informers *informer.Informers
+	claimants claimants
+	enqueue   func(key cache.ObjectName, trigger workqueue.Trigger)
+	statuses  *classStatuses
+}
+
+var _ informer.NamespaceHandler = (*namespaceHandlers)(nil)
+
+// OnAdd does nothing: a sync that was faster than the namespace comes back by itself.
+func (h *namespaceHandlers) OnAdd(*corev1.Namespace, bool) {}
+
+// OnUpdate queues the Applications of the namespace, and those that were refused one of their host names.
+func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
+	classes, err := h.informers.Classes()
+	if err == nil && !class.NeedsNamespace(classes) || before.UID == after.UID && maps.Equal(before.Labels, after.Labels) {
+		return
+	}
+	h.statuses.all()
+	applications, err := h.informers.InNamespace(after.Name)
+	if err != nil {
+		return // There is no such index; the informers have made it.
+	}
+	trigger := workqueue.Trigger{Kind: "Namespace", Event: workqueue.FanOut, ForceFullSync: true}
+	for _, application := range applications {
+		h.enqueue(cache.MetaObjectToName(application), trigger)
+		h.claimants.enqueueClaimants(application.RouteKeys(), trigger)
+	}
+}
+
+// OnDelete does nothing: the Applications go before their namespace.
+func (h *namespaceHandlers) OnDelete(cache.DeletedObject[*corev1.Namespace]) {}

@@ -1,0 +1,138 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// Two controllers that disagree about a child must not write as fast as they can. So repairs of a child back off.
+const (
+	// immediateRepairs is how often in a row a child is repaired at once. A user who changes a child by hand stays
+	// below it; another controller that insists on its value does not.
+	immediateRepairs = 5
+	// resetAfter is how long a child must stay untouched to be repaired at once again.
+	resetAfter = 10 * time.Minute
+	// After immediateRepairs, the next repair waits for repairBaseDelay, and each further one twice as long, up to
+	// repairMaxDelay.
+	repairBaseDelay = 5 * time.Second
+	repairMaxDelay  = 5 * time.Minute
+)
+
+// repairs are those of one child.
+type repairs struct {
+	count int
+	last  time.Time
+	// applied is the hash of the rendering that the child was brought to last because the Application had changed.
+	// Another writer may remove the hash from the child. Then the rendering would look new at each sync, and the
+	// fight would go unnoticed.
+	applied string
+}
+
+// delay is how long the next repair waits.
+func (r *repairs) delay() time.Duration {
+	excess := r.count - immediateRepairs
+	if excess < 0 {
+		return 0
+	}
+	// Six doublings exceed repairMaxDelay; more would overflow some day.
+	return min(repairMaxDelay, repairBaseDelay<<min(excess, 6))
+}
+
+// view is what the plan has to know of the past.
+type view struct {
+	// inBackoff are the children that must not be repaired now; backoff is when the first of them may be again, or 0.
+	inBackoff map[child.Ref]bool
+	backoff   time.Duration
+	// lastApplied are the hashes of the renderings that children were brought to.
+	lastApplied map[child.Ref]string
+}
+
+// view returns what is remembered of the repairs.
+func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, found := m.applications[key]
+	if !found || r.uid != uid || len(r.repairs) == 0 {
+		return view{}
+	}
+	v := view{inBackoff: map[child.Ref]bool{}, lastApplied: map[child.Ref]string{}}
+	for ref, repairs := range r.repairs {
+		if repairs.applied != "" {
+			v.lastApplied[ref] = repairs.applied
+		}
+		if left := repairs.last.Add(repairs.delay()).Sub(now); left > 0 {
+			v.inBackoff[ref] = true
+			v.backoff = minNonZero(v.backoff, left)
+		}
+	}
+	return v
+}
+
+// executed remembers what the writes of a sync have changed.
+func (m *memory) executed(application *v1.Application, results []plan.Result, now time.Time) {
+	for _, result := range results {
+		switch done := result.Done(); {
+		case !result.Changed():
+		case done.Drift:
+			m.repaired(application, result.Ref, now)
+		case done.Action == plan.Apply, done.Action == plan.Scale:
+			m.applied(application, result.Ref, done.Rendering())
+		}
+	}
+}
+
+// repaired counts a repair of a child.
+func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.repairsOf(application, ref)
+	if now.Sub(r.last) > resetAfter {
+		r.count = 0
+	}
+	r.count++
+	r.last = now
+}
+
+// applied remembers the rendering that a child was brought to.
+func (m *memory) applied(application *v1.Application, ref child.Ref, rendering string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.repairsOf(application, ref).applied = rendering
+}
+
+// repairsOf returns the repairs of a child, to change them. The caller has the lock.
+func (m *memory) repairsOf(application *v1.Application, ref child.Ref) *repairs {
+	remembered := m.of(cache.MetaObjectToName(application))
+	if remembered.uid != application.UID {
+		remembered.uid, remembered.repairs = application.UID, nil
+	}
+	if remembered.repairs == nil {
+		remembered.repairs = map[child.Ref]*repairs{}
+	}
+	r, found := remembered.repairs[ref]
+	if !found {
+		r = &repairs{}
+		remembered.repairs[ref] = r
+	}
+	return r
+}
+
+// minNonZero is the shorter of durations, of which 0 means never.
+func minNonZero(durations ...time.Duration) time.Duration {
+	var shortest time.Duration
+	for _, d := range durations {
+		if d > 0 && (shortest == 0 || d < shortest) {
+			shortest = d
+		}
+	}
+	return shortest
+}

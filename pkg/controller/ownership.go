@@ -1,0 +1,163 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// The garbage collector deletes what has an ownerReference to an Application that is deleted, and with
+// kubectl delete --cascade=foreground before any finalizer can prevent it. So with deletionPolicy Orphan the children
+// have none, from the first write on. A finalizer holds the Application until the last ownerReference is off.
+//
+// The controller follows deletionPolicy whatever reconcilePolicy says: the one is about what children are, the other
+// about whether they stay. It writes nothing but metadata.
+
+// ownership is what became of the owners of the children.
+type ownership struct {
+	// failed is why the owner of a child could not be changed.
+	failed map[child.Ref]error
+	// contended are children to which another writer keeps restoring an ownerReference.
+	contended map[child.Ref]bool
+}
+
+// err is one error for all that failed, or nil. A contended child is no failure: it has a time of its own.
+func (o ownership) err() error {
+	refs := slices.SortedFunc(maps.Keys(o.failed), func(a, b child.Ref) int { return strings.Compare(a.String(), b.String()) })
+	var errs []error
+	for _, ref := range refs {
+		errs = append(errs, o.failed[ref])
+	}
+	return errors.Join(errs...)
+}
+
+// ensureOwnership makes the finalizer and the owners of the children follow deletionPolicy. With Orphan the finalizer
+// comes first, with Delete it goes last: at each moment either the garbage collector knows a child, or the finalizer
+// holds the Application. written means that the Application was written; that event triggers the next sync.
+func (c *Controller) ensureOwnership(ctx context.Context, observed observation, now time.Time) (owned ownership, written bool, err error) {
+	application := observed.Application
+	hasFinalizer, orphan := slices.Contains(application.Finalizers, v1.FinalizerOrphan), isOrphan(application)
+	if orphan && !hasFinalizer {
+		return ownership{}, true, c.setFinalizers(ctx, application, append(slices.Clone(application.Finalizers), v1.FinalizerOrphan))
+	}
+	owned, err = c.setOwners(ctx, observed, now)
+	if orphan || !hasFinalizer || len(owned.failed) > 0 || err != nil {
+		return owned, false, err
+	}
+	return ownership{}, true, c.setFinalizers(ctx, application, without(application.Finalizers, v1.FinalizerOrphan))
+}
+
+// setOwners releases the children for deletionPolicy Orphan, and adopts them again for Delete.
+func (c *Controller) setOwners(ctx context.Context, observed observation, now time.Time) (ownership, error) {
+	application := observed.Application
+	children, failed := ownedChildren(observed.Snapshot), map[child.Ref]error{}
+	if slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
+		// The Application may be gone as soon as this has ended: then nothing looks for what the caches do not show.
+		var uncached map[child.Ref]child.Object
+		uncached, failed = c.Writer.GetUncached(ctx, observed.Snapshot)
+		maps.Copy(children, uncached)
+	}
+	orphan := isOrphan(application)
+	maps.DeleteFunc(children, func(ref child.Ref, live child.Object) bool {
+		return !ref.Kind.OutlivesApplication() || live.GetDeletionTimestamp() != nil || child.Collectable(live, application) != orphan
+	})
+	switch {
+	case len(children) == 0:
+		return ownership{failed: failed}, nil
+	case orphan:
+		return ownership{failed: failed, contended: c.releaseAll(ctx, application, children, failed, now)}, nil
+	}
+	if is, err := c.isDeletable(ctx, application); !is || err != nil {
+		return ownership{failed: failed}, err
+	}
+	for ref, live := range children {
+		if err := c.Writer.Adopt(ctx, application, ref, live); err != nil {
+			failed[ref] = err
+		}
+	}
+	return ownership{failed: failed}, nil
+}
+
+// releaseAll releases children, and notes what failed. Releases of a child that another writer makes collectable again
+// and again back off, but not at the end of the Application.
+func (c *Controller) releaseAll(
+	ctx context.Context, application *v1.Application, children map[child.Ref]child.Object, failed map[child.Ref]error, now time.Time,
+) (contended map[child.Ref]bool) {
+	contended = map[child.Ref]bool{}
+	inBackoff := c.memory.view(cache.MetaObjectToName(application), application.UID, now).inBackoff
+	for ref, live := range children {
+		if inBackoff[ref] && application.DeletionTimestamp == nil {
+			contended[ref] = true
+			continue
+		}
+		if err := c.Writer.Release(ctx, application, ref, live); err != nil {
+			failed[ref] = err
+			continue
+		}
+		if live.GetAnnotations()[v1.AnnotationOwnerUID] != "" {
+			c.memory.repaired(application, ref, now)
+		}
+		c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Released: deletionPolicy is Orphan")
+	}
+	return contended
+}
+
+// isOrphan reports whether the children outlive the Application. While the policy cannot be decoded they do: that can
+// be undone.
+func isOrphan(application *v1.Application) bool {
+	return application.Spec.DeletionPolicy == v1.DeletionOrphan || v1.Undecoded(application.DecodeErrors, "spec.deletionPolicy")
+}
+
+// isDeletable reads from the API server whether the children may get their ownerReferences back. A stale cache could
+// still show the Application as it was before a user asked for Orphan.
+func (c *Controller) isDeletable(ctx context.Context, application *v1.Application) (bool, error) {
+	live, err := c.getApplication(ctx, application)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return live.UID == application.UID && !isOrphan(live) &&
+		!slices.Contains(live.Finalizers, metav1.FinalizerOrphanDependents), nil
+}
+
+// recheckOwner reads from the API server whether the Application is being deleted, or gone: apply.ErrOwnerDeleted.
+// Kubernetes' controllers call this RecheckDeletionTimestamp.
+func (c *Controller) recheckOwner(ctx context.Context, application *v1.Application) error {
+	live, err := c.getApplication(ctx, application)
+	switch {
+	case apierrors.IsNotFound(err):
+		return apply.ErrOwnerDeleted
+	case err != nil:
+		return err
+	case live.UID != application.UID || live.DeletionTimestamp != nil:
+		return apply.ErrOwnerDeleted
+	default:
+		return nil
+	}
+}
+
+// getApplication reads the Application from the API server.
+func (c *Controller) getApplication(ctx context.Context, application *v1.Application) (*v1.Application, error) {
+	live, err := c.Applications.Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("get Application: %w", err)
+	}
+	return live, nil
+}

@@ -1,0 +1,118 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/payload"
+	"fairlead.dev/fairlead/pkg/reference"
+	"fairlead.dev/fairlead/pkg/render"
+)
+
+// unlistedRetry is how long a rollout waits until it looks for its references again while the API server does not list them.
+const unlistedRetry = 30 * time.Second
+
+// hashReferences computes the hash over the references of one kind, or finds that the live one fits.
+func (c *Controller) hashReferences(ctx context.Context, application *v1.Application, k kindUsed, s *configState, now time.Time) error {
+	versions := make([]reference.Version, len(k.references))
+	debounce := time.Duration(0)
+	absent := false
+	for i, r := range k.references {
+		object := cache.ObjectName{Namespace: application.Namespace, Name: r.Name}
+		versions[i] = c.Informers.ReferenceVersion(k.kind, object)
+		debounce = max(debounce, c.memory.debounce(cache.MetaObjectToName(application), referenced{k.kind, r.Name}, now))
+		absent = absent || r.Required && !versions[i].Exists()
+	}
+	if !absent && k.live.Hash != "" && reference.Digest(k.live.Hash, k.references, versions) == k.live.Versions {
+		return nil
+	}
+	// A changed spec replaces the pods anyway, so it takes along what has changed so far. And who has
+	// no pods yet need not wait for the second rollout to come together with the first.
+	if edited := application.Status.ObservedGeneration != application.Generation; debounce > 0 && k.live.Hash != "" && !edited {
+		s.debounce = max(s.debounce, debounce)
+		return nil
+	}
+	reads := make([]payload.Read, len(k.references))
+	for i, r := range k.references {
+		if !versions[i].Exists() {
+			continue
+		}
+		var err error
+		if reads[i], err = c.Payload.Content(ctx, k.kind, cache.ObjectName{Namespace: application.Namespace, Name: r.Name}, versions[i]); err != nil {
+			return err
+		}
+	}
+	k.rehash(reads, s)
+	return nil
+}
+
+// hashUnlisted computes the first hash over references that the API server does not list: it gets each one by its name, so
+// that a new Application starts although a Secret of another one cannot be read. Pods that have a hash keep it. Their
+// references may well have changed, but no event would tell when.
+func (c *Controller) hashUnlisted(ctx context.Context, application *v1.Application, k kindUsed, s *configState) error {
+	if k.live.Hash != "" {
+		return nil
+	}
+	missing := len(s.missing)
+	reads := make([]payload.Read, len(k.references))
+	for i, r := range k.references {
+		var err error
+		reads[i], err = c.Payload.Latest(ctx, k.kind, cache.ObjectName{Namespace: application.Namespace, Name: r.Name})
+		switch {
+		case isUnreadable(err):
+			// It is there, but the kubelet could not read it either.
+			s.missing = append(s.missing, fmt.Sprintf("%s cannot be read (%s)", r, apierrors.ReasonForError(err)))
+		case err != nil:
+			return err
+		}
+	}
+	if len(s.missing) == missing {
+		k.rehash(reads, s)
+	}
+	if len(s.missing) > missing {
+		s.retry = unlistedRetry
+	}
+	return nil
+}
+
+// isUnreadable reports whether the API server failed to read what it stores, as when it has lost the key.
+func isUnreadable(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError
+}
+
+// rehash makes the hash of what was read, or finds what is missing. The zero Read is that of an object that does not exist.
+func (k kindUsed) rehash(reads []payload.Read, s *configState) {
+	missing := len(s.missing)
+	versions := make([]reference.Version, len(reads))
+	contents := make([]reference.Content, len(reads))
+	for i, r := range k.references {
+		versions[i], contents[i] = reads[i].Version, reads[i].Content
+		switch lacking := contents[i].Missing(r.Keys); {
+		case r.Required && !versions[i].Exists():
+			s.missing = append(s.missing, fmt.Sprintf("%s does not exist", r))
+		case versions[i].Exists() && len(lacking) > 0:
+			s.missing = append(s.missing, fmt.Sprintf("%s has no %q", r, lacking))
+		}
+	}
+	if len(s.missing) > missing {
+		return
+	}
+	hash := reference.Combine(k.references, contents)
+	if hash == k.live.Hash && k.live.Versions != "" {
+		// Only metadata changed. To note the new versions would be a write for each Application that
+		// uses the object; not to, is a read after the next restart.
+		return
+	}
+	*k.hash = render.ReferenceHash{Hash: hash, Versions: reference.Digest(hash, k.references, versions)}
+}
