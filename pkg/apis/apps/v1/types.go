@@ -9,10 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Application is one workload and everything it needs around it: from it Fairlead keeps a
-// Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler,
-// PodDisruptionBudget, NetworkPolicy, Ingresses, HTTPRoutes and a ServiceMonitor, and reports in
-// status whether the application works and, if not, why not.
+// Application is one workload and everything around it. Fairlead writes its Deployment, Service,
+// ServiceAccount, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy, Ingresses,
+// HTTPRoutes and ServiceMonitor, and reports in status whether the application works and, if not, why.
 //
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -39,17 +38,17 @@ type Application struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What should run.
+	// The desired state.
 	Spec ApplicationSpec `json:"spec"`
 
-	// What does run. The default of observedGeneration, -1, never equals a generation, so that
-	// a new Application cannot be read as current before the controller has seen it.
+	// The observed state. The default of observedGeneration, -1, never equals a generation, so a new Application does
+	// not look up to date before the controller has observed it.
 	// +kubebuilder:default:={"observedGeneration":-1}
 	// +optional
 	Status ApplicationStatus `json:"status,omitempty"`
 
-	// DecodeErrors are the fields that were left out because they do not decode. Only the decoder
-	// sets it: it is no part of the API, so no user can.
+	// DecodeErrors has the fields that were left out because they do not decode. Only the decoder sets it: it is not
+	// part of the API, so no user can.
 	DecodeErrors []DecodeError `json:"-"`
 }
 
@@ -73,9 +72,9 @@ type ApplicationList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || has(self.ports)",message="monitoring needs at least one entry in ports"
 // +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 1024",message="the containers have more than 1024 environment variables together: use envFrom"
 type ApplicationSpec struct {
-	// ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there
-	// is one; the mutating webhook writes its name here. It may be changed: the Application is then
-	// what the other class makes of it.
+	// ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if
+	// there is one; the mutating webhook writes its name here. You may change it; the defaults and limits of the new
+	// class then apply.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
@@ -88,8 +87,7 @@ type ApplicationSpec struct {
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image"`
 
-	// When the kubelet pulls the image. Kubernetes' default: Always for the tag latest, else
-	// IfNotPresent.
+	// When the kubelet pulls the image. Defaults to Always for the tag latest, otherwise to IfNotPresent.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -102,13 +100,13 @@ type ApplicationSpec struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
 	// Entrypoint, instead of the image's. Not run in a shell.
-	// Atomic, because the order of the words is their meaning.
+	// Atomic, because the order matters.
 	// +listType=atomic
 	// +optional
 	Command []string `json:"command,omitempty"`
 
 	// Arguments to the entrypoint, instead of the image's.
-	// Atomic, because the order of the words is their meaning.
+	// Atomic, because the order matters.
 	// +listType=atomic
 	// +optional
 	Args []string `json:"args,omitempty"`
@@ -117,8 +115,8 @@ type ApplicationSpec struct {
 	// +optional
 	WorkingDir string `json:"workingDir,omitempty"`
 
-	// Ports on which the application listens. The first is the primary one: probes and routes
-	// that name no port mean it. Without ports the application is a worker and gets no Service.
+	// Ports on which the application listens. The first is the primary port: the default of probes and routes.
+	// Without ports the application is a worker and has no Service.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
@@ -133,15 +131,15 @@ type ApplicationSpec struct {
 	// +optional
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// ConfigMaps and Secrets whose keys become environment variables.
-	// Atomic, because of two sources with the same key the later one wins.
+	// ConfigMaps and Secrets whose keys become environment variables. Atomic, because if two sources have the same
+	// key, the later one wins.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
-	// Files that the Application itself carries. They are kept in a ConfigMap of the
-	// Application and mounted read-only; a change rolls the pods.
+	// Files with their content. They are stored in a ConfigMap of the Application and mounted read-only; a change
+	// rolls the pods.
 	// +optional
 	Config *Config `json:"config,omitempty"`
 
@@ -152,11 +150,11 @@ type ApplicationSpec struct {
 	// +optional
 	Mounts []Mount `json:"mounts,omitempty"`
 
-	// What a change of a ConfigMap or Secret that env, envFrom or mounts refer to does: replace the
-	// pods, once it has settled (Rollout), or nothing (Ignore). With Rollout, pods are not replaced
-	// while one that is not optional is missing. Rollout puts a hash of the content on the pods. So
-	// the change from Ignore to Rollout replaces them once, unless they have the hash of the present
-	// content: nobody knows with which content they run. The change to Ignore replaces nothing.
+	// What happens when a ConfigMap or Secret changes that env, envFrom or mounts refer to: the pods roll after a
+	// burst of changes (Rollout), or nothing (Ignore). With Rollout, the rollout waits while an object that is not
+	// optional is missing. Rollout writes a hash of the content into the pod template. So changing Ignore to Rollout
+	// rolls the pods once, unless they already have the hash of the current content. Changing to Ignore rolls
+	// nothing.
 	// +kubebuilder:default=Rollout
 	// +optional
 	ConfigChangePolicy ConfigChangePolicy `json:"configChangePolicy,omitempty"`
@@ -173,12 +171,12 @@ type ApplicationSpec struct {
 	// +optional
 	ReadinessProbe *Probe `json:"readinessProbe,omitempty"`
 
-	// Holds the other probes back until it has succeeded once.
+	// Delays the other probes until it has succeeded once.
 	// +optional
 	StartupProbe *Probe `json:"startupProbe,omitempty"`
 
-	// Actions on start and stop of the container. Omitted while there are ports: a preStop sleep
-	// of 5 seconds, so that endpoints drain before the process gets SIGTERM.
+	// Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, so that
+	// endpoints drain before the process gets SIGTERM.
 	// +optional
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 
@@ -196,27 +194,27 @@ type ApplicationSpec struct {
 	// +optional
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 
-	// Containers that run beside the application. They mount its volumes by name: tmp, config, and
-	// for a mount the name that an error message tells.
+	// Containers that run beside the application. They may mount its volumes by name: tmp, config, and for a mount
+	// the name in the error message of a wrong one.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 
-	// Number of pods. Exclusive with autoscaling. Omitted, and no autoscaling: the number is not
-	// managed; the Deployment starts with 1 and keeps what others set.
+	// Number of pods. Mutually exclusive with autoscaling. Without both, Fairlead does not manage the number: the
+	// Deployment starts with 1 and keeps what you or another controller set.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Scales the number of pods by metrics. Exclusive with replicas.
+	// Scales the number of pods by metrics. Mutually exclusive with replicas.
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
-	// How pods are replaced. Default: RollingUpdate with maxUnavailable 0 and maxSurge 25%; an
-	// unset half keeps its default.
+	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
+	// keeps its default.
 	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate"
 	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate"
 	// +optional
@@ -228,32 +226,30 @@ type ApplicationSpec struct {
 	// +optional
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// Seconds without progress after which a rollout counts as failed. Default 600. Must be more
-	// than minReadySeconds.
+	// Seconds without progress after which a rollout counts as failed. Defaults to 600. Must be greater than
+	// minReadySeconds.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	// +optional
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5.
-	// The ControllerRevision that was healthy last always stays. Fewer ControllerRevisions stay if they exceed 1 MiB
-	// together.
+	// Number of old revisions to keep, each as a ControllerRevision and as a ReplicaSet. Defaults to 5. The last
+	// healthy ControllerRevision always stays. Fewer stay if they exceed 1 MiB together.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
-	// Stops rollouts, as a Deployment's paused does; everything else is still kept.
+	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
 
-	// What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.
+	// What happens when a rollout exceeds progressDeadlineSeconds. Defaults to the policy Never.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
-	// Whether the controller enforces the children (Enforce), only reports how they differ
-	// (Observe), or leaves the Application and its children alone (Suspend), but for what
-	// deletionPolicy asks for.
+	// Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing
+	// (Suspend). deletionPolicy applies in each case.
 	// +kubebuilder:default=Enforce
 	// +optional
 	ReconcilePolicy ReconcilePolicy `json:"reconcilePolicy,omitempty"`
@@ -262,8 +258,8 @@ type ApplicationSpec struct {
 	// +optional
 	Service *Service `json:"service,omitempty"`
 
-	// How the application is reached from outside of the cluster. The first route takes the name
-	// of the Application, further ones <application>-<route>. All routes together may have 512 paths,
+	// How clients outside of the cluster reach the application. The first route has the name of the Application,
+	// further ones <application>-<route>. All routes together may have 512 paths,
 	// counted under each hostname.
 	// +listType=map
 	// +listMapKey=name
@@ -273,17 +269,17 @@ type ApplicationSpec struct {
 	// +optional
 	Routes []Route `json:"routes,omitempty"`
 
-	// How many pods voluntary disruptions (a node drain) may take. Default Auto.
+	// How many pods voluntary disruptions, such as a node drain, may evict. Defaults to Auto.
 	// +optional
 	DisruptionBudget *DisruptionBudget `json:"disruptionBudget,omitempty"`
 
-	// Who may talk to the application, and to whom it may talk. Omitted: no NetworkPolicy.
-	// Set, even empty: only what is listed, plus DNS, plus the route controllers for the ports
-	// that have routes.
+	// Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy.
+	// If set, even if empty, it allows only what it lists, DNS, and the route controllers for the ports that have
+	// routes.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
-	// The identity of the pods. Default: a ServiceAccount of the Application, without a token.
+	// The identity of the pods. Defaults to a ServiceAccount of the Application, without a token.
 	// +optional
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
 
@@ -301,7 +297,7 @@ type ApplicationSpec struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
 	// Taints that the pods tolerate.
-	// Atomic, because a toleration has no name.
+	// Atomic, because a toleration has no key.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -311,8 +307,8 @@ type ApplicationSpec struct {
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// How the pods spread over the cluster. Omitted: a soft spread over nodes and zones. An empty
-	// labelSelector means the Application's pods.
+	// How the pods spread over the cluster. Defaults to a soft spread over nodes and zones. An empty labelSelector
+	// selects the Application's pods.
 	// +listType=map
 	// +listMapKey=topologyKey
 	// +listMapKey=whenUnsatisfiable
@@ -325,8 +321,8 @@ type ApplicationSpec struct {
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// Has the application's metrics scraped, by a ServiceMonitor of the Prometheus Operator. Where the
-	// cluster does not serve that API, the condition MonitoringReady says so, and all else works.
+	// Scrapes the application's metrics with a ServiceMonitor of the Prometheus Operator. If the cluster does not
+	// serve that API, the condition MonitoringReady reports it, and everything else works.
 	// +optional
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 
@@ -334,9 +330,8 @@ type ApplicationSpec struct {
 	// +optional
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
-	// What becomes of the children when the Application is deleted: they go too (Delete), or stay
-	// (Orphan). With Orphan they have no ownerReference, so that nothing deletes them with the
-	// Application. It is honoured whatever reconcilePolicy says.
+	// Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no
+	// ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
 	// +kubebuilder:default=Delete
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`

@@ -22,9 +22,9 @@ const (
 	ApplicationClassResource = "applicationclasses"
 )
 
-// ApplicationClass is what the platform decides for Applications: defaults for what they leave
-// out, and limits that they must keep to. An Application names its class in spec.className.
-// Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default:
+// ApplicationClass has the platform's settings for Applications: defaults for fields that they omit, and limits that
+// they must not exceed. An Application names its class in spec.className. Without a name it has the class with the
+// annotation applicationclass.apps.fairlead.dev/is-default:
 // "true"; of several that select its namespace, the one that was created last.
 //
 // +genclient
@@ -47,13 +47,13 @@ type ApplicationClass struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What the platform decides. A change is applied to all Applications of the class, one after
-	// the other; one that changes their pods replaces them.
+	// The settings. A change applies to all Applications of the class, at low priority; a change of their pods rolls
+	// them.
 	// +optional
 	Spec ApplicationClassSpec `json:"spec,omitempty"`
 
-	// How far it is applied. The default of observedGeneration, -1, never equals a generation, so
-	// that a new class cannot be read as current before the controller has seen it.
+	// The observed state. The default of observedGeneration, -1, never equals a generation, so a new class does not
+	// look up to date before the controller has observed it.
 	// +kubebuilder:default:={"observedGeneration":-1}
 	// +optional
 	Status ApplicationClassStatus `json:"status,omitempty"`
@@ -75,7 +75,7 @@ type ApplicationClassList struct {
 	Items []ApplicationClass `json:"items"`
 }
 
-// ApplicationClassSpec is what the platform decides for the Applications of a class.
+// ApplicationClassSpec has the platform's settings for the Applications of a class.
 type ApplicationClassSpec struct {
 	// The namespaces whose Applications may have the class, by their labels. Left out or empty, it selects
 	// all of them. An Application of another namespace that names the class is refused, or, if the
@@ -84,14 +84,13 @@ type ApplicationClassSpec struct {
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// What applies where an Application says nothing. It is never written into the Application's
-	// spec; status.class of the Application shows what was taken.
+	// Defaults for fields that an Application omits. They are not written into its spec; its status.class shows the
+	// ones that it takes.
 	// +optional
 	Defaults *ApplicationDefaults `json:"defaults,omitempty"`
 
-	// What an Application may ask for. Without limits there are none, beside those of the
-	// controller. An Application that exceeds them is refused, or, if it is older than the limit,
-	// Stalled with its last good children kept.
+	// What an Application may ask for, in addition to the limits of the controller. An Application that exceeds them
+	// is refused, or, if it is older than the limit, Stalled while its last good children stay.
 	// +optional
 	Limits *ApplicationLimits `json:"limits,omitempty"`
 }
@@ -108,8 +107,8 @@ type ApplicationDefaults struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// How pods are replaced. Merged: an Application that says nothing about the type takes the
-	// type; one that rolls takes the half of rollingUpdate that it leaves out.
+	// How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the
+	// fields of rollingUpdate that it omits.
 	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate"
 	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate"
 	// +optional
@@ -121,8 +120,7 @@ type ApplicationDefaults struct {
 	// +optional
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// What becomes of a rollout that misses its deadline. Replaced: an Application that has a rollback
-	// takes nothing.
+	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
@@ -143,7 +141,7 @@ type ApplicationDefaults struct {
 
 	// Taints that the pods tolerate. Merged: the Application's come first, then those that it does
 	// not have.
-	// Atomic, because a toleration has no name.
+	// Atomic, because a toleration has no key.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +optional
@@ -166,7 +164,7 @@ type ApplicationDefaults struct {
 	// +optional
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
-	// Who may talk to the application, and to whom it may talk. Replaced: an Application that has a
+	// Which peers may connect to the application, and to which it may connect. Replaced: an Application that has a
 	// networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application
 	// does not have are left out, and so is a rule that has none of its ports.
 	// +optional
@@ -183,7 +181,7 @@ type ApplicationDefaults struct {
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
-	// What applies to each route of an Application.
+	// Defaults for each route of an Application.
 	// +optional
 	Routes *RouteDefaults `json:"routes,omitempty"`
 }
@@ -209,7 +207,7 @@ type RouteDefaults struct {
 	// +optional
 	IngressClassName *string `json:"ingressClassName,omitempty"`
 
-	// Serves routes by HTTPS that have no tls of their own.
+	// Serves routes without a tls of their own by HTTPS.
 	// +optional
 	TLS *RouteTLSDefaults `json:"tls,omitempty"`
 

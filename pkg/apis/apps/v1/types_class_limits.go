@@ -21,8 +21,8 @@ const (
 	SecurityProfilePrivileged SecurityProfile = "Privileged"
 )
 
-// ApplicationLimits are what the Applications of a class may ask for. A list that is left out
-// allows everything, except where its field says otherwise; an empty one allows nothing.
+// ApplicationLimits is what the Applications of a class may ask for. An omitted list allows everything, unless its
+// field says otherwise; an empty list allows nothing.
 type ApplicationLimits struct {
 	// Pod Security level that all containers must meet, instead of the controller's
 	// --security-profile.
@@ -87,7 +87,7 @@ type ApplicationLimits struct {
 	// +optional
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitzero"`
 
-	// Most pods: of replicas, and of autoscaling.maxReplicas.
+	// The highest value of replicas and of autoscaling.maxReplicas.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
@@ -99,22 +99,21 @@ type ApplicationLimits struct {
 	// +optional
 	RequireResourceLimits *bool `json:"requireResourceLimits,omitempty"`
 
-	// Whether serviceAccount.name may be set, so that pods run as a ServiceAccount which the
-	// Application does not own. If so, who writes it must still be allowed to use that account.
+	// Whether an Application may set serviceAccount.name, so that its pods run as a ServiceAccount that it does not
+	// own. The user who sets it must still be allowed to use that account.
 	// +kubebuilder:default=false
 	// +optional
 	AllowForeignServiceAccounts *bool `json:"allowForeignServiceAccounts,omitempty"`
 }
 
-// ApplicationClassStatus is how far a class is applied. The counts are gathered for a few seconds
-// before they are written.
+// ApplicationClassStatus is the observed state of a class. Its counts are batched for a few seconds.
 type ApplicationClassStatus struct {
-	// The generation of the spec that the counts are about. -1: not seen yet.
+	// The generation of the spec that the counts are about; -1 before the controller has observed it.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Ready: the class is valid, and its Applications are synced with it. Default: there while the
-	// annotation asks for it; True for the class that is the default.
+	// Ready: the class is valid, and its Applications are synced with it. Default: present while the class has the
+	// annotation; True if it is the default.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -128,7 +127,7 @@ type ApplicationClassStatus struct {
 	// +optional
 	Updated int32 `json:"updated"`
 
-	// Of them, those that are Stalled, for whatever reason.
+	// Of them, those that are Stalled for any reason.
 	// +optional
 	Failing int32 `json:"failing"`
 }
@@ -141,9 +140,8 @@ type AppliedClass struct {
 	// Generation of the class.
 	Generation int64 `json:"generation"`
 
-	// What the Application takes from the class: those of the class's defaults that the
-	// Application leaves open. Together with its spec they are what is applied. Of routes, what at
-	// least one route takes.
+	// The defaults that the Application takes from the class, because its spec omits these fields. For routes: the
+	// defaults that at least one route takes.
 	// +optional
 	Defaults *ApplicationDefaults `json:"defaults,omitempty"`
 

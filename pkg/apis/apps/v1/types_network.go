@@ -33,10 +33,10 @@ type Service struct {
 	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
 }
 
-// NetworkPolicy says who may talk to the application, and to whom it may talk. What is not
-// listed is denied, except DNS, and the route controllers for ports that have routes.
+// NetworkPolicy lists the peers that may connect to the application, and those to which it may connect. It denies
+// everything else, except DNS and the route controllers for ports that have routes.
 type NetworkPolicy struct {
-	// Who may connect to the application. All rules together may have 256 peers and ports.
+	// Peers that may connect to the application. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -44,7 +44,7 @@ type NetworkPolicy struct {
 	// +optional
 	Ingress []NetworkPolicyIngressRule `json:"ingress,omitempty"`
 
-	// To whom the application may connect. All rules together may have 256 peers and ports.
+	// Peers to which the application may connect. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

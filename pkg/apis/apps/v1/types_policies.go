@@ -3,30 +3,29 @@
 
 package v1
 
-// ConfigChangePolicy says what a changed ConfigMap or Secret does to the pods that use it.
+// ConfigChangePolicy is what happens to pods when a ConfigMap or Secret that they use changes.
 // +kubebuilder:validation:Enum=Rollout;Ignore
 type ConfigChangePolicy string
 
 const (
-	// ConfigChangeRollout replaces the pods. The default.
+	// ConfigChangeRollout rolls the pods. This is the default.
 	ConfigChangeRollout ConfigChangePolicy = "Rollout"
-	// ConfigChangeIgnore leaves them alone.
+	// ConfigChangeIgnore does nothing.
 	ConfigChangeIgnore ConfigChangePolicy = "Ignore"
 )
 
-// Rollback says what becomes of a rollout that fails.
+// Rollback is what happens to a failed rollout.
 type Rollback struct {
-	// With OnFailure, a rollout that has missed its deadline because of its pods is taken back: the
-	// revision that was healthy last runs again, until what the spec says about pods changes. The spec
-	// stays as it was written, and the condition RolledBack tells. Nothing is taken back that the
-	// cluster is to blame for, such as a lack of nodes or a quota. With Never the failed rollout stays
-	// as it is.
+	// With OnFailure, Fairlead rolls back a rollout that exceeded its deadline because of its pods: the last healthy
+	// revision runs again until you change the pods in the spec. The spec stays as you wrote it, and the condition
+	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
+	// back. With Never the failed rollout stays.
 	// +kubebuilder:default=Never
 	// +optional
 	Policy RollbackPolicy `json:"policy,omitempty"`
 }
 
-// RollbackPolicy says when a revision that was healthy is put back.
+// RollbackPolicy is when to roll back.
 // +kubebuilder:validation:Enum=Never;OnFailure
 type RollbackPolicy string
 
@@ -37,7 +36,7 @@ const (
 	RollbackOnFailure RollbackPolicy = "OnFailure"
 )
 
-// ReconcilePolicy says what the controller may do with the children.
+// ReconcilePolicy is what the controller does with the children.
 // +kubebuilder:validation:Enum=Enforce;Observe;Suspend
 type ReconcilePolicy string
 
@@ -50,7 +49,7 @@ const (
 	ReconcileSuspend ReconcilePolicy = "Suspend"
 )
 
-// DeletionPolicy says what becomes of the children of a deleted Application.
+// DeletionPolicy is what happens to the children of a deleted Application.
 // +kubebuilder:validation:Enum=Delete;Orphan
 type DeletionPolicy string
 
@@ -65,7 +64,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.name) && self.name.size() > 0 && has(self.annotations))",message="serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"
 type ServiceAccount struct {
-	// Name of an existing ServiceAccount to use. Empty: one is created, named as the Application.
+	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	// +optional

@@ -21,7 +21,7 @@ const (
 	RouteHTTPRoute RouteType = "HTTPRoute"
 )
 
-// Route makes the application reachable from outside of the cluster under its hostnames.
+// Route lets clients outside of the cluster reach the application under its hostnames.
 type Route struct {
 	// Name of the route, unique in the Application.
 	// +kubebuilder:validation:MinLength=1
@@ -139,8 +139,8 @@ type RoutePath struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// How the path is compared: Prefix element by element, Exact as a whole, or as the
-	// IngressClass says (ImplementationSpecific), which an HTTPRoute cannot have.
+	// How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines
+	// (ImplementationSpecific), which an HTTPRoute cannot have.
 	// +kubebuilder:validation:Enum=Prefix;Exact;ImplementationSpecific
 	// +kubebuilder:default=Prefix
 	// +default="Prefix"
@@ -152,9 +152,9 @@ type RoutePath struct {
 	// +optional
 	Port string `json:"port,omitempty"`
 
-	// What the application sees in place of the prefix: with path /shop and rewritePrefix /, a
+	// Replaces the prefix in requests to the application: with path /shop and rewritePrefix /, a
 	// request for /shop/cart arrives as /cart. Only for pathType Prefix, and only in an HTTPRoute,
-	// since an Ingress has no portable way to say it.
+	// since an Ingress has no portable field for it.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^/`
 	// +optional

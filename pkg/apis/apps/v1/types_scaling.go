@@ -14,25 +14,25 @@ import (
 // +kubebuilder:validation:XValidation:rule="(has(self.minReplicas) ? self.minReplicas : 1) <= self.maxReplicas",message="minReplicas (default 1) must not be more than maxReplicas"
 // +kubebuilder:validation:XValidation:rule="has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics) || (has(self.minReplicas) && self.minReplicas == self.maxReplicas)",message="at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set"
 type Autoscaling struct {
-	// Fewest pods. Default 1. 0 only together with maxReplicas 0, or with an Object or External
+	// Minimum number of pods. Defaults to 1. 0 only together with maxReplicas 0, or with an Object or External
 	// metric where the cluster has the feature HPAScaleToZero.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// Most pods.
+	// Maximum number of pods.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// Average CPU use to aim at, in percent of the requested CPU.
+	// Target average CPU utilization, in percent of the requested CPU.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// Average memory use to aim at, in percent of the requested memory.
+	// Target average memory utilization, in percent of the requested memory.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
@@ -51,7 +51,7 @@ type Autoscaling struct {
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 }
 
-// DisruptionBudgetMode says where the numbers of the PodDisruptionBudget come from.
+// DisruptionBudgetMode is the source of the numbers of the PodDisruptionBudget.
 // +kubebuilder:validation:Enum=Auto;Custom;Disabled
 type DisruptionBudgetMode string
 
@@ -64,8 +64,7 @@ const (
 	DisruptionBudgetDisabled DisruptionBudgetMode = "Disabled"
 )
 
-// DisruptionBudget is what voluntary disruptions may take. One that would block every drain is
-// refused.
+// DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.
 //
 // +kubebuilder:validation:XValidation:rule="self.mode == 'Custom' ? has(self.minAvailable) != has(self.maxUnavailable) : !has(self.minAvailable) && !has(self.maxUnavailable)",message="mode Custom needs exactly one of minAvailable, maxUnavailable; the other modes take neither"
 type DisruptionBudget struct {
@@ -75,11 +74,11 @@ type DisruptionBudget struct {
 	// +optional
 	Mode DisruptionBudgetMode `json:"mode,omitempty"`
 
-	// Number or percentage of pods that must stay.
+	// Number or percentage of pods that must stay available.
 	// +optional
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 
-	// Number or percentage of pods that may go at a time.
+	// Number or percentage of pods that may be unavailable.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }

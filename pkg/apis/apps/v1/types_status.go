@@ -8,20 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ApplicationStatus is what the controller saw last.
+// ApplicationStatus is the observed state of an Application.
 type ApplicationStatus struct {
-	// The generation of the spec that this status is about. -1: not seen yet.
+	// The generation of the spec that this status is about; -1 before the controller has observed it.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Ready is the summary. Reconciling and Stalled are there only while they hold. Available and
-	// Progressing come from the Deployment; the others only where they apply.
+	// Ready is the summary. Reconciling and Stalled are present only while they are True. Available and Progressing
+	// mirror the Deployment; the others are present only where they apply.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Pods that should run: by replicas, or by the autoscaler.
+	// The desired number of pods, from replicas or the autoscaler.
 	// +optional
 	DesiredReplicas int32 `json:"desiredReplicas,omitempty"`
 
@@ -45,28 +45,25 @@ type ApplicationStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Where the application is reached from outside of the cluster: what its Ingresses and HTTPRoutes serve,
-	// though the spec may ask for something else. In the order of the routes; the first ones, as many as
-	// fit.
+	// Addresses of the application outside of the cluster: what its Ingresses and HTTPRoutes serve now, in the order
+	// of the routes. A long list is truncated.
 	// +listType=atomic
 	// +optional
 	URLs []string `json:"urls,omitempty"`
 
-	// The image that runs, once the rollout is complete.
+	// The running image; it changes when a rollout is complete.
 	// +optional
 	Image string `json:"image,omitempty"`
 
-	// The revisions of the pods, by their numbers. Each is a ControllerRevision with the label
-	// apps.fairlead.dev/application.
+	// The numbers of the revisions. Each is a ControllerRevision with the label apps.fairlead.dev/application.
 	// +optional
 	Revision *RevisionStatus `json:"revision,omitempty"`
 
-	// The class with which the Application was synced, and what it takes from it.
+	// The class with which the Application was synced, and the defaults that it takes.
 	// +optional
 	Class *AppliedClass `json:"class,omitempty"`
 
-	// The children, each with its state: all that the spec asks for, and of those still to be deleted as many as
-	// fit.
+	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	// +listType=map
 	// +listMapKey=group
 	// +listMapKey=kind
@@ -74,8 +71,8 @@ type ApplicationStatus struct {
 	// +optional
 	Resources []ResourceStatus `json:"resources,omitempty"`
 
-	// What keeps pods of the current revision from serving, the worst first; none while the
-	// Application is ready. Atomic: the list is computed as a whole, and its order tells.
+	// Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready.
+	// Atomic, because the order matters.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
@@ -84,41 +81,41 @@ type ApplicationStatus struct {
 
 // RevisionStatus are the numbers of revisions.
 type RevisionStatus struct {
-	// The revision that the pods are brought to.
+	// The revision that the Deployment rolls out.
 	// +optional
 	Current int64 `json:"current,omitempty"`
 
-	// The newest revision of which all pods have been available. None: there was no such one yet.
+	// The newest revision of which all pods have been available; absent before the first one.
 	// +optional
 	LastHealthy int64 `json:"lastHealthy,omitempty"`
 
-	// The revision that the spec asks for and that was taken back. None: the spec is what runs.
+	// The revision of the spec, if it was rolled back; absent while the spec runs.
 	// +optional
 	RolledBackFrom int64 `json:"rolledBackFrom,omitempty"`
 }
 
-// Problem is one thing that is wrong with pods of the current revision, found on any number of them.
+// Problem is a fault of pods of the current revision, grouped over the pods that have it.
 type Problem struct {
-	// What is wrong, in one word: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping,
+	// The reason: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping,
 	// QuotaExceeded, PolicyDenied, ReplicaFailure, Unschedulable, VolumeNotMounting, NodeLost,
 	// ReadinessFailing, PodRejected, Evicted or ProgressDeadlineExceeded.
 	Reason string `json:"reason"`
 
-	// What the kubelet, the registry or the scheduler says about it, shortened.
+	// The message of the kubelet, the registry or the scheduler, truncated.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// The container, if it is about one.
+	// The container, if the problem is about one.
 	// +optional
 	Container string `json:"container,omitempty"`
 
-	// How many pods have the problem. None: pods that cannot even be made, or the rollout as a whole.
+	// Number of pods with the problem; absent if it is about pods that cannot be created, or about the whole rollout.
 	// +optional
 	Pods int32 `json:"pods,omitempty"`
 }
 
-// ResourceState is how a child stands.
+// ResourceState is the state of a child.
 // +kubebuilder:validation:Enum=Synced;Pending;Conflict;Failed;Drifted
 type ResourceState string
 
@@ -146,15 +143,15 @@ type ResourceStatus struct {
 	// Name of the child. Its namespace is the Application's.
 	Name string `json:"name"`
 
-	// UID of the object that the Application owns under this name. By it a child is recognised
-	// again whose ownerReference somebody removed.
+	// UID of the object that the Application owns under this name. It identifies a child whose ownerReference another
+	// client removed.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
 
-	// How it stands.
+	// Its state.
 	State ResourceState `json:"state"`
 
-	// Why, if it is not Synced.
+	// The reason, if it is not Synced.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
