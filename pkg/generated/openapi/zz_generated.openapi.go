@@ -465,7 +465,7 @@ func schema_pkg_apis_apps_v1_Application(ref common.ReferenceCallback) common.Op
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Application is one workload and everything it needs around it: from it Fairlead keeps a Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy, Ingresses, HTTPRoutes and a ServiceMonitor, and reports in status whether the application works and, if not, why not.",
+				Description: "Application is one workload and everything around it. Fairlead writes its Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy, Ingresses, HTTPRoutes and ServiceMonitor, and reports in status whether the application works and, if not, why.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -491,14 +491,14 @@ func schema_pkg_apis_apps_v1_Application(ref common.ReferenceCallback) common.Op
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What should run.",
+							Description: "The desired state.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ApplicationSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What does run. The default of observedGeneration, -1, never equals a generation, so that a new Application cannot be read as current before the controller has seen it.",
+							Description: "The observed state. The default of observedGeneration, -1, never equals a generation, so a new Application does not look up to date before the controller has observed it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ApplicationStatus{}.OpenAPIModelName()),
 						},
@@ -516,7 +516,7 @@ func schema_pkg_apis_apps_v1_ApplicationClass(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationClass is what the platform decides for Applications: defaults for what they leave out, and limits that they must keep to. An Application names its class in spec.className. Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default: \"true\"; of several that select its namespace, the one that was created last.",
+				Description: "ApplicationClass has the platform's settings for Applications: defaults for fields that they omit, and limits that they must not exceed. An Application names its class in spec.className. Without a name it has the class with the annotation applicationclass.apps.fairlead.dev/is-default: \"true\"; of several that select its namespace, the one that was created last.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -542,14 +542,14 @@ func schema_pkg_apis_apps_v1_ApplicationClass(ref common.ReferenceCallback) comm
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the platform decides. A change is applied to all Applications of the class, one after the other; one that changes their pods replaces them.",
+							Description: "The settings. A change applies to all Applications of the class, at low priority; a change of their pods rolls them.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ApplicationClassSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How far it is applied. The default of observedGeneration, -1, never equals a generation, so that a new class cannot be read as current before the controller has seen it.",
+							Description: "The observed state. The default of observedGeneration, -1, never equals a generation, so a new class does not look up to date before the controller has observed it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ApplicationClassStatus{}.OpenAPIModelName()),
 						},
@@ -614,7 +614,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassSpec(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationClassSpec is what the platform decides for the Applications of a class.",
+				Description: "ApplicationClassSpec has the platform's settings for the Applications of a class.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"namespaceSelector": {
@@ -625,13 +625,13 @@ func schema_pkg_apis_apps_v1_ApplicationClassSpec(ref common.ReferenceCallback) 
 					},
 					"defaults": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What applies where an Application says nothing. It is never written into the Application's spec; status.class of the Application shows what was taken.",
+							Description: "Defaults for fields that an Application omits. They are not written into its spec; its status.class shows the ones that it takes.",
 							Ref:         ref(v1.ApplicationDefaults{}.OpenAPIModelName()),
 						},
 					},
 					"limits": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What an Application may ask for. Without limits there are none, beside those of the controller. An Application that exceeds them is refused, or, if it is older than the limit, Stalled with its last good children kept.",
+							Description: "What an Application may ask for, in addition to the limits of the controller. An Application that exceeds them is refused, or, if it is older than the limit, Stalled while its last good children stay.",
 							Ref:         ref(v1.ApplicationLimits{}.OpenAPIModelName()),
 						},
 					},
@@ -647,12 +647,12 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationClassStatus is how far a class is applied. The counts are gathered for a few seconds before they are written.",
+				Description: "ApplicationClassStatus is the observed state of a class. Its counts are batched for a few seconds.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The generation of the spec that the counts are about. -1: not seen yet.",
+							Description: "The generation of the spec that the counts are about; -1 before the controller has observed it.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -667,7 +667,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready: the class is valid, and its Applications are synced with it. Default: there while the annotation asks for it; True for the class that is the default.",
+							Description: "Ready: the class is valid, and its Applications are synced with it. Default: present while the class has the annotation; True if it is the default.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -696,7 +696,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 					},
 					"failing": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Of them, those that are Stalled, for whatever reason.",
+							Description: "Of them, those that are Stalled for any reason.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -725,7 +725,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How pods are replaced. Merged: an Application that says nothing about the type takes the type; one that rolls takes the half of rollingUpdate that it leaves out.",
+							Description: "How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the fields of rollingUpdate that it omits.",
 							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
 						},
 					},
@@ -738,7 +738,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What becomes of a rollout that misses its deadline. Replaced: an Application that has a rollback takes nothing.",
+							Description: "What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.",
 							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
 						},
 					},
@@ -791,7 +791,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Taints that the pods tolerate. Merged: the Application's come first, then those that it does not have. Atomic, because a toleration has no name.",
+							Description: "Taints that the pods tolerate. Merged: the Application's come first, then those that it does not have. Atomic, because a toleration has no key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -838,7 +838,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"networkPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Who may talk to the application, and to whom it may talk. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
+							Description: "Which peers may connect to the application, and to which it may connect. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
 							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
 						},
 					},
@@ -857,7 +857,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"routes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What applies to each route of an Application.",
+							Description: "Defaults for each route of an Application.",
 							Ref:         ref(v1.RouteDefaults{}.OpenAPIModelName()),
 						},
 					},
@@ -873,7 +873,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationLimits are what the Applications of a class may ask for. A list that is left out allows everything, except where its field says otherwise; an empty one allows nothing.",
+				Description: "ApplicationLimits is what the Applications of a class may ask for. An omitted list allows everything, unless its field says otherwise; an empty list allows nothing.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"securityProfile": {
@@ -1000,7 +1000,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 					},
 					"maxReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Most pods: of replicas, and of autoscaling.maxReplicas.",
+							Description: "The highest value of replicas and of autoscaling.maxReplicas.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1014,7 +1014,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 					},
 					"allowForeignServiceAccounts": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether serviceAccount.name may be set, so that pods run as a ServiceAccount which the Application does not own. If so, who writes it must still be allowed to use that account.",
+							Description: "Whether an Application may set serviceAccount.name, so that its pods run as a ServiceAccount that it does not own. The user who sets it must still be allowed to use that account.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -1164,7 +1164,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"className": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there is one; the mutating webhook writes its name here. It may be changed: the Application is then what the other class makes of it.",
+							Description: "ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if there is one; the mutating webhook writes its name here. You may change it; the defaults and limits of the new class then apply.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1179,7 +1179,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"imagePullPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "When the kubelet pulls the image. Kubernetes' default: Always for the tag latest, else IfNotPresent.\n\nPossible enum values:\n - `\"Always\"` means that kubelet always attempts to pull the latest image. Container will fail If the pull fails.\n - `\"IfNotPresent\"` means that kubelet pulls if the image isn't present on disk. Container will fail if the image isn't present and the pull fails.\n - `\"Never\"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the image isn't present",
+							Description: "When the kubelet pulls the image. Defaults to Always for the tag latest, otherwise to IfNotPresent.\n\nPossible enum values:\n - `\"Always\"` means that kubelet always attempts to pull the latest image. Container will fail If the pull fails.\n - `\"IfNotPresent\"` means that kubelet pulls if the image isn't present on disk. Container will fail if the image isn't present and the pull fails.\n - `\"Never\"` means that kubelet never pulls an image, but only uses a local image. Container will fail if the image isn't present",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Always", "IfNotPresent", "Never"},
@@ -1213,7 +1213,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Entrypoint, instead of the image's. Not run in a shell. Atomic, because the order of the words is their meaning.",
+							Description: "Entrypoint, instead of the image's. Not run in a shell. Atomic, because the order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1232,7 +1232,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Arguments to the entrypoint, instead of the image's. Atomic, because the order of the words is their meaning.",
+							Description: "Arguments to the entrypoint, instead of the image's. Atomic, because the order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1261,7 +1261,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ports on which the application listens. The first is the primary one: probes and routes that name no port mean it. Without ports the application is a worker and gets no Service.",
+							Description: "Ports on which the application listens. The first is the primary port: the default of probes and routes. Without ports the application is a worker and has no Service.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1300,7 +1300,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ConfigMaps and Secrets whose keys become environment variables. Atomic, because of two sources with the same key the later one wins.",
+							Description: "ConfigMaps and Secrets whose keys become environment variables. Atomic, because if two sources have the same key, the later one wins.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1313,7 +1313,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"config": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Files that the Application itself carries. They are kept in a ConfigMap of the Application and mounted read-only; a change rolls the pods.",
+							Description: "Files with their content. They are stored in a ConfigMap of the Application and mounted read-only; a change rolls the pods.",
 							Ref:         ref(v1.Config{}.OpenAPIModelName()),
 						},
 					},
@@ -1340,7 +1340,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"configChangePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What a change of a ConfigMap or Secret that env, envFrom or mounts refer to does: replace the pods, once it has settled (Rollout), or nothing (Ignore). With Rollout, pods are not replaced while one that is not optional is missing. Rollout puts a hash of the content on the pods. So the change from Ignore to Rollout replaces them once, unless they have the hash of the present content: nobody knows with which content they run. The change to Ignore replaces nothing.",
+							Description: "What happens when a ConfigMap or Secret changes that env, envFrom or mounts refer to: the pods roll after a burst of changes (Rollout), or nothing (Ignore). With Rollout, the rollout waits while an object that is not optional is missing. Rollout writes a hash of the content into the pod template. So changing Ignore to Rollout rolls the pods once, unless they already have the hash of the current content. Changing to Ignore rolls nothing.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1365,13 +1365,13 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"startupProbe": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Holds the other probes back until it has succeeded once.",
+							Description: "Delays the other probes until it has succeeded once.",
 							Ref:         ref(v1.Probe{}.OpenAPIModelName()),
 						},
 					},
 					"lifecycle": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Actions on start and stop of the container. Omitted while there are ports: a preStop sleep of 5 seconds, so that endpoints drain before the process gets SIGTERM.",
+							Description: "Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, so that endpoints drain before the process gets SIGTERM.",
 							Ref:         ref(corev1.Lifecycle{}.OpenAPIModelName()),
 						},
 					},
@@ -1413,7 +1413,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Containers that run beside the application. They mount its volumes by name: tmp, config, and for a mount the name that an error message tells.",
+							Description: "Containers that run beside the application. They may mount its volumes by name: tmp, config, and for a mount the name in the error message of a wrong one.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1426,20 +1426,20 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number of pods. Exclusive with autoscaling. Omitted, and no autoscaling: the number is not managed; the Deployment starts with 1 and keeps what others set.",
+							Description: "Number of pods. Mutually exclusive with autoscaling. Without both, Fairlead does not manage the number: the Deployment starts with 1 and keeps what you or another controller set.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"autoscaling": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Scales the number of pods by metrics. Exclusive with replicas.",
+							Description: "Scales the number of pods by metrics. Mutually exclusive with replicas.",
 							Ref:         ref(v1.Autoscaling{}.OpenAPIModelName()),
 						},
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How pods are replaced. Default: RollingUpdate with maxUnavailable 0 and maxSurge 25%; an unset half keeps its default.",
+							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default.",
 							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
 						},
 					},
@@ -1452,34 +1452,34 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"progressDeadlineSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Seconds without progress after which a rollout counts as failed. Default 600. Must be more than minReadySeconds.",
+							Description: "Seconds without progress after which a rollout counts as failed. Defaults to 600. Must be greater than minReadySeconds.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"revisionHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5. The ControllerRevision that was healthy last always stays. Fewer ControllerRevisions stay if they exceed 1 MiB together.",
+							Description: "Number of old revisions to keep, each as a ControllerRevision and as a ReplicaSet. Defaults to 5. The last healthy ControllerRevision always stays. Fewer stay if they exceed 1 MiB together.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"paused": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Stops rollouts, as a Deployment's paused does; everything else is still kept.",
+							Description: "Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.",
+							Description: "What happens when a rollout exceeds progressDeadlineSeconds. Defaults to the policy Never.",
 							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
 						},
 					},
 					"reconcilePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether the controller enforces the children (Enforce), only reports how they differ (Observe), or leaves the Application and its children alone (Suspend), but for what deletionPolicy asks for.",
+							Description: "Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing (Suspend). deletionPolicy applies in each case.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1500,7 +1500,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "How the application is reached from outside of the cluster. The first route takes the name of the Application, further ones <application>-<route>. All routes together may have 512 paths, counted under each hostname.",
+							Description: "How clients outside of the cluster reach the application. The first route has the name of the Application, further ones <application>-<route>. All routes together may have 512 paths, counted under each hostname.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1513,19 +1513,19 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"disruptionBudget": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many pods voluntary disruptions (a node drain) may take. Default Auto.",
+							Description: "How many pods voluntary disruptions, such as a node drain, may evict. Defaults to Auto.",
 							Ref:         ref(v1.DisruptionBudget{}.OpenAPIModelName()),
 						},
 					},
 					"networkPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Who may talk to the application, and to whom it may talk. Omitted: no NetworkPolicy. Set, even empty: only what is listed, plus DNS, plus the route controllers for the ports that have routes.",
+							Description: "Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy. If set, even if empty, it allows only what it lists, DNS, and the route controllers for the ports that have routes.",
 							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
 						},
 					},
 					"serviceAccount": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The identity of the pods. Default: a ServiceAccount of the Application, without a token.",
+							Description: "The identity of the pods. Defaults to a ServiceAccount of the Application, without a token.",
 							Ref:         ref(v1.ServiceAccount{}.OpenAPIModelName()),
 						},
 					},
@@ -1568,7 +1568,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Taints that the pods tolerate. Atomic, because a toleration has no name.",
+							Description: "Taints that the pods tolerate. Atomic, because a toleration has no key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1596,7 +1596,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "How the pods spread over the cluster. Omitted: a soft spread over nodes and zones. An empty labelSelector means the Application's pods.",
+							Description: "How the pods spread over the cluster. Defaults to a soft spread over nodes and zones. An empty labelSelector selects the Application's pods.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1616,7 +1616,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"monitoring": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Has the application's metrics scraped, by a ServiceMonitor of the Prometheus Operator. Where the cluster does not serve that API, the condition MonitoringReady says so, and all else works.",
+							Description: "Scrapes the application's metrics with a ServiceMonitor of the Prometheus Operator. If the cluster does not serve that API, the condition MonitoringReady reports it, and everything else works.",
 							Ref:         ref(v1.Monitoring{}.OpenAPIModelName()),
 						},
 					},
@@ -1628,7 +1628,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"deletionPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What becomes of the children when the Application is deleted: they go too (Delete), or stay (Orphan). With Orphan they have no ownerReference, so that nothing deletes them with the Application. It is honoured whatever reconcilePolicy says.",
+							Description: "Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1646,12 +1646,12 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplicationStatus is what the controller saw last.",
+				Description: "ApplicationStatus is the observed state of an Application.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The generation of the spec that this status is about. -1: not seen yet.",
+							Description: "The generation of the spec that this status is about; -1 before the controller has observed it.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -1666,7 +1666,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready is the summary. Reconciling and Stalled are there only while they hold. Available and Progressing come from the Deployment; the others only where they apply.",
+							Description: "Ready is the summary. Reconciling and Stalled are present only while they are True. Available and Progressing mirror the Deployment; the others are present only where they apply.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1679,7 +1679,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					},
 					"desiredReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Pods that should run: by replicas, or by the autoscaler.",
+							Description: "The desired number of pods, from replicas or the autoscaler.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1726,7 +1726,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Where the application is reached from outside of the cluster: what its Ingresses and HTTPRoutes serve, though the spec may ask for something else. In the order of the routes; the first ones, as many as fit.",
+							Description: "Addresses of the application outside of the cluster: what its Ingresses and HTTPRoutes serve now, in the order of the routes. A long list is truncated.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1740,20 +1740,20 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					},
 					"image": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The image that runs, once the rollout is complete.",
+							Description: "The running image; it changes when a rollout is complete.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The revisions of the pods, by their numbers. Each is a ControllerRevision with the label apps.fairlead.dev/application.",
+							Description: "The numbers of the revisions. Each is a ControllerRevision with the label apps.fairlead.dev/application.",
 							Ref:         ref(v1.RevisionStatus{}.OpenAPIModelName()),
 						},
 					},
 					"class": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The class with which the Application was synced, and what it takes from it.",
+							Description: "The class with which the Application was synced, and the defaults that it takes.",
 							Ref:         ref(v1.AppliedClass{}.OpenAPIModelName()),
 						},
 					},
@@ -1769,7 +1769,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The children, each with its state: all that the spec asks for, and of those still to be deleted as many as fit.",
+							Description: "The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1787,7 +1787,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "What keeps pods of the current revision from serving, the worst first; none while the Application is ready. Atomic: the list is computed as a whole, and its order tells.",
+							Description: "Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready. Atomic, because the order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1831,7 +1831,7 @@ func schema_pkg_apis_apps_v1_AppliedClass(ref common.ReferenceCallback) common.O
 					},
 					"defaults": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the Application takes from the class: those of the class's defaults that the Application leaves open. Together with its spec they are what is applied. Of routes, what at least one route takes.",
+							Description: "The defaults that the Application takes from the class, because its spec omits these fields. For routes: the defaults that at least one route takes.",
 							Ref:         ref(v1.ApplicationDefaults{}.OpenAPIModelName()),
 						},
 					},
@@ -1860,14 +1860,14 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 				Properties: map[string]spec.Schema{
 					"minReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Fewest pods. Default 1. 0 only together with maxReplicas 0, or with an Object or External metric where the cluster has the feature HPAScaleToZero.",
+							Description: "Minimum number of pods. Defaults to 1. 0 only together with maxReplicas 0, or with an Object or External metric where the cluster has the feature HPAScaleToZero.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"maxReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Most pods.",
+							Description: "Maximum number of pods.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -1875,14 +1875,14 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 					},
 					"targetCPUUtilizationPercentage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Average CPU use to aim at, in percent of the requested CPU.",
+							Description: "Target average CPU utilization, in percent of the requested CPU.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"targetMemoryUtilizationPercentage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Average memory use to aim at, in percent of the requested memory.",
+							Description: "Target average memory utilization, in percent of the requested memory.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1966,7 +1966,7 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "DisruptionBudget is what voluntary disruptions may take. One that would block every drain is refused.",
+				Description: "DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"mode": {
@@ -1979,13 +1979,13 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 					},
 					"minAvailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number or percentage of pods that must stay.",
+							Description: "Number or percentage of pods that must stay available.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
 					"maxUnavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number or percentage of pods that may go at a time.",
+							Description: "Number or percentage of pods that may be unavailable.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
@@ -2191,7 +2191,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NetworkPolicy says who may talk to the application, and to whom it may talk. What is not listed is denied, except DNS, and the route controllers for ports that have routes.",
+				Description: "NetworkPolicy lists the peers that may connect to the application, and those to which it may connect. It denies everything else, except DNS and the route controllers for ports that have routes.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"ingress": {
@@ -2201,7 +2201,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Who may connect to the application. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
+							Description: "Peers that may connect to the application. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2219,7 +2219,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "To whom the application may connect. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
+							Description: "Peers to which the application may connect. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2615,12 +2615,12 @@ func schema_pkg_apis_apps_v1_Problem(ref common.ReferenceCallback) common.OpenAP
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Problem is one thing that is wrong with pods of the current revision, found on any number of them.",
+				Description: "Problem is a fault of pods of the current revision, grouped over the pods that have it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What is wrong, in one word: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping, QuotaExceeded, PolicyDenied, ReplicaFailure, Unschedulable, VolumeNotMounting, NodeLost, ReadinessFailing, PodRejected, Evicted or ProgressDeadlineExceeded.",
+							Description: "The reason: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping, QuotaExceeded, PolicyDenied, ReplicaFailure, Unschedulable, VolumeNotMounting, NodeLost, ReadinessFailing, PodRejected, Evicted or ProgressDeadlineExceeded.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2628,21 +2628,21 @@ func schema_pkg_apis_apps_v1_Problem(ref common.ReferenceCallback) common.OpenAP
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the kubelet, the registry or the scheduler says about it, shortened.",
+							Description: "The message of the kubelet, the registry or the scheduler, truncated.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"container": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The container, if it is about one.",
+							Description: "The container, if the problem is about one.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"pods": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many pods have the problem. None: pods that cannot even be made, or the rollout as a whole.",
+							Description: "Number of pods with the problem; absent if it is about pods that cannot be created, or about the whole rollout.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -2687,14 +2687,14 @@ func schema_pkg_apis_apps_v1_ResourceStatus(ref common.ReferenceCallback) common
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Description: "UID of the object that the Application owns under this name. By it a child is recognised again whose ownerReference somebody removed.",
+							Description: "UID of the object that the Application owns under this name. It identifies a child whose ownerReference another client removed.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How it stands.",
+							Description: "Its state.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2702,7 +2702,7 @@ func schema_pkg_apis_apps_v1_ResourceStatus(ref common.ReferenceCallback) common
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Why, if it is not Synced.",
+							Description: "The reason, if it is not Synced.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2723,21 +2723,21 @@ func schema_pkg_apis_apps_v1_RevisionStatus(ref common.ReferenceCallback) common
 				Properties: map[string]spec.Schema{
 					"current": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The revision that the pods are brought to.",
+							Description: "The revision that the Deployment rolls out.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"lastHealthy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The newest revision of which all pods have been available. None: there was no such one yet.",
+							Description: "The newest revision of which all pods have been available; absent before the first one.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"rolledBackFrom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The revision that the spec asks for and that was taken back. None: the spec is what runs.",
+							Description: "The revision of the spec, if it was rolled back; absent while the spec runs.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2752,12 +2752,12 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Rollback says what becomes of a rollout that fails.",
+				Description: "Rollback is what happens to a failed rollout.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "With OnFailure, a rollout that has missed its deadline because of its pods is taken back: the revision that was healthy last runs again, until what the spec says about pods changes. The spec stays as it was written, and the condition RolledBack tells. Nothing is taken back that the cluster is to blame for, such as a lack of nodes or a quota. With Never the failed rollout stays as it is.",
+							Description: "With OnFailure, Fairlead rolls back a rollout that exceeded its deadline because of its pods: the last healthy revision runs again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back. With Never the failed rollout stays.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2772,7 +2772,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Route makes the application reachable from outside of the cluster under its hostnames.",
+				Description: "Route lets clients outside of the cluster reach the application under its hostnames.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
@@ -2971,7 +2971,7 @@ func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.
 					},
 					"tls": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Serves routes by HTTPS that have no tls of their own.",
+							Description: "Serves routes without a tls of their own by HTTPS.",
 							Ref:         ref(v1.RouteTLSDefaults{}.OpenAPIModelName()),
 						},
 					},
@@ -3048,7 +3048,7 @@ func schema_pkg_apis_apps_v1_RoutePath(ref common.ReferenceCallback) common.Open
 					},
 					"pathType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How the path is compared: Prefix element by element, Exact as a whole, or as the IngressClass says (ImplementationSpecific), which an HTTPRoute cannot have.\n\nPossible enum values:\n - `\"Exact\"` matches the URL path exactly and with case sensitivity.\n - `\"ImplementationSpecific\"` matching is up to the IngressClass. Implementations can treat this as a separate PathType or treat it identically to Prefix or Exact path types.\n - `\"Prefix\"` matches based on a URL path prefix split by '/'. Matching is case sensitive and done on a path element by element basis. A path element refers to the list of labels in the path split by the '/' separator. A request is a match for path p if every p is an element-wise prefix of p of the request path. Note that if the last element of the path is a substring of the last element in request path, it is not a match (e.g. /foo/bar matches /foo/bar/baz, but does not match /foo/barbaz). If multiple matching paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to /foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority.",
+							Description: "How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines (ImplementationSpecific), which an HTTPRoute cannot have.\n\nPossible enum values:\n - `\"Exact\"` matches the URL path exactly and with case sensitivity.\n - `\"ImplementationSpecific\"` matching is up to the IngressClass. Implementations can treat this as a separate PathType or treat it identically to Prefix or Exact path types.\n - `\"Prefix\"` matches based on a URL path prefix split by '/'. Matching is case sensitive and done on a path element by element basis. A path element refers to the list of labels in the path split by the '/' separator. A request is a match for path p if every p is an element-wise prefix of p of the request path. Note that if the last element of the path is a substring of the last element in request path, it is not a match (e.g. /foo/bar matches /foo/bar/baz, but does not match /foo/barbaz). If multiple matching paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to /foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority.",
 							Default:     "Prefix",
 							Type:        []string{"string"},
 							Format:      "",
@@ -3064,7 +3064,7 @@ func schema_pkg_apis_apps_v1_RoutePath(ref common.ReferenceCallback) common.Open
 					},
 					"rewritePrefix": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the application sees in place of the prefix: with path /shop and rewritePrefix /, a request for /shop/cart arrives as /cart. Only for pathType Prefix, and only in an HTTPRoute, since an Ingress has no portable way to say it.",
+							Description: "Replaces the prefix in requests to the application: with path /shop and rewritePrefix /, a request for /shop/cart arrives as /cart. Only for pathType Prefix, and only in an HTTPRoute, since an Ingress has no portable field for it.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3189,7 +3189,7 @@ func schema_pkg_apis_apps_v1_ServiceAccount(ref common.ReferenceCallback) common
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name of an existing ServiceAccount to use. Empty: one is created, named as the Application.",
+							Description: "Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

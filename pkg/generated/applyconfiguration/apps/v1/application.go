@@ -17,19 +17,18 @@ import (
 // ApplicationApplyConfiguration represents a declarative configuration of the Application type for use
 // with apply.
 //
-// Application is one workload and everything it needs around it: from it Fairlead keeps a
-// Deployment, Service, ServiceAccount, ConfigMap, HorizontalPodAutoscaler,
-// PodDisruptionBudget, NetworkPolicy, Ingresses, HTTPRoutes and a ServiceMonitor, and reports in
-// status whether the application works and, if not, why not.
+// Application is one workload and everything around it. Fairlead writes its Deployment, Service,
+// ServiceAccount, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy, Ingresses,
+// HTTPRoutes and ServiceMonitor, and reports in status whether the application works and, if not, why.
 type ApplicationApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata. The name becomes the name of the children and must be an RFC
 	// 1035 label of at most 63 characters.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// What should run.
+	// The desired state.
 	Spec *ApplicationSpecApplyConfiguration `json:"spec,omitempty"`
-	// What does run. The default of observedGeneration, -1, never equals a generation, so that
-	// a new Application cannot be read as current before the controller has seen it.
+	// The observed state. The default of observedGeneration, -1, never equals a generation, so a new Application does
+	// not look up to date before the controller has observed it.
 	Status *ApplicationStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -17,19 +17,19 @@ import (
 // ApplicationClassApplyConfiguration represents a declarative configuration of the ApplicationClass type for use
 // with apply.
 //
-// ApplicationClass is what the platform decides for Applications: defaults for what they leave
-// out, and limits that they must keep to. An Application names its class in spec.className.
-// Otherwise it has the class with the annotation applicationclass.apps.fairlead.dev/is-default:
+// ApplicationClass has the platform's settings for Applications: defaults for fields that they omit, and limits that
+// they must not exceed. An Application names its class in spec.className. Without a name it has the class with the
+// annotation applicationclass.apps.fairlead.dev/is-default:
 // "true"; of several that select its namespace, the one that was created last.
 type ApplicationClassApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// What the platform decides. A change is applied to all Applications of the class, one after
-	// the other; one that changes their pods replaces them.
+	// The settings. A change applies to all Applications of the class, at low priority; a change of their pods rolls
+	// them.
 	Spec *ApplicationClassSpecApplyConfiguration `json:"spec,omitempty"`
-	// How far it is applied. The default of observedGeneration, -1, never equals a generation, so
-	// that a new class cannot be read as current before the controller has seen it.
+	// The observed state. The default of observedGeneration, -1, never equals a generation, so a new class does not
+	// look up to date before the controller has observed it.
 	Status *ApplicationClassStatusApplyConfiguration `json:"status,omitempty"`
 }
 

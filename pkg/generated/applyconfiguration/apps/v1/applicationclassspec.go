@@ -12,19 +12,18 @@ import (
 // ApplicationClassSpecApplyConfiguration represents a declarative configuration of the ApplicationClassSpec type for use
 // with apply.
 //
-// ApplicationClassSpec is what the platform decides for the Applications of a class.
+// ApplicationClassSpec has the platform's settings for the Applications of a class.
 type ApplicationClassSpecApplyConfiguration struct {
 	// The namespaces whose Applications may have the class, by their labels. Left out or empty, it selects
 	// all of them. An Application of another namespace that names the class is refused, or, if the
 	// namespace was selected before, Stalled with its last good children kept. A default class is the
 	// default in the namespaces that it selects.
 	NamespaceSelector *metav1.LabelSelectorApplyConfiguration `json:"namespaceSelector,omitempty"`
-	// What applies where an Application says nothing. It is never written into the Application's
-	// spec; status.class of the Application shows what was taken.
+	// Defaults for fields that an Application omits. They are not written into its spec; its status.class shows the
+	// ones that it takes.
 	Defaults *ApplicationDefaultsApplyConfiguration `json:"defaults,omitempty"`
-	// What an Application may ask for. Without limits there are none, beside those of the
-	// controller. An Application that exceeds them is refused, or, if it is older than the limit,
-	// Stalled with its last good children kept.
+	// What an Application may ask for, in addition to the limits of the controller. An Application that exceeds them
+	// is refused, or, if it is older than the limit, Stalled while its last good children stay.
 	Limits *ApplicationLimitsApplyConfiguration `json:"limits,omitempty"`
 }
 

@@ -12,19 +12,18 @@ import (
 // ApplicationClassStatusApplyConfiguration represents a declarative configuration of the ApplicationClassStatus type for use
 // with apply.
 //
-// ApplicationClassStatus is how far a class is applied. The counts are gathered for a few seconds
-// before they are written.
+// ApplicationClassStatus is the observed state of a class. Its counts are batched for a few seconds.
 type ApplicationClassStatusApplyConfiguration struct {
-	// The generation of the spec that the counts are about. -1: not seen yet.
+	// The generation of the spec that the counts are about; -1 before the controller has observed it.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Ready: the class is valid, and its Applications are synced with it. Default: there while the
-	// annotation asks for it; True for the class that is the default.
+	// Ready: the class is valid, and its Applications are synced with it. Default: present while the class has the
+	// annotation; True if it is the default.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// Applications that name the class, or that name none while it is the default of their namespace.
 	Applications *int32 `json:"applications,omitempty"`
 	// Of them, those that were synced with this generation of the class.
 	Updated *int32 `json:"updated,omitempty"`
-	// Of them, those that are Stalled, for whatever reason.
+	// Of them, those that are Stalled for any reason.
 	Failing *int32 `json:"failing,omitempty"`
 }
 

@@ -22,13 +22,12 @@ type ApplicationDefaultsApplyConfiguration struct {
 	// Compute resources of the application container. Merged by the name of the resource: requests
 	// and limits each. Claims are not possible.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// How pods are replaced. Merged: an Application that says nothing about the type takes the
-	// type; one that rolls takes the half of rollingUpdate that it leaves out.
+	// How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the
+	// fields of rollingUpdate that it omits.
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds without progress after which a rollout counts as failed.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-	// What becomes of a rollout that misses its deadline. Replaced: an Application that has a rollback
-	// takes nothing.
+	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
 	// none. An empty labelSelector means the Application's pods.
@@ -37,7 +36,7 @@ type ApplicationDefaultsApplyConfiguration struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Taints that the pods tolerate. Merged: the Application's come first, then those that it does
 	// not have.
-	// Atomic, because a toleration has no name.
+	// Atomic, because a toleration has no key.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 	// PriorityClass of the pods.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
@@ -46,7 +45,7 @@ type ApplicationDefaultsApplyConfiguration struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// Further labels and annotations of the pods. Merged by the label, or annotation.
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
-	// Who may talk to the application, and to whom it may talk. Replaced: an Application that has a
+	// Which peers may connect to the application, and to which it may connect. Replaced: an Application that has a
 	// networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application
 	// does not have are left out, and so is a rule that has none of its ports.
 	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
@@ -55,7 +54,7 @@ type ApplicationDefaultsApplyConfiguration struct {
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// Seconds between SIGTERM (or preStop) and SIGKILL.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
-	// What applies to each route of an Application.
+	// Defaults for each route of an Application.
 	Routes *RouteDefaultsApplyConfiguration `json:"routes,omitempty"`
 }
 

@@ -13,8 +13,8 @@ import (
 // ApplicationLimitsApplyConfiguration represents a declarative configuration of the ApplicationLimits type for use
 // with apply.
 //
-// ApplicationLimits are what the Applications of a class may ask for. A list that is left out
-// allows everything, except where its field says otherwise; an empty one allows nothing.
+// ApplicationLimits is what the Applications of a class may ask for. An omitted list allows everything, unless its
+// field says otherwise; an empty list allows nothing.
 type ApplicationLimitsApplyConfiguration struct {
 	// Pod Security level that all containers must meet, instead of the controller's
 	// --security-profile.
@@ -41,13 +41,13 @@ type ApplicationLimitsApplyConfiguration struct {
 	AllowedParentKinds []string `json:"allowedParentKinds,omitempty"`
 	// Types that Services may have, beside ClusterIP.
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitempty"`
-	// Most pods: of replicas, and of autoscaling.maxReplicas.
+	// The highest value of replicas and of autoscaling.maxReplicas.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 	// Whether each container must have a limit for cpu and for memory. A limit of 0 is none. The
 	// application container may have them from the defaults of the class.
 	RequireResourceLimits *bool `json:"requireResourceLimits,omitempty"`
-	// Whether serviceAccount.name may be set, so that pods run as a ServiceAccount which the
-	// Application does not own. If so, who writes it must still be allowed to use that account.
+	// Whether an Application may set serviceAccount.name, so that its pods run as a ServiceAccount that it does not
+	// own. The user who sets it must still be allowed to use that account.
 	AllowForeignServiceAccounts *bool `json:"allowForeignServiceAccounts,omitempty"`
 }
 

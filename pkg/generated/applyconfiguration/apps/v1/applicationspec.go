@@ -16,43 +16,42 @@ import (
 //
 // ApplicationSpec is the desired state of an Application. Only image is required.
 type ApplicationSpecApplyConfiguration struct {
-	// ApplicationClass with the platform's defaults and limits. Omitted: the default class, if there
-	// is one; the mutating webhook writes its name here. It may be changed: the Application is then
-	// what the other class makes of it.
+	// ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if
+	// there is one; the mutating webhook writes its name here. You may change it; the defaults and limits of the new
+	// class then apply.
 	ClassName *string `json:"className,omitempty"`
 	// Container image of the application, with a tag or digest.
 	Image *string `json:"image,omitempty"`
-	// When the kubelet pulls the image. Kubernetes' default: Always for the tag latest, else
-	// IfNotPresent.
+	// When the kubelet pulls the image. Defaults to Always for the tag latest, otherwise to IfNotPresent.
 	ImagePullPolicy *corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 	// Secrets of this namespace with the credentials to pull the images.
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// Entrypoint, instead of the image's. Not run in a shell.
-	// Atomic, because the order of the words is their meaning.
+	// Atomic, because the order matters.
 	Command []string `json:"command,omitempty"`
 	// Arguments to the entrypoint, instead of the image's.
-	// Atomic, because the order of the words is their meaning.
+	// Atomic, because the order matters.
 	Args []string `json:"args,omitempty"`
 	// Working directory of the container, instead of the image's.
 	WorkingDir *string `json:"workingDir,omitempty"`
-	// Ports on which the application listens. The first is the primary one: probes and routes
-	// that name no port mean it. Without ports the application is a worker and gets no Service.
+	// Ports on which the application listens. The first is the primary port: the default of probes and routes.
+	// Without ports the application is a worker and has no Service.
 	Ports []ApplicationPortApplyConfiguration `json:"ports,omitempty"`
 	// Environment variables of the application container.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// ConfigMaps and Secrets whose keys become environment variables.
-	// Atomic, because of two sources with the same key the later one wins.
+	// ConfigMaps and Secrets whose keys become environment variables. Atomic, because if two sources have the same
+	// key, the later one wins.
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
-	// Files that the Application itself carries. They are kept in a ConfigMap of the
-	// Application and mounted read-only; a change rolls the pods.
+	// Files with their content. They are stored in a ConfigMap of the Application and mounted read-only; a change
+	// rolls the pods.
 	Config *ConfigApplyConfiguration `json:"config,omitempty"`
 	// Further volumes of the application container, one source each.
 	Mounts []MountApplyConfiguration `json:"mounts,omitempty"`
-	// What a change of a ConfigMap or Secret that env, envFrom or mounts refer to does: replace the
-	// pods, once it has settled (Rollout), or nothing (Ignore). With Rollout, pods are not replaced
-	// while one that is not optional is missing. Rollout puts a hash of the content on the pods. So
-	// the change from Ignore to Rollout replaces them once, unless they have the hash of the present
-	// content: nobody knows with which content they run. The change to Ignore replaces nothing.
+	// What happens when a ConfigMap or Secret changes that env, envFrom or mounts refer to: the pods roll after a
+	// burst of changes (Rollout), or nothing (Ignore). With Rollout, the rollout waits while an object that is not
+	// optional is missing. Rollout writes a hash of the content into the pod template. So changing Ignore to Rollout
+	// rolls the pods once, unless they already have the hash of the current content. Changing to Ignore rolls
+	// nothing.
 	ConfigChangePolicy *appsv1.ConfigChangePolicy `json:"configChangePolicy,omitempty"`
 	// Compute resources of the application container.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
@@ -60,57 +59,55 @@ type ApplicationSpecApplyConfiguration struct {
 	LivenessProbe *ProbeApplyConfiguration `json:"livenessProbe,omitempty"`
 	// Takes the pod out of the Service while it fails.
 	ReadinessProbe *ProbeApplyConfiguration `json:"readinessProbe,omitempty"`
-	// Holds the other probes back until it has succeeded once.
+	// Delays the other probes until it has succeeded once.
 	StartupProbe *ProbeApplyConfiguration `json:"startupProbe,omitempty"`
-	// Actions on start and stop of the container. Omitted while there are ports: a preStop sleep
-	// of 5 seconds, so that endpoints drain before the process gets SIGTERM.
+	// Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, so that
+	// endpoints drain before the process gets SIGTERM.
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 	// Seconds between SIGTERM (or preStop) and SIGKILL. Default 30.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 	// Containers that run before the application. restartPolicy Always makes a native sidecar:
 	// it starts before the application and runs as long.
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
-	// Containers that run beside the application. They mount its volumes by name: tmp, config, and
-	// for a mount the name that an error message tells.
+	// Containers that run beside the application. They may mount its volumes by name: tmp, config, and for a mount
+	// the name in the error message of a wrong one.
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
-	// Number of pods. Exclusive with autoscaling. Omitted, and no autoscaling: the number is not
-	// managed; the Deployment starts with 1 and keeps what others set.
+	// Number of pods. Mutually exclusive with autoscaling. Without both, Fairlead does not manage the number: the
+	// Deployment starts with 1 and keeps what you or another controller set.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Scales the number of pods by metrics. Exclusive with replicas.
+	// Scales the number of pods by metrics. Mutually exclusive with replicas.
 	Autoscaling *AutoscalingApplyConfiguration `json:"autoscaling,omitempty"`
-	// How pods are replaced. Default: RollingUpdate with maxUnavailable 0 and maxSurge 25%; an
-	// unset half keeps its default.
+	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
+	// keeps its default.
 	Strategy *apiappsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds that a new pod must stay ready before it counts as available. Default 0.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
-	// Seconds without progress after which a rollout counts as failed. Default 600. Must be more
-	// than minReadySeconds.
+	// Seconds without progress after which a rollout counts as failed. Defaults to 600. Must be greater than
+	// minReadySeconds.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-	// How many old revisions are kept, each as a ControllerRevision and as a ReplicaSet. Default 5.
-	// The ControllerRevision that was healthy last always stays. Fewer ControllerRevisions stay if they exceed 1 MiB
-	// together.
+	// Number of old revisions to keep, each as a ControllerRevision and as a ReplicaSet. Defaults to 5. The last
+	// healthy ControllerRevision always stays. Fewer stay if they exceed 1 MiB together.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-	// Stops rollouts, as a Deployment's paused does; everything else is still kept.
+	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
 	Paused *bool `json:"paused,omitempty"`
-	// What becomes of a rollout that misses progressDeadlineSeconds. Omitted: the policy Never.
+	// What happens when a rollout exceeds progressDeadlineSeconds. Defaults to the policy Never.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
-	// Whether the controller enforces the children (Enforce), only reports how they differ
-	// (Observe), or leaves the Application and its children alone (Suspend), but for what
-	// deletionPolicy asks for.
+	// Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing
+	// (Suspend). deletionPolicy applies in each case.
 	ReconcilePolicy *appsv1.ReconcilePolicy `json:"reconcilePolicy,omitempty"`
 	// The Service in front of ports.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
-	// How the application is reached from outside of the cluster. The first route takes the name
-	// of the Application, further ones <application>-<route>. All routes together may have 512 paths,
+	// How clients outside of the cluster reach the application. The first route has the name of the Application,
+	// further ones <application>-<route>. All routes together may have 512 paths,
 	// counted under each hostname.
 	Routes []RouteApplyConfiguration `json:"routes,omitempty"`
-	// How many pods voluntary disruptions (a node drain) may take. Default Auto.
+	// How many pods voluntary disruptions, such as a node drain, may evict. Defaults to Auto.
 	DisruptionBudget *DisruptionBudgetApplyConfiguration `json:"disruptionBudget,omitempty"`
-	// Who may talk to the application, and to whom it may talk. Omitted: no NetworkPolicy.
-	// Set, even empty: only what is listed, plus DNS, plus the route controllers for the ports
-	// that have routes.
+	// Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy.
+	// If set, even if empty, it allows only what it lists, DNS, and the route controllers for the ports that have
+	// routes.
 	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
-	// The identity of the pods. Default: a ServiceAccount of the Application, without a token.
+	// The identity of the pods. Defaults to a ServiceAccount of the Application, without a token.
 	ServiceAccount *ServiceAccountApplyConfiguration `json:"serviceAccount,omitempty"`
 	// Security of the pod, merged field by field over the restricted defaults.
 	PodSecurityContext *corev1.PodSecurityContext `json:"podSecurityContext,omitempty"`
@@ -119,23 +116,22 @@ type ApplicationSpecApplyConfiguration struct {
 	// Labels that a node must have.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Taints that the pods tolerate.
-	// Atomic, because a toleration has no name.
+	// Atomic, because a toleration has no key.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 	// Node and pod affinity.
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
-	// How the pods spread over the cluster. Omitted: a soft spread over nodes and zones. An empty
-	// labelSelector means the Application's pods.
+	// How the pods spread over the cluster. Defaults to a soft spread over nodes and zones. An empty labelSelector
+	// selects the Application's pods.
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 	// PriorityClass of the pods.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
-	// Has the application's metrics scraped, by a ServiceMonitor of the Prometheus Operator. Where the
-	// cluster does not serve that API, the condition MonitoringReady says so, and all else works.
+	// Scrapes the application's metrics with a ServiceMonitor of the Prometheus Operator. If the cluster does not
+	// serve that API, the condition MonitoringReady reports it, and everything else works.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// Further labels and annotations of the pods.
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
-	// What becomes of the children when the Application is deleted: they go too (Delete), or stay
-	// (Orphan). With Orphan they have no ownerReference, so that nothing deletes them with the
-	// Application. It is honoured whatever reconcilePolicy says.
+	// Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no
+	// ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
 	DeletionPolicy *appsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 

@@ -12,14 +12,14 @@ import (
 // ApplicationStatusApplyConfiguration represents a declarative configuration of the ApplicationStatus type for use
 // with apply.
 //
-// ApplicationStatus is what the controller saw last.
+// ApplicationStatus is the observed state of an Application.
 type ApplicationStatusApplyConfiguration struct {
-	// The generation of the spec that this status is about. -1: not seen yet.
+	// The generation of the spec that this status is about; -1 before the controller has observed it.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Ready is the summary. Reconciling and Stalled are there only while they hold. Available and
-	// Progressing come from the Deployment; the others only where they apply.
+	// Ready is the summary. Reconciling and Stalled are present only while they are True. Available and Progressing
+	// mirror the Deployment; the others are present only where they apply.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// Pods that should run: by replicas, or by the autoscaler.
+	// The desired number of pods, from replicas or the autoscaler.
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 	// Pods that exist.
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -31,22 +31,19 @@ type ApplicationStatusApplyConfiguration struct {
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 	// Label selector of the pods, for autoscalers and kubectl.
 	Selector *string `json:"selector,omitempty"`
-	// Where the application is reached from outside of the cluster: what its Ingresses and HTTPRoutes serve,
-	// though the spec may ask for something else. In the order of the routes; the first ones, as many as
-	// fit.
+	// Addresses of the application outside of the cluster: what its Ingresses and HTTPRoutes serve now, in the order
+	// of the routes. A long list is truncated.
 	URLs []string `json:"urls,omitempty"`
-	// The image that runs, once the rollout is complete.
+	// The running image; it changes when a rollout is complete.
 	Image *string `json:"image,omitempty"`
-	// The revisions of the pods, by their numbers. Each is a ControllerRevision with the label
-	// apps.fairlead.dev/application.
+	// The numbers of the revisions. Each is a ControllerRevision with the label apps.fairlead.dev/application.
 	Revision *RevisionStatusApplyConfiguration `json:"revision,omitempty"`
-	// The class with which the Application was synced, and what it takes from it.
+	// The class with which the Application was synced, and the defaults that it takes.
 	Class *AppliedClassApplyConfiguration `json:"class,omitempty"`
-	// The children, each with its state: all that the spec asks for, and of those still to be deleted as many as
-	// fit.
+	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
-	// What keeps pods of the current revision from serving, the worst first; none while the
-	// Application is ready. Atomic: the list is computed as a whole, and its order tells.
+	// Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready.
+	// Atomic, because the order matters.
 	Problems []ProblemApplyConfiguration `json:"problems,omitempty"`
 }
 

@@ -14,9 +14,8 @@ type AppliedClassApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// Generation of the class.
 	Generation *int64 `json:"generation,omitempty"`
-	// What the Application takes from the class: those of the class's defaults that the
-	// Application leaves open. Together with its spec they are what is applied. Of routes, what at
-	// least one route takes.
+	// The defaults that the Application takes from the class, because its spec omits these fields. For routes: the
+	// defaults that at least one route takes.
 	Defaults *ApplicationDefaultsApplyConfiguration `json:"defaults,omitempty"`
 	// True where the Application takes more than fits here. Then defaults has the first Gateway of routes
 	// at most; the class has everything.

@@ -15,14 +15,14 @@ import (
 // Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. With
 // minReplicas equal to maxReplicas there is no autoscaler; the Deployment gets that number.
 type AutoscalingApplyConfiguration struct {
-	// Fewest pods. Default 1. 0 only together with maxReplicas 0, or with an Object or External
+	// Minimum number of pods. Defaults to 1. 0 only together with maxReplicas 0, or with an Object or External
 	// metric where the cluster has the feature HPAScaleToZero.
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
-	// Most pods.
+	// Maximum number of pods.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// Average CPU use to aim at, in percent of the requested CPU.
+	// Target average CPU utilization, in percent of the requested CPU.
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
-	// Average memory use to aim at, in percent of the requested memory.
+	// Target average memory utilization, in percent of the requested memory.
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 	// Further metrics, verbatim.
 	// Atomic, as in the HorizontalPodAutoscaler, because a metric has no name of its own.

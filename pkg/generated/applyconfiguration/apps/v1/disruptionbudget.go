@@ -13,14 +13,13 @@ import (
 // DisruptionBudgetApplyConfiguration represents a declarative configuration of the DisruptionBudget type for use
 // with apply.
 //
-// DisruptionBudget is what voluntary disruptions may take. One that would block every drain is
-// refused.
+// DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.
 type DisruptionBudgetApplyConfiguration struct {
 	// Where the numbers come from.
 	Mode *appsv1.DisruptionBudgetMode `json:"mode,omitempty"`
-	// Number or percentage of pods that must stay.
+	// Number or percentage of pods that must stay available.
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
-	// Number or percentage of pods that may go at a time.
+	// Number or percentage of pods that may be unavailable.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 

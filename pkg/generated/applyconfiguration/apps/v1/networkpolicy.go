@@ -8,13 +8,13 @@ package v1
 // NetworkPolicyApplyConfiguration represents a declarative configuration of the NetworkPolicy type for use
 // with apply.
 //
-// NetworkPolicy says who may talk to the application, and to whom it may talk. What is not
-// listed is denied, except DNS, and the route controllers for ports that have routes.
+// NetworkPolicy lists the peers that may connect to the application, and those to which it may connect. It denies
+// everything else, except DNS and the route controllers for ports that have routes.
 type NetworkPolicyApplyConfiguration struct {
-	// Who may connect to the application. All rules together may have 256 peers and ports.
+	// Peers that may connect to the application. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	Ingress []NetworkPolicyIngressRuleApplyConfiguration `json:"ingress,omitempty"`
-	// To whom the application may connect. All rules together may have 256 peers and ports.
+	// Peers to which the application may connect. All rules together may have 256 peers and ports.
 	// Atomic, because a rule has no name.
 	Egress []NetworkPolicyEgressRuleApplyConfiguration `json:"egress,omitempty"`
 }

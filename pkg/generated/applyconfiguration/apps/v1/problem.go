@@ -8,17 +8,17 @@ package v1
 // ProblemApplyConfiguration represents a declarative configuration of the Problem type for use
 // with apply.
 //
-// Problem is one thing that is wrong with pods of the current revision, found on any number of them.
+// Problem is a fault of pods of the current revision, grouped over the pods that have it.
 type ProblemApplyConfiguration struct {
-	// What is wrong, in one word: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping,
+	// The reason: ConfigError, ImagePullFailed, InitFailed, StartFailed, CrashLooping,
 	// QuotaExceeded, PolicyDenied, ReplicaFailure, Unschedulable, VolumeNotMounting, NodeLost,
 	// ReadinessFailing, PodRejected, Evicted or ProgressDeadlineExceeded.
 	Reason *string `json:"reason,omitempty"`
-	// What the kubelet, the registry or the scheduler says about it, shortened.
+	// The message of the kubelet, the registry or the scheduler, truncated.
 	Message *string `json:"message,omitempty"`
-	// The container, if it is about one.
+	// The container, if the problem is about one.
 	Container *string `json:"container,omitempty"`
-	// How many pods have the problem. None: pods that cannot even be made, or the rollout as a whole.
+	// Number of pods with the problem; absent if it is about pods that cannot be created, or about the whole rollout.
 	Pods *int32 `json:"pods,omitempty"`
 }
 

@@ -21,12 +21,12 @@ type ResourceStatusApplyConfiguration struct {
 	Kind *string `json:"kind,omitempty"`
 	// Name of the child. Its namespace is the Application's.
 	Name *string `json:"name,omitempty"`
-	// UID of the object that the Application owns under this name. By it a child is recognised
-	// again whose ownerReference somebody removed.
+	// UID of the object that the Application owns under this name. It identifies a child whose ownerReference another
+	// client removed.
 	UID *types.UID `json:"uid,omitempty"`
-	// How it stands.
+	// Its state.
 	State *appsv1.ResourceState `json:"state,omitempty"`
-	// Why, if it is not Synced.
+	// The reason, if it is not Synced.
 	Message *string `json:"message,omitempty"`
 }
 

@@ -10,11 +10,11 @@ package v1
 //
 // RevisionStatus are the numbers of revisions.
 type RevisionStatusApplyConfiguration struct {
-	// The revision that the pods are brought to.
+	// The revision that the Deployment rolls out.
 	Current *int64 `json:"current,omitempty"`
-	// The newest revision of which all pods have been available. None: there was no such one yet.
+	// The newest revision of which all pods have been available; absent before the first one.
 	LastHealthy *int64 `json:"lastHealthy,omitempty"`
-	// The revision that the spec asks for and that was taken back. None: the spec is what runs.
+	// The revision of the spec, if it was rolled back; absent while the spec runs.
 	RolledBackFrom *int64 `json:"rolledBackFrom,omitempty"`
 }
 

@@ -12,13 +12,12 @@ import (
 // RollbackApplyConfiguration represents a declarative configuration of the Rollback type for use
 // with apply.
 //
-// Rollback says what becomes of a rollout that fails.
+// Rollback is what happens to a failed rollout.
 type RollbackApplyConfiguration struct {
-	// With OnFailure, a rollout that has missed its deadline because of its pods is taken back: the
-	// revision that was healthy last runs again, until what the spec says about pods changes. The spec
-	// stays as it was written, and the condition RolledBack tells. Nothing is taken back that the
-	// cluster is to blame for, such as a lack of nodes or a quota. With Never the failed rollout stays
-	// as it is.
+	// With OnFailure, Fairlead rolls back a rollout that exceeded its deadline because of its pods: the last healthy
+	// revision runs again until you change the pods in the spec. The spec stays as you wrote it, and the condition
+	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
+	// back. With Never the failed rollout stays.
 	Policy *appsv1.RollbackPolicy `json:"policy,omitempty"`
 }
 

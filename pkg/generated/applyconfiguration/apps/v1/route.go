@@ -12,7 +12,7 @@ import (
 // RouteApplyConfiguration represents a declarative configuration of the Route type for use
 // with apply.
 //
-// Route makes the application reachable from outside of the cluster under its hostnames.
+// Route lets clients outside of the cluster reach the application under its hostnames.
 type RouteApplyConfiguration struct {
 	// Name of the route, unique in the Application.
 	Name *string `json:"name,omitempty"`

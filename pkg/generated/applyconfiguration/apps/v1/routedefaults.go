@@ -22,7 +22,7 @@ type RouteDefaultsApplyConfiguration struct {
 	ParentRefs []ParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
 	// IngressClass of the route.
 	IngressClassName *string `json:"ingressClassName,omitempty"`
-	// Serves routes by HTTPS that have no tls of their own.
+	// Serves routes without a tls of their own by HTTPS.
 	TLS *RouteTLSDefaultsApplyConfiguration `json:"tls,omitempty"`
 	// Annotations of the Ingress or HTTPRoute. Merged by the annotation. allowedAnnotations does not
 	// limit them.

@@ -16,14 +16,14 @@ import (
 type RoutePathApplyConfiguration struct {
 	// The path; it starts with a slash.
 	Path *string `json:"path,omitempty"`
-	// How the path is compared: Prefix element by element, Exact as a whole, or as the
-	// IngressClass says (ImplementationSpecific), which an HTTPRoute cannot have.
+	// How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines
+	// (ImplementationSpecific), which an HTTPRoute cannot have.
 	PathType *networkingv1.PathType `json:"pathType,omitempty"`
 	// Name of the port, from ports. Default: the primary port.
 	Port *string `json:"port,omitempty"`
-	// What the application sees in place of the prefix: with path /shop and rewritePrefix /, a
+	// Replaces the prefix in requests to the application: with path /shop and rewritePrefix /, a
 	// request for /shop/cart arrives as /cart. Only for pathType Prefix, and only in an HTTPRoute,
-	// since an Ingress has no portable way to say it.
+	// since an Ingress has no portable field for it.
 	RewritePrefix *string `json:"rewritePrefix,omitempty"`
 }
 

@@ -10,7 +10,7 @@ package v1
 //
 // ServiceAccount is the identity of the pods.
 type ServiceAccountApplyConfiguration struct {
-	// Name of an existing ServiceAccount to use. Empty: one is created, named as the Application.
+	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.
 	Name *string `json:"name,omitempty"`
 	// Annotations of the created ServiceAccount, e.g. for a cloud's workload identity.
 	Annotations map[string]string `json:"annotations,omitempty"`
