@@ -84,6 +84,9 @@ func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
 		return errs, err // Who only observes writes nothing.
 	}
 	unserved, err := g.unserved(application)
+	if errs := g.servedUnseen(application, unserved, classes); err == nil && len(errs) > 0 {
+		return errs, nil
+	}
 	if err == nil && len(unserved) > 0 {
 		err = g.routes.Update(&grant{application: application, keys: unserved})
 	}

@@ -6,8 +6,10 @@ package informer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,14 +56,31 @@ func optionalKindIndexers() cache.Indexers {
 	}}
 }
 
-// mayUse reports whether the Application is concerned when the API of the kind comes or goes: its status
-// lists a child of the kind, or its spec asks for one or would ask for one. Defaults from its class are in
-// status too.
-func mayUse(application *v1.Application, kind child.Kind) bool {
-	for _, resource := range application.Status.Resources {
-		if resource.Group == kind.Group && resource.Kind == kind.Kind {
+// ListedElsewhere reports whether the status of an Application outside of the namespace lists a child of the kind.
+func (i *Informers) ListedElsewhere(kind child.Kind, namespace string) bool {
+	for _, s := range i.scopes {
+		concerned, err := s.applications.GetTypedIndexer().ByTypedIndex(byOptionalKind, kind.Kind)
+		if err == nil && slices.ContainsFunc(concerned, func(a *v1.Application) bool { return a.Namespace != namespace && hasChild(a, kind) }) {
 			return true
 		}
+	}
+	return false
+}
+
+func hasChild(application *v1.Application, kind child.Kind) bool {
+	return slices.ContainsFunc(application.Status.Resources, func(r v1.ResourceStatus) bool { return r.Group == kind.Group && r.Kind == kind.Kind })
+}
+
+// mayUse reports whether the Application is concerned when the API of the kind comes or goes: its status
+// lists a child of the kind, or its spec asks for one or would ask for one, or it was refused a host name that one
+// may serve. Defaults from its class are in status too.
+func mayUse(application *v1.Application, kind child.Kind) bool {
+	if hasChild(application, kind) {
+		return true
+	}
+	stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
+	if kind == child.HTTPRoute && stalled != nil && stalled.Reason == v1.ReasonRouteConflict {
+		return true
 	}
 	if kind == child.ServiceMonitor {
 		return application.Spec.Monitoring != nil

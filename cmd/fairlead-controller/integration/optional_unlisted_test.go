@@ -57,7 +57,7 @@ func TestOptionalAPIThatCannotBeListed(t *testing.T) {
 	e.waitCondition("web", v1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable")
 	web := e.waitCondition("web", v1.ConditionRoutesReady, metav1.ConditionFalse, v1.ReasonAPINotServed)
 	message := meta.FindStatusCondition(web.Status.Conditions, v1.ConditionRoutesReady).Message
-	if want := "does not list them"; !strings.Contains(message, want) {
+	if want := "cannot list httproutes"; !strings.Contains(message, want) {
 		t.Errorf("it says %q, want %q in it", message, want)
 	}
 	if e.live(child.Ingress, "web") != nil {
@@ -85,6 +85,46 @@ func TestOptionalAPIThatCannotBeListed(t *testing.T) {
 	waitGone[v1.Application](e, "web")
 	if route := e.live(child.HTTPRoute, "web"); route == nil || child.Collectable(route, web) {
 		t.Errorf("the HTTPRoute is %v, want it without an owner", route)
+	}
+}
+
+// TestS8UnseenRouteIsNotTaken: an Application only observes, and asks for another host name than its HTTPRoute serves. While
+// HTTPRoutes cannot be listed, a tenant of another namespace asks for the host name that is served. It does not get it, nor
+// afterwards, as long as it is served.
+func TestS8UnseenRouteIsNotTaken(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
+	attacker := newEnv(t, e.cluster)
+	both := func(s *setup) { s.Namespaces = append(s.Namespaces, attacker.namespace) }
+	e.cluster.InstallCRDs(t, unconverted(t))
+	broken := e.definition().Object["spec"].(map[string]any)["conversion"]
+	e.convert(map[string]any{"strategy": "None", "webhook": nil})
+	e.run(both)
+	e.apply(automatic)
+	e.accept("web")
+	e.waitReady("web")
+	e.editSpec("web", func(spec *v1.ApplicationSpec) {
+		spec.ReconcilePolicy, spec.Routes[0].Hostnames = v1.ReconcileObserve, []string{"other.example.com"}
+	})
+	e.eventually("the edit is observed", func() (bool, string) {
+		application := e.application("web")
+		return application.Status.ObservedGeneration == application.Generation, describe(application)
+	})
+	e.stop()
+	e.convert(broken)
+	e.run(both)
+	attacker.create(routedTo("thief", "hostnames: [web.example.com]"))
+	stalled := attacker.waitCondition("thief", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonRouteConflict)
+	if message := describe(stalled); !strings.Contains(message, "cannot list HTTPRoutes") {
+		t.Errorf("the thief says %s", message)
+	}
+	e.convert(map[string]any{"strategy": "None", "webhook": nil})
+	attacker.eventually("the thief is refused for what it sees", func() (bool, string) {
+		message := describe(attacker.application("thief"))
+		return strings.Contains(message, e.namespace+"/web, whose route serves it"), message
+	})
+	if hosts := attacker.hosts(); len(hosts) > 0 {
+		t.Errorf("the thief serves %q", hosts)
 	}
 }
 
