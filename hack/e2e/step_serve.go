@@ -124,7 +124,7 @@ func troubles() []trouble {
 	unmounted.Spec.ConfigChangePolicy = v1.ConfigChangeIgnore
 	unmounted.Spec.Mounts = []v1.Mount{{MountPath: "/etc/missing", Secret: &corev1.SecretVolumeSource{SecretName: "missing"}}}
 	return []trouble{
-		{crash, v1.ReasonCrashLooping, "exit code 3"},
+		{crash, v1.ReasonCrashLooping, "Exited with code 3"},
 		{absent, v1.ReasonImagePullFailed, "localhost/absent:1"},
 		{unready, v1.ReasonReadinessFailing, "not ready"},
 		{hungry, v1.ReasonCrashLooping, "OOMKilled"},

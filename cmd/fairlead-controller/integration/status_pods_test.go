@@ -212,7 +212,7 @@ func TestOldPodsDoNotCount(t *testing.T) {
 	h := e.record()
 	h.follow(
 		e, "web",
-		step{applySpec(misbehaving("crash-loop")), because("CrashLooping", stillRolling, "exit code 1", notServing("CrashLooping", progresses)...)},
+		step{applySpec(misbehaving("crash-loop")), because("CrashLooping", stillRolling, "Exited with code 1", notServing("CrashLooping", progresses)...)},
 		step{editing(func(spec *v1.ApplicationSpec) { misbehave(spec, "slow-start") }), oneReady},
 	)
 	rolling := 0
