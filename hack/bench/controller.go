@@ -65,7 +65,7 @@ func (l *lab) startController(ctx context.Context, args ...string) (*controller,
 // What the controller logs: where its metrics are, that its workers may start, and that the API server asks its webhooks.
 var (
 	metricsServed      = regexp.MustCompile(`server="metrics".* address="([^"]+)"`)
-	cachesFilled       = regexp.MustCompile("Caches are filled")
+	cachesFilled       = regexp.MustCompile("Caches synced")
 	webhooksRegistered = regexp.MustCompile("Registered the webhooks")
 )
 

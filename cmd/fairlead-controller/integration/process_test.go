@@ -40,12 +40,12 @@ func TestProcess(t *testing.T) {
 			output string
 		}{
 			{"version", []string{"--version"}, 0, "fairlead-controller " + builtVersion + "\n"},
-			{"help", []string{"--help"}, 0, "Namespace to watch; may be repeated."},
-			{"no kubeconfig", nil, 1, "no cluster: this is not running in one, and there is neither --kubeconfig, nor $KUBECONFIG, nor ~/.kube/config"},
+			{"help", []string{"--help"}, 0, "Namespace to watch; repeat the flag for more than one."},
+			{"no kubeconfig", nil, 1, "no cluster found: not running in a pod, and without --kubeconfig, $KUBECONFIG and ~/.kube/config"},
 			{"no such kubeconfig", []string{"--kubeconfig=/nowhere"}, 1, "read kubeconfig: stat /nowhere: no such file or directory"},
 			{"unreachable cluster", []string{"--kubeconfig=" + nobody}, 1, "cannot reach the cluster at https://127.0.0.1:1 (check --kubeconfig and --context): "},
 			{"unknown context", []string{"--kubeconfig=" + nobody, "--context=nope"}, 1, `context "nope" does not exist`},
-			{"no CRD", []string{"--kubeconfig=" + without}, 1, "does not know apps.fairlead.dev/v1: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'"},
+			{"no CRD", []string{"--kubeconfig=" + without}, 1, "does not serve apps.fairlead.dev/v1: install the CRDs with 'make install', or with 'kubectl apply --server-side -f artifacts/crds/'"},
 			{"no permission", []string{"--kubeconfig=" + closed}, 1, "no permission to read the API of the cluster at http://127.0.0.1:"},
 			{"unknown flag", []string{"--wrokers=3"}, 1, "unknown flag: --wrokers"},
 			{"no worker", []string{"--workers=0"}, 1, "--workers is 0, but must be between 1 and 1000"},
@@ -73,7 +73,7 @@ func TestProcess(t *testing.T) {
 		t.Parallel()
 		e := newEnv(t, shared.Get(t))
 		p := program.start(t, e.flags()...)
-		p.waitFor("Caches are filled")
+		p.waitFor("Caches synced")
 		p.signal(syscall.SIGTERM)
 		p.exits(0)
 		p.says("Workers have stopped")
@@ -83,7 +83,7 @@ func TestProcess(t *testing.T) {
 		t.Parallel()
 		e := newEnv(t, shared.Get(t))
 		p := program.start(t, append(e.flags(), "--v=2", "--workers=1")...)
-		p.waitFor("Caches are filled")
+		p.waitFor("Caches synced")
 		var names []string
 		for i := range 10 {
 			names = append(names, fmt.Sprintf("web-%d", i))
@@ -107,7 +107,7 @@ func TestProcess(t *testing.T) {
 		e := newEnv(t, shared.Get(t))
 		proxy, held := holding(t, e)
 		p := program.start(t, "--kubeconfig="+kubeconfig(t, proxy), "--namespace="+e.namespace)
-		p.waitFor("Caches are filled")
+		p.waitFor("Caches synced")
 		e.create(small)
 		<-held // A sync runs now, and cannot end.
 		p.signal(syscall.SIGTERM)

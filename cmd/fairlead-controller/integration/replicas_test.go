@@ -141,7 +141,7 @@ func TestTakeover(t *testing.T) {
 	one := e.replica("one")
 	one.waitFor("Starting workers")
 	two := e.replica("two")
-	two.waitFor("Caches are filled")
+	two.waitFor("Caches synced")
 	e.apply(named(small, "before"))
 	e.waitReady("before")
 
@@ -184,7 +184,7 @@ func TestLeaseTaken(t *testing.T) {
 			one := e.replica("one")
 			one.waitFor("Starting workers")
 			two := e.replica("two")
-			two.waitFor("Caches are filled")
+			two.waitFor("Caches synced")
 			stop := e.churn()
 			e.eventually("the leader writes", func() (bool, string) { return len(one.wrote(since)) > 5, "" })
 			change(t, e)

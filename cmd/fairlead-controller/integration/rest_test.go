@@ -101,7 +101,7 @@ func childResources() []string {
 // started waits until the caches are filled, so that what the start costs is not counted.
 func (e *env) started() {
 	e.Helper()
-	e.eventually("the caches are filled", func() (bool, string) { return e.log.find("Caches are filled") != "", e.log.last(3) })
+	e.eventually("the caches are synced", func() (bool, string) { return e.log.find("Caches synced") != "", e.log.last(3) })
 }
 
 // TestRequestsOfANewApplication counts what a new Application costs until it is Ready and at
