@@ -30,7 +30,7 @@ type PodProblems struct {
 	Containers []Container
 }
 
-// Words are a reason and a message of others.
+// ReasonMessage is the reason and message of another component.
 type ReasonMessage struct {
 	Reason, Message string
 }
@@ -48,7 +48,7 @@ type Container struct {
 	Unready *Unready
 }
 
-// Ended is the end of a container.
+// Termination is how a container ended.
 type Termination struct {
 	ExitCode int32
 	Reason   string

@@ -84,7 +84,8 @@ func TestHandleOutcome(t *testing.T) {
 					t.Errorf("logged is %q, want one of level %q", messages, test.level)
 				}
 				if test.comes == never {
-					if pass(time.Hour); c.queue.Len() > 0 {
+					pass(time.Hour)
+					if c.queue.Len() > 0 {
 						t.Error("it comes back")
 					}
 					return

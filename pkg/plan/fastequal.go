@@ -123,7 +123,7 @@ func indexOf(keys []string, item, list jsonValue, start int) int {
 	return -1
 }
 
-// sameKeys tells whether the items are the same one. Of a set, the items are the keys. For a key that is
+// sameKeys reports whether the items are the same one. Of a set, the items are the keys. For a key that is
 // not rendered the schema has a default, so without it the answer is no.
 func sameKeys(keys []string, want, have jsonValue) bool {
 	if len(keys) == 0 {
@@ -139,7 +139,7 @@ func sameKeys(keys []string, want, have jsonValue) bool {
 	return true
 }
 
-// unique tells whether surely no item of a live list has the keys of another one.
+// unique reports whether surely no item of a live list has the keys of another one.
 func unique(keys []string, list jsonValue) bool {
 	seen := make(map[string]bool, list.items())
 	for i := range list.items() {

@@ -17,9 +17,9 @@ import (
 
 // A child that was created by POST belongs to that POST, field by field, until its ownership is converted, which costs a
 // read and a write. An apply needs that only to take a field away: what it renders, it owns as well. Whether it renders
-// everything that the POST did is seen by the shape.
+// everything that the POST did shows in the field set.
 
-// Shape is a hash over which fields are rendered: their names, and of list items the keys, as field ownership has them.
+// FieldSetHash is a hash over which fields are rendered: their names, and of list items the keys, as field ownership has them.
 // Values are not in it. "" is that of a kind without a schema.
 func (d Differ) FieldSetHash(desired child.Desired) string {
 	return d.read().schemas.hashFields(desired)

@@ -30,7 +30,7 @@ func resolve(v reflect.Value) jsonValue {
 // entry tells how JSON has the type: its fields, or that it encodes itself, as a Quantity does.
 func (v jsonValue) entry() *value.TypeReflectCacheEntry { return value.TypeReflectEntryOf(v.Type()) }
 
-// isObject tells whether JSON has it in braces.
+// isObject reports whether JSON has it in braces.
 func (v jsonValue) isObject() bool {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -42,7 +42,7 @@ func (v jsonValue) isObject() bool {
 	}
 }
 
-// isList tells whether JSON has it in brackets. It has bytes as a string.
+// isList reports whether JSON has it in brackets. It has bytes as a string.
 func (v jsonValue) isList() bool {
 	return v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8
 }
@@ -98,7 +98,7 @@ func (v jsonValue) items() int {
 
 func (v jsonValue) at(i int) jsonValue { return resolve(v.Index(i)) }
 
-// equals tells whether JSON would have the same for both. Of what cannot be encoded it says no.
+// equals reports whether JSON would have the same for both. Of what cannot be encoded it says no.
 func (v jsonValue) equals(other jsonValue) bool {
 	switch {
 	case !v.IsValid() || !other.IsValid():
@@ -123,7 +123,7 @@ func (v jsonValue) equals(other jsonValue) bool {
 	}
 }
 
-// isOpaque tells whether it fails to encode itself.
+// isOpaque reports whether it fails to encode itself.
 func (v jsonValue) isOpaque() bool {
 	if !v.IsValid() || !v.entry().CanConvertToUnstructured() {
 		return false

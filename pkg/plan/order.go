@@ -49,7 +49,7 @@ func reordered(desired *unstructured.Unstructured, live child.Object) []string {
 	return lists
 }
 
-// sameOrder tells whether those rendered items that are live too stand in the rendered order.
+// sameOrder reports whether those rendered items that are live too stand in the rendered order.
 func sameOrder[T any](rendered []map[string]any, live []T, name func(T) string) bool {
 	positions := make(map[any]int, len(live))
 	for i, l := range slices.Backward(live) {

@@ -63,7 +63,7 @@ func items(set *fieldpath.Set) map[string][]fieldpath.Path {
 	return byList
 }
 
-// isIdentity tells whether the key of an item is who it is, rather than what it does.
+// isIdentity reports whether the key of an item is who it is, rather than what it does.
 func isIdentity(key value.FieldList) bool {
 	return len(key) == 1 && (key[0].Name == "name" || key[0].Name == "uid")
 }

@@ -191,7 +191,7 @@ func (f field) change(t *rapid.T, desired child.Desired) (child.Object, string) 
 	return nil, ""
 }
 
-// isKey tells whether the field is a key of the list item that it is in.
+// isKey reports whether the field is a key of the list item that it is in.
 func (f field) isKey() bool {
 	if len(f.path) < 2 {
 		return false

@@ -47,14 +47,14 @@ func handOverReplicas(snapshot child.Snapshot, steps []Step) {
 	}
 }
 
-// autoscales tells whether there is an autoscaler for which one of the actions is planned.
+// autoscales reports whether there is an autoscaler for which one of the actions is planned.
 func autoscales(steps []Step, actions ...Action) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
 		return s.Ref.Kind == child.HorizontalPodAutoscaler && slices.Contains(actions, s.Action)
 	})
 }
 
-// switchesOn tells whether autoscaling begins. Putting an autoscaler back that others deleted is
+// switchesOn reports whether autoscaling begins. Putting an autoscaler back that others deleted is
 // not that: somebody may have scaled the Deployment to 0 for the night.
 func switchesOn(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {

@@ -5,7 +5,7 @@ package revision
 
 import v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 
-// causedByRevision tells whether the pods do not serve because of what their revision is, so that another one
+// causedByRevision reports whether the pods do not serve because of what their revision is, so that another one
 // may. The worst problem decides: a revision that crashes is put back although some of its pods have no
 // node. Whatever is not listed counts as the cluster's.
 func causedByRevision(reason string) bool {

@@ -91,7 +91,7 @@ func newFacts(in Input) (facts, error) {
 	return f, nil
 }
 
-// Choose decides whether the pods are what the spec says, or what they were when they were healthy last.
+// Select decides whether the pods are what the spec says, or what they were when they were healthy last.
 func Select(in Input) (Selection, error) {
 	f, err := newFacts(in)
 	if err != nil {
@@ -119,7 +119,7 @@ func Select(in Input) (Selection, error) {
 	}, nil
 }
 
-// failed tells whether what the spec asks for was tried and has failed, and is to be taken back. It is
+// failed reports whether what the spec asks for was tried and has failed, and is to be taken back. It is
 // about this very spec: the Deployment carries the name of its revision, so the failure cannot be that
 // of another one.
 func (f facts) failed() bool {
