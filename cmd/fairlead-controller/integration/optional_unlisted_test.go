@@ -121,7 +121,7 @@ func TestS8UnseenRouteIsNotTaken(t *testing.T) {
 	e.convert(map[string]any{"strategy": "None", "webhook": nil})
 	attacker.eventually("the thief is refused for what it sees", func() (bool, string) {
 		message := describe(attacker.application("thief"))
-		return strings.Contains(message, e.namespace+"/web, whose route serves it"), message
+		return strings.Contains(message, "belongs to Application "+e.namespace+"/web"), message
 	})
 	if hosts := attacker.hosts(); len(hosts) > 0 {
 		t.Errorf("the thief serves %q", hosts)
