@@ -42,7 +42,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &unreachable) || unreachable.URL != f.server.URL {
 		t.Fatalf("the error is %v", err)
 	}
-	f.wantRefused(err, f.server.URL, "connection refused", "the sync alone validates")
+	f.wantRefused(err, f.server.URL, "connection refused", "only the sync validates")
 	if got := f.registered(); len(got) > 0 {
 		t.Errorf("registered are %q", got)
 	}
