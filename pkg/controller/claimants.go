@@ -19,9 +19,9 @@ type claimants struct {
 	enqueue func(key cache.ObjectName, trigger workqueue.Trigger)
 }
 
-// enqueueClaimants queues the Applications that were refused one of the keys, because whoever had them asks for them or
-// serves them no more. All others keep what they have, whoever asks for it: so a tenant that writes wildcards
-// queues nobody. Where nothing is shared, which is nearly always, it is a look into an index for each host name.
+// enqueueClaimants queues the Applications that were refused one of the keys, because their owner asks for them or
+// serves them no more. All others keep what they have, whatever is asked for, so a tenant that writes wildcards
+// queues no one else. Where nothing is shared, which is nearly always, it is one index lookup for each host name.
 //
 // An Application that is being refused at this moment is not missed: its status is not written yet, and the event
 // of that write queues it.

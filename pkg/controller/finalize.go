@@ -62,7 +62,7 @@ func (c *Controller) awaitFinalizers(ctx context.Context, observed observation, 
 	return c.report(ctx, observed, ownership{}, target{}, nil, now)
 }
 
-// setFinalizers replaces the finalizers, if nobody else changed the Application meanwhile.
+// setFinalizers replaces the finalizers, if no other client changed the Application meanwhile.
 func (c *Controller) setFinalizers(ctx context.Context, application *v1.Application, finalizers []string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":             application.UID,

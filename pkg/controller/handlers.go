@@ -86,7 +86,7 @@ func (h *handlers) Served(kind child.Kind, applications []cache.ObjectName) {
 }
 
 // PodChanged queues the Application of a pod that got into trouble, out of it, or into another one. Pods
-// that start and serve wake nobody: what matters of them is counted by the Deployment.
+// that start and serve queue nothing: the Deployment counts what matters of them.
 func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
 	if child.SamePod(before, after) {
 		return
@@ -99,7 +99,7 @@ func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
 }
 
 // ReplicaSetChanged queues the Application of a ReplicaSet that is new, became the current one, or
-// can or cannot make pods. Without its ReplicaSet nobody knows of which revision a pod is.
+// can or cannot create pods. Without its ReplicaSet the revision of a pod is unknown.
 func (h *handlers) ReplicaSetChanged(before, after *child.ReplicaSet, initialList bool) {
 	if child.SameReplicaSet(before, after) {
 		return

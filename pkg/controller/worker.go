@@ -20,7 +20,7 @@ const drainTimeout = 20 * time.Second
 
 // work runs the workers until ctx ends. Then it takes no further key and waits for the syncs that
 // run, at most drainTimeout: they are not cut in the middle of their writes. Only when lease ends
-// they are, since somebody else may write from then on.
+// they are, since another replica may write from then on.
 func (c *Controller) work(ctx, lease context.Context) {
 	logger := klog.FromContext(ctx)
 	taking, stopTaking := context.WithCancel(ctx)

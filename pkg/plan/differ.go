@@ -47,7 +47,7 @@ type Difference struct {
 	// and of lists whose order is another (see order.go).
 	// None means that an apply would change nothing.
 	Fields []string
-	// PrePatch is the strategic merge patch to send before the apply, if somebody changed the keys of
+	// PrePatch is the strategic merge patch to send before the apply, if another writer changed the keys of
 	// list items (see prepatch.go), or set fields that exclude ours (see union.go).
 	PrePatch map[string]any
 }

@@ -55,7 +55,7 @@ func autoscales(steps []Step, actions ...Action) bool {
 }
 
 // switchesOn reports whether autoscaling begins. Putting an autoscaler back that others deleted is
-// not that: somebody may have scaled the Deployment to 0 for the night.
+// not that: a user may have scaled the Deployment to 0 for the night.
 func switchesOn(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
 		return s.Ref.Kind == child.HorizontalPodAutoscaler && s.Action == Create && !s.Drift

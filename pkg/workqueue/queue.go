@@ -31,7 +31,7 @@ type Item struct {
 	Since time.Time
 }
 
-// Observer is told what happens in the queue. Its methods run under the queue's locks: they must not block, nor
+// Observer observes the queue. Its methods run under the queue's locks: they must not block, nor
 // call the queue.
 type Observer interface {
 	// Enqueued: the key is ready, or will be once its running sync has ended. Keys are taken by deadline.
