@@ -23,8 +23,8 @@ import (
 )
 
 // report computes the status, writes it if it changed, records Events of the transitions, and turns what happened into
-// the outcome of the sync. It alone decides when the key comes back without an event: at the first time that a stage
-// asks for.
+// the outcome of the sync. The key comes back without an event at the first time that a stage asks for; syncs that end
+// before they have anything to report return that time themselves.
 func (c *Controller) report(
 	ctx context.Context, observed observation, owned ownership, target target, results []plan.Result, now time.Time,
 ) Outcome {

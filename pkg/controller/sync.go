@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -22,8 +23,8 @@ import (
 // syncHandler brings one Application, its children and its status together. It is level-driven: it acts on what is,
 // not on what happened, so it may be called at any time and any number of times.
 //
-// It reads the clock once, and the caches in observe alone. Every decision is made before the first write: the plan is
-// carried out as it is, and what the writes meet is reported.
+// It reads the clock once. ensureOwnership follows deletionPolicy, which holds even if nothing else may change. Then
+// every decision about children is made before the first write to one: the plan is carried out as it is.
 func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger workqueue.Trigger) Outcome {
 	now := time.Now()
 	observed, err := c.stages.observe(ctx, key, trigger, now)
@@ -93,7 +94,11 @@ var _ stages = (*Controller)(nil)
 
 // render renders the children of the target.
 func (c *Controller) render(_ context.Context, target target) ([]child.Desired, error) {
-	return render.Children(target.Application, target.facts)
+	desired, err := render.Children(target.Application, target.facts)
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	return desired, nil
 }
 
 // plan compares what was rendered with what was observed.
@@ -101,7 +106,7 @@ func (c *Controller) plan(
 	_ context.Context, observed observation, owned ownership, target target, desired []child.Desired, now time.Time,
 ) ([]plan.Step, error) {
 	remembered := c.memory.view(cache.MetaObjectToName(observed.Application), observed.Application.UID, now)
-	return plan.Compute(c.Differ, plan.Input{
+	steps, err := plan.Compute(c.Differ, plan.Input{
 		Snapshot:       observed.Snapshot,
 		Desired:        desired,
 		Kept:           target.keptRevisions(),
@@ -110,6 +115,10 @@ func (c *Controller) plan(
 		ReleaseBackoff: owned.contended,
 		Missing:        target.references.missingMessage(),
 	})
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	return steps, nil
 }
 
 // execute carries the plan out, unless the Application is only observed, and remembers what was repaired.

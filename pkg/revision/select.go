@@ -119,7 +119,7 @@ func Select(in Input) (Selection, error) {
 	}, nil
 }
 
-// failed reports whether what the spec asks for was tried and has failed, and is to be taken back. It is
+// failed reports whether what the spec asks for was tried and has failed, and must be rolled back. It is
 // about this very spec: the Deployment carries the name of its revision, so the failure cannot be that
 // of another one.
 func (f facts) failed() bool {

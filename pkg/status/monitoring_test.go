@@ -40,7 +40,7 @@ func TestMonitoringReady(t *testing.T) {
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: "The cluster does not serve ServiceMonitor."}},
 		{name: "refused", results: []plan.Result{failedWith(monitor(plan.Apply, ""), errOther)},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: something else."}},
-		{name: "somebody else's", results: []plan.Result{monitor(plan.NotOwned, "it belongs to others")},
+		{name: "another owner's", results: []plan.Result{monitor(plan.NotOwned, "it belongs to others")},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It belongs to others."}},
 		{name: "drifted, and only observed", results: []plan.Result{monitor(plan.Apply, "")}, observe: true,
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It differs in what Fairlead sets."}},

@@ -44,7 +44,7 @@ func TestHealthOfRollout(t *testing.T) {
 		// What is said is about the Deployment as it was before.
 		"failed before":   {deployment(func(d *appsv1.Deployment) { timedOut(d); d.Generation++ }), rollout{}},
 		"complete before": {deployment(func(d *appsv1.Deployment) { d.Generation++ }), rollout{}},
-		"somebody else's": {deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "other" }), rollout{}},
+		"another owner's": {deployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "other" }), rollout{}},
 		"with a reason": {
 			with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) }, withPods(1, crashing)),
 			rollout{TimedOut: true, Reason: v1.ReasonCrashLooping, Message: "1 of 3 pods, container web: Exited with code 3 (Error)."},
