@@ -44,7 +44,7 @@ func benchmarkSync(b *testing.B, recorder *debug.Recorder) {
 	c, err := New(Config{
 		Informers: informers, Writer: apply.NewWriter(server.Client(), store), ConsistencyStore: store, Differ: plan.NewDiffer(scheme.Scheme),
 		Applications: server.Fairlead().AppsV1(), Classes: server.Fairlead().AppsV1(), Recorder: events.NewFakeRecorder(1000),
-		Payload: payload.NewReader(server.Kube().CoreV1(), hashKey), Workers: 1, Debug: recorder,
+		Payload: payload.NewReader(server.Kube().CoreV1(), hashKey), Workers: 1, WorkersPerNamespace: 1, Debug: recorder,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -39,8 +39,8 @@ type Config struct {
 	Recorder     events.EventRecorder
 	// Payload reads the content of ConfigMaps and Secrets that Applications refer to.
 	Payload *payload.Reader
-	// Workers is how many syncs run at once.
-	Workers int
+	// Workers is how many syncs run at once, and WorkersPerNamespace how many of them for one namespace.
+	Workers, WorkersPerNamespace int
 	// Facts are what the rendering needs to know about the cluster.
 	Facts render.Facts
 	// Validation are the limits that the platform sets.
@@ -87,6 +87,9 @@ func New(config Config) (*Controller, error) {
 	if config.Workers < 1 {
 		return nil, fmt.Errorf("workers is %d, but at least 1 is needed", config.Workers)
 	}
+	if config.WorkersPerNamespace < 1 {
+		return nil, fmt.Errorf("workersPerNamespace is %d, but at least 1 is needed", config.WorkersPerNamespace)
+	}
 	if config.Metrics == nil {
 		config.Metrics = NewMetrics(metrics.NewKubeRegistry())
 	}
@@ -98,10 +101,10 @@ func New(config Config) (*Controller, error) {
 	}
 	c.stages = c
 	if config.Debug == nil {
-		c.queue = workqueue.New(queueName, nil)
+		c.queue = workqueue.New(queueName, config.WorkersPerNamespace, nil)
 	} else {
 		observed := newObservedQueue(config.Debug)
-		c.queue = workqueue.New(queueName, observed)
+		c.queue = workqueue.New(queueName, config.WorkersPerNamespace, observed)
 		c.instrument(config.Debug, observed)
 	}
 	c.grants = newGrants(config.Informers, c.queue.Add)

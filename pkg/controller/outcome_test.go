@@ -65,7 +65,7 @@ func TestHandleOutcome(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := &Controller{queue: workqueue.New("test", nil)}
+				c := &Controller{queue: workqueue.New("test", 1, nil)}
 				defer c.queue.ShutDown()
 				c.queue.Add(key("web"), workqueue.Trigger{Event: workqueue.Updated})
 				c.queue.Get()

@@ -109,17 +109,18 @@ func (w *world) make() {
 		w.Fatal(err)
 	}
 	w.controller, err = New(Config{
-		Informers:        informers,
-		Writer:           apply.NewWriter(apply.Instrument(w.server.Client(), counts.ObserveWrite, apply.Record), w.store),
-		ConsistencyStore: w.store,
-		Differ:           plan.NewDiffer(scheme.Scheme),
-		Applications:     fairlead.AppsV1(),
-		Classes:          fairlead.AppsV1(),
-		Recorder:         w.recorder,
-		Payload:          payload.NewReader(w.server.Kube().CoreV1(), hashKey),
-		Workers:          max(w.setup.workers, 1),
-		Metrics:          counts,
-		Debug:            w.setup.pipeline,
+		Informers:           informers,
+		Writer:              apply.NewWriter(apply.Instrument(w.server.Client(), counts.ObserveWrite, apply.Record), w.store),
+		ConsistencyStore:    w.store,
+		Differ:              plan.NewDiffer(scheme.Scheme),
+		Applications:        fairlead.AppsV1(),
+		Classes:             fairlead.AppsV1(),
+		Recorder:            w.recorder,
+		Payload:             payload.NewReader(w.server.Kube().CoreV1(), hashKey),
+		Workers:             max(w.setup.workers, 1),
+		WorkersPerNamespace: max(w.setup.workers, 1),
+		Metrics:             counts,
+		Debug:               w.setup.pipeline,
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -19,26 +19,38 @@ import (
 //
 // A priority alone would let urgent keys keep others out for ever. With deadlines, a key that may wait becomes the
 // most urgent one simply by waiting.
+//
+// A namespace may not occupy more than a share of the workers. What it queues beyond that waits, and is not ready in the
+// eyes of client-go's queue, until one of its own syncs ends. So a tenant whose every sync is slow leaves workers to the
+// others.
 type deadlines struct {
 	// mu guards what both the handlers and the queue's lock reach.
 	mu sync.Mutex
 	// triggers are those of keys that are about to be queued, or are processed: Kubernetes' queue calls these dirty.
 	triggers map[cache.ObjectName]Trigger
 	// taken are keys between Pop and popped.
-	taken    map[cache.ObjectName]Waiting
-	heap     deadlineHeap
+	taken map[cache.ObjectName]Waiting
+	// share is how many keys of a namespace may be processed at once.
+	share int
+	// namespaces are those with keys that wait or are processed.
+	namespaces map[string]*namespace
+	// open are the namespaces that have a key waiting, and less than their share of workers.
+	open indexedHeap[*namespace]
+	// ready is how many keys workers may take now.
+	ready    int
 	sequence uint64
 	observer Observer
 }
 
 var _ workqueue.Queue[cache.ObjectName] = (*deadlines)(nil)
 
-func newDeadlines(observer Observer) *deadlines {
+func newDeadlines(share int, observer Observer) *deadlines {
 	return &deadlines{
-		triggers: map[cache.ObjectName]Trigger{},
-		taken:    map[cache.ObjectName]Waiting{},
-		heap:     deadlineHeap{position: map[cache.ObjectName]int{}},
-		observer: observer,
+		triggers:   map[cache.ObjectName]Trigger{},
+		taken:      map[cache.ObjectName]Waiting{},
+		share:      share,
+		namespaces: map[string]*namespace{},
+		observer:   observer,
 	}
 }
 
@@ -53,47 +65,81 @@ func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
 	d.triggers[key] = trigger
 }
 
-// Push is called for a key that is not ready yet.
+// Push is called for a key that does not wait yet.
 func (d *deadlines) Push(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	trigger, now := d.popTrigger(key), time.Now()
 	d.sequence++
 	waiting := Waiting{Key: key, Trigger: trigger, Since: now, Deadline: now.Add(trigger.Event.maxWait()), sequence: d.sequence}
-	heap.Push(&d.heap, waiting)
+	space := d.namespaces[key.Namespace]
+	if space == nil {
+		space = newNamespace()
+		d.namespaces[key.Namespace] = space
+	}
+	space.push(waiting)
+	d.reorder(key.Namespace, space)
 	d.observer.Enqueued(key, trigger, now, waiting.Deadline)
 }
 
-// Touch is called for a key that is ready already: it may have become urgent.
+// Touch is called for a key that waits already: it may have become urgent.
 func (d *deadlines) Touch(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	trigger, now := d.popTrigger(key), time.Now()
 	deadline := now.Add(trigger.Event.maxWait())
 	d.observer.Enqueued(key, trigger, now, deadline)
-	position := d.heap.position[key]
-	waiting := &d.heap.keys[position]
-	waiting.Trigger = waiting.Trigger.merge(trigger)
-	if deadline.Before(waiting.Deadline) {
-		waiting.Deadline = deadline
-		heap.Fix(&d.heap, position)
-	}
+	space := d.namespaces[key.Namespace]
+	space.touch(key, trigger, deadline)
+	d.reorder(key.Namespace, space)
 }
 
-// Len is the number of ready keys.
+// Len is the number of keys that a worker may take. client-go's queue lets its workers sleep while that is 0.
 func (d *deadlines) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.heap.Len()
+	return d.ready
 }
 
 // Pop is never called while Len is 0.
 func (d *deadlines) Pop() cache.ObjectName {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next, _ := heap.Pop(&d.heap).(Waiting)
+	space := d.open[0]
+	next := space.pop()
+	space.processing++
+	d.reorder(next.Key.Namespace, space)
 	d.taken[next.Key] = next
 	return next.Key
+}
+
+// done gives the worker of a key back to the key's namespace. It is called before client-go's Done: if the namespace had
+// used up its share, one of its keys becomes ready. No worker is woken for that key, and none needs to be: the caller of
+// done is about to ask for the next key, and each other ready key has woken a worker when it was added.
+func (d *deadlines) done(key cache.ObjectName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	space := d.namespaces[key.Namespace]
+	space.processing--
+	d.reorder(key.Namespace, space)
+}
+
+// reorder puts a namespace that has changed where it belongs among the others, and forgets one that has no key.
+func (d *deadlines) reorder(name string, space *namespace) {
+	ready := min(len(space.waiting), d.share-space.processing)
+	d.ready += ready - space.ready
+	space.ready = ready
+	switch {
+	case ready > 0 && space.position < 0:
+		heap.Push(&d.open, space)
+	case ready > 0:
+		heap.Fix(&d.open, space.position)
+	case space.position >= 0:
+		heap.Remove(&d.open, space.position)
+	}
+	if len(space.waiting) == 0 && space.processing == 0 {
+		delete(d.namespaces, name)
+	}
 }
 
 // popped returns what is known of the key that Pop returned; once.
@@ -126,7 +172,7 @@ func (d *deadlines) observeDirty(key cache.ObjectName, trigger Trigger) {
 	}
 }
 
-// Waiting is a ready key. The sequence keeps keys of one deadline in order.
+// Waiting is a key that waits for a worker. The sequence keeps keys of one deadline in order.
 type Waiting struct {
 	Key      cache.ObjectName
 	Trigger  Trigger
@@ -135,14 +181,23 @@ type Waiting struct {
 	sequence uint64
 }
 
-// Ready returns the keys that wait for a worker, in the order in which they will be taken.
+// compare orders by deadline.
+func (w Waiting) compare(other Waiting) int {
+	return cmp.Or(w.Deadline.Compare(other.Deadline), cmp.Compare(w.sequence, other.sequence))
+}
+
+// Ready returns the keys that wait for a worker, in the order of their deadlines. Those of a namespace that occupies its
+// share of the workers are taken later than that.
 func (q *Queue) Ready() []Waiting {
 	q.order.mu.Lock()
-	ready := slices.Clone(q.order.heap.keys)
+	var ready []Waiting
+	for _, space := range q.order.namespaces {
+		for _, waiting := range space.waiting {
+			ready = append(ready, waiting.Waiting)
+		}
+	}
 	q.order.mu.Unlock()
-	slices.SortFunc(ready, func(a, b Waiting) int {
-		return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(a.sequence, b.sequence))
-	})
+	slices.SortFunc(ready, Waiting.compare)
 	return ready
 }
 
@@ -152,40 +207,4 @@ func (q *Queue) IsDirty(key cache.ObjectName) bool {
 	defer q.order.mu.Unlock()
 	_, dirty := q.order.triggers[key]
 	return dirty
-}
-
-// deadlineHeap implements heap.Interface and knows where each key is.
-type deadlineHeap struct {
-	keys     []Waiting
-	position map[cache.ObjectName]int
-}
-
-func (h *deadlineHeap) Len() int { return len(h.keys) }
-
-func (h *deadlineHeap) Less(i, j int) bool {
-	if h.keys[i].Deadline.Equal(h.keys[j].Deadline) {
-		return h.keys[i].sequence < h.keys[j].sequence
-	}
-	return h.keys[i].Deadline.Before(h.keys[j].Deadline)
-}
-
-func (h *deadlineHeap) Swap(i, j int) {
-	h.keys[i], h.keys[j] = h.keys[j], h.keys[i]
-	h.position[h.keys[i].Key] = i
-	h.position[h.keys[j].Key] = j
-}
-
-func (h *deadlineHeap) Push(item any) {
-	waiting, _ := item.(Waiting)
-	h.position[waiting.Key] = len(h.keys)
-	h.keys = append(h.keys, waiting)
-}
-
-func (h *deadlineHeap) Pop() any {
-	last := len(h.keys) - 1
-	item := h.keys[last]
-	h.keys[last] = Waiting{}
-	h.keys = h.keys[:last]
-	delete(h.position, item.Key)
-	return item
 }

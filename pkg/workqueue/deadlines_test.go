@@ -50,7 +50,7 @@ func TestNote(t *testing.T) {
 	} {
 		for _, waits := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, waits %t", test.name, waits), func(t *testing.T) {
-				d := newDeadlines(unobserved{})
+				d := newDeadlines(100, unobserved{})
 				for i, event := range test.events {
 					d.note(key("web"), because(event))
 					if waits && i == 0 {
@@ -79,7 +79,7 @@ func TestForceFullSyncIsKept(t *testing.T) {
 	forced := Trigger{Kind: "Secret", Event: Added, ForceFullSync: true}
 	for _, other := range []Event{Listed, Updated, Resynced, Requeued, Retried} {
 		for _, reasons := range [][]Trigger{{forced, because(other)}, {because(other), forced}} {
-			noted, touched := newDeadlines(unobserved{}), newDeadlines(unobserved{})
+			noted, touched := newDeadlines(100, unobserved{}), newDeadlines(100, unobserved{})
 			for i, reason := range reasons {
 				noted.note(key("web"), reason)
 				touched.note(key("web"), reason)
@@ -103,7 +103,7 @@ func TestForceFullSyncIsKept(t *testing.T) {
 // patient does not put it back.
 func TestTouchNeverPutsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeadlines(unobserved{})
+		d := newDeadlines(100, unobserved{})
 		d.note(key("listed"), because(Listed))
 		d.Push(key("listed"))
 		<-time.After(29 * time.Second)
@@ -118,27 +118,58 @@ func TestTouchNeverPutsBack(t *testing.T) {
 	})
 }
 
-// model is the order as a list that is searched.
-type model []Waiting
+// share is that of a namespace in TestOrder.
+const share = 2
 
-func (m model) find(key cache.ObjectName) int {
-	return slices.IndexFunc(m, func(w Waiting) bool { return w.Key == key })
+// model is the order as a list that is searched, and the keys that are processed.
+type model struct {
+	waiting    []Waiting
+	processing []cache.ObjectName
 }
 
-func (m model) first() int {
-	first := 0
-	for i := range m {
-		if m[i].Deadline.Before(m[first].Deadline) || m[i].Deadline.Equal(m[first].Deadline) && m[i].sequence < m[first].sequence {
+func (m *model) find(key cache.ObjectName) int {
+	return slices.IndexFunc(m.waiting, func(w Waiting) bool { return w.Key == key })
+}
+
+// free is how many more keys of a namespace may be processed.
+func (m *model) free(namespace string) int {
+	free := share
+	for _, key := range m.processing {
+		if key.Namespace == namespace {
+			free--
+		}
+	}
+	return free
+}
+
+// first is the position of the key to take next; -1 if there is none.
+func (m *model) first() int {
+	first := -1
+	for i, waiting := range m.waiting {
+		if m.free(waiting.Key.Namespace) > 0 && (first < 0 || waiting.compare(m.waiting[first]) < 0) {
 			first = i
 		}
 	}
 	return first
 }
 
+// ready is how many keys can be taken.
+func (m *model) ready() int {
+	waiting := map[string]int{}
+	for _, w := range m.waiting {
+		waiting[w.Key.Namespace]++
+	}
+	ready := 0
+	for namespace, count := range waiting {
+		ready += min(count, m.free(namespace))
+	}
+	return ready
+}
+
 // operation is what a test does to the queue, after some time.
 type operation struct {
 	after time.Duration
-	pop   bool
+	do    string
 	key   cache.ObjectName
 	event Event
 }
@@ -147,15 +178,16 @@ func operations() *rapid.Generator[[]operation] {
 	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) operation {
 		return operation{
 			after: time.Duration(rapid.IntRange(0, 20).Draw(r, "seconds")) * time.Second,
-			pop:   rapid.IntRange(0, 2).Draw(r, "pop") == 0,
-			key:   key(fmt.Sprint(rapid.IntRange(0, 9).Draw(r, "key"))),
+			do:    rapid.SampledFrom([]string{"add", "add", "take", "done"}).Draw(r, "do"),
+			key: cache.NewObjectName(
+				rapid.SampledFrom([]string{"one", "two"}).Draw(r, "namespace"), fmt.Sprint(rapid.IntRange(0, 4).Draw(r, "name"))),
 			event: rapid.SampledFrom([]Event{Listed, Updated, Resynced, Added}).Draw(r, "event"),
 		}
 	}), 1, 60)
 }
 
-// Whatever is pushed, touched and popped in whatever order, the next key is the one with the
-// earliest deadline, and each key is there once.
+// Whatever is pushed, touched, popped and done in whatever order, the next key is the one with the earliest deadline
+// of a namespace that has not used up its share, and each key is there once.
 func TestOrder(t *testing.T) {
 	fixedseed.Check(t, func(r *rapid.T) {
 		all := operations().Draw(r, "operations")
@@ -169,7 +201,7 @@ func TestOrder(t *testing.T) {
 }
 
 func compareWithModel(operations []operation) (failure string) {
-	d := newDeadlines(unobserved{})
+	d := newDeadlines(share, unobserved{})
 	var m model
 	for i, o := range operations {
 		<-time.After(o.after)
@@ -177,30 +209,63 @@ func compareWithModel(operations []operation) (failure string) {
 		deadline := time.Now().Add(o.event.maxWait())
 		at := m.find(o.key)
 		switch {
-		case o.pop && len(m) > 0:
+		case o.do == "take":
 			want := m.first()
-			got := d.Pop()
-			if trigger := d.popped(got).Trigger; got != m[want].Key || trigger != m[want].Trigger {
-				return fmt.Sprintf("next is %s, want %+v", got, m[want])
+			if want < 0 {
+				continue
 			}
-			m = slices.Delete(m, want, want+1)
+			got := d.Pop()
+			if trigger := d.popped(got).Trigger; got != m.waiting[want].Key || trigger != m.waiting[want].Trigger {
+				return fmt.Sprintf("next is %s, want %+v", got, m.waiting[want])
+			}
+			m.waiting = slices.Delete(m.waiting, want, want+1)
+			m.processing = append(m.processing, got)
+		case o.do == "done":
+			if len(m.processing) == 0 {
+				continue
+			}
+			d.done(m.processing[0])
+			m.processing = m.processing[1:]
+		case slices.Contains(m.processing, o.key): // client-go's queue pushes it once it is done.
 		case at >= 0:
 			d.note(o.key, trigger)
 			d.Touch(o.key)
-			if trigger.outranks(m[at].Trigger) {
-				m[at].Trigger = trigger
+			if trigger.outranks(m.waiting[at].Trigger) {
+				m.waiting[at].Trigger = trigger
 			}
-			if deadline.Before(m[at].Deadline) {
-				m[at].Deadline = deadline
+			if deadline.Before(m.waiting[at].Deadline) {
+				m.waiting[at].Deadline = deadline
 			}
 		default:
 			d.note(o.key, trigger)
 			d.Push(o.key)
-			m = append(m, Waiting{Key: o.key, Trigger: trigger, Deadline: deadline, sequence: uint64(i)})
+			m.waiting = append(m.waiting, Waiting{Key: o.key, Trigger: trigger, Deadline: deadline, sequence: uint64(i)})
 		}
-		if d.Len() != len(m) {
-			return fmt.Sprintf("%d keys wait, want %d", d.Len(), len(m))
+		if d.Len() != m.ready() {
+			return fmt.Sprintf("%d keys are ready, want %d", d.Len(), m.ready())
 		}
+	}
+	return emptied(d, m)
+}
+
+// emptied takes all keys, and reports what the queue remembers then.
+func emptied(d *deadlines, m model) (failure string) {
+	for len(m.waiting)+len(m.processing) > 0 {
+		for _, key := range m.processing {
+			d.done(key)
+		}
+		m.processing = nil
+		for m.first() >= 0 {
+			at := m.first()
+			if got := d.Pop(); got != m.waiting[at].Key {
+				return fmt.Sprintf("next is %s, want %+v", got, m.waiting[at])
+			}
+			m.processing = append(m.processing, m.waiting[at].Key)
+			m.waiting = slices.Delete(m.waiting, at, at+1)
+		}
+	}
+	if len(d.namespaces) > 0 || len(d.open) > 0 || d.ready != 0 {
+		return fmt.Sprintf("namespaces %v, open %v, %d ready, though no key is left", d.namespaces, d.open, d.ready)
 	}
 	return ""
 }

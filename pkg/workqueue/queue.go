@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package workqueue is client-go's work queue with an order and with reasons. Each key waits at most once and is
-// never processed twice at a time. Keys are taken by deadline, see deadlines.go, and a worker learns why its key was
-// queued. The package knows nothing of what the keys stand for.
+// never processed twice at a time. Keys are taken by deadline, and no namespace gets all workers, see deadlines.go. A
+// worker learns why its key was queued. The package knows nothing of what the keys stand for.
 package workqueue
 
 import (
@@ -52,12 +52,13 @@ type Queue struct {
 	observer Observer
 }
 
-// New makes a Queue. The name is that of its metrics. A nil observer is none.
-func New(name string, observer Observer) *Queue {
+// New makes a Queue. The name is that of its metrics. At most share keys of a namespace are processed at once. A nil
+// observer is none.
+func New(name string, share int, observer Observer) *Queue {
 	if observer == nil {
 		observer = unobserved{}
 	}
-	order := newDeadlines(observer)
+	order := newDeadlines(share, observer)
 	return &Queue{
 		order: order,
 		queue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{
@@ -117,10 +118,14 @@ func (q *Queue) Get() (item Item, shutdown bool) {
 	return q.order.popped(key), false
 }
 
-// Done says that the key is processed. If it was queued meanwhile, it is ready again.
-func (q *Queue) Done(key cache.ObjectName) { q.queue.Done(key) }
+// Done says that the key is processed. If it was queued meanwhile, it waits again. The caller must call Get next, or
+// have shut the queue down: Done may have made another key ready, and wakes no other worker for it.
+func (q *Queue) Done(key cache.ObjectName) {
+	q.order.done(key)
+	q.queue.Done(key)
+}
 
-// Len is the number of keys that are ready.
+// Len is the number of keys that workers may take now. Keys of a namespace that has its share of workers do not count.
 func (q *Queue) Len() int { return q.queue.Len() }
 
 // ShutDown lets workers take the rest of the keys, and no more.

@@ -16,7 +16,7 @@ import (
 func inQueue(t *testing.T, test func(t *testing.T, q *Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		q := New("test", nil)
+		q := New("test", 100_000, nil)
 		defer q.ShutDown()
 		test(t, q)
 	})

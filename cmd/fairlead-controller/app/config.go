@@ -31,12 +31,13 @@ const reachTimeout = 10 * time.Second
 
 // Config is what the flags mean. Complete it before Run.
 type Config struct {
-	Client       *rest.Config
-	Namespaces   []string
-	Workers      int
-	ResyncPeriod time.Duration
-	Facts        render.Facts
-	Validation   validation.Options
+	Client     *rest.Config
+	Namespaces []string
+	// Workers is how many syncs run at once, and WorkersPerNamespace how many of them for one namespace.
+	Workers, WorkersPerNamespace int
+	ResyncPeriod                 time.Duration
+	Facts                        render.Facts
+	Validation                   validation.Options
 	// Classes enables ApplicationClasses; RequireClass refuses Applications without one.
 	Classes, RequireClass bool
 	// HashKeySecret has the key for the hashes of Secrets.
@@ -70,11 +71,12 @@ func (o *Options) Config() (*Config, error) {
 	// No limit in the client: the API server knows its load, and applies API Priority and Fairness.
 	client.QPS = -1
 	config := &Config{
-		Client:       client,
-		Namespaces:   o.Namespaces,
-		Workers:      o.Workers,
-		ResyncPeriod: o.ResyncPeriod,
-		Facts:        render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces, MonitoringNamespaces: o.MonitoringNamespaces},
+		Client:              client,
+		Namespaces:          o.Namespaces,
+		Workers:             o.Workers,
+		WorkersPerNamespace: o.WorkersPerNamespace,
+		ResyncPeriod:        o.ResyncPeriod,
+		Facts:               render.Facts{RouteControllerNamespaces: o.RouteControllerNamespaces, MonitoringNamespaces: o.MonitoringNamespaces},
 		Validation: validation.Options{
 			SecurityProfile:        podsecurity.Level(o.SecurityProfile),
 			ForeignServiceAccounts: o.AllowUnreviewedServiceAccounts || o.Serving.reviewsRequesters(),

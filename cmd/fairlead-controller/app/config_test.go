@@ -185,7 +185,7 @@ func TestCompression(t *testing.T) {
 func TestConfig(t *testing.T) {
 	outside(t)
 	options := &Options{
-		Kubeconfig: kubeconfig(t, "dev"), Namespaces: []string{"shop"}, Workers: 3, ResyncPeriod: time.Hour,
+		Kubeconfig: kubeconfig(t, "dev"), Namespaces: []string{"shop"}, Workers: 3, WorkersPerNamespace: 2, ResyncPeriod: time.Hour,
 		SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge"},
 	}
 	got, err := options.Config()
@@ -201,7 +201,7 @@ func TestConfig(t *testing.T) {
 	}
 	got.Client = nil
 	want := &Config{
-		Namespaces: []string{"shop"}, Workers: 3, ResyncPeriod: time.Hour,
+		Namespaces: []string{"shop"}, Workers: 3, WorkersPerNamespace: 2, ResyncPeriod: time.Hour,
 		HashKeySecret: cache.ObjectName{Namespace: "fairlead-system", Name: "fairlead-config-hash-key"},
 		Facts:         render.Facts{RouteControllerNamespaces: []string{"edge"}},
 		Validation:    validation.Options{SecurityProfile: "baseline"},
@@ -259,7 +259,7 @@ func complete(ctx context.Context, t *testing.T, server *httptest.Server) (Compl
 	if certificate := server.Certificate(); certificate != nil {
 		client.CAData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 	}
-	return (&Config{Client: client, Workers: 3}).Complete(klog.NewContext(ctx, ktesting.NewLogger(t, ktesting.NewConfig())))
+	return (&Config{Client: client, Workers: 3, WorkersPerNamespace: 2}).Complete(klog.NewContext(ctx, ktesting.NewLogger(t, ktesting.NewConfig())))
 }
 
 func TestComplete(t *testing.T) {

@@ -19,12 +19,14 @@ import (
 
 // Options are the flags as the user gave them.
 type Options struct {
-	Kubeconfig      string
-	Context         string
-	Namespaces      []string
-	Workers         int
-	ResyncPeriod    time.Duration
-	SecurityProfile string
+	Kubeconfig string
+	Context    string
+	Namespaces []string
+	Workers    int
+	// WorkersPerNamespace is how many of the workers one namespace may occupy.
+	WorkersPerNamespace int
+	ResyncPeriod        time.Duration
+	SecurityProfile     string
 	// Classes enables ApplicationClasses; RequireClass refuses Applications without one.
 	Classes, RequireClass bool
 	// AllowUnreviewedServiceAccounts is for a controller that serves no webhooks to review who names a ServiceAccount.
@@ -44,6 +46,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		Workers:                   16,
+		WorkersPerNamespace:       4,
 		Classes:                   true,
 		SecurityProfile:           string(podsecurity.LevelRestricted),
 		RouteControllerNamespaces: []string{"ingress-nginx", "traefik"},
@@ -65,6 +68,7 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 
 	controller := sections.FlagSet("controller")
 	controller.IntVar(&o.Workers, "workers", o.Workers, "Number of Applications synced in parallel.")
+	controller.IntVar(&o.WorkersPerNamespace, "workers-per-namespace", o.WorkersPerNamespace, "Number of Applications of one namespace synced in parallel, so that one tenant does not occupy all workers. With the value of --workers, it may.")
 	controller.StringVar(&o.ConfigHashKeySecret, "config-hash-key-secret", o.ConfigHashKeySecret, "Namespace/name of the Secret with the key for the hashes of Secret contents. The controller creates it on first use. Default: "+hashKeySecretName+" in the controller's namespace, or in "+defaultNamespace+" outside of a cluster.")
 	controller.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod, "Interval at which every Application is synced although nothing changed, e.g. 10h; 0 disables it. Drift repair does not need it.")
 
@@ -89,6 +93,9 @@ func (o *Options) Validate() error {
 	var errs []error
 	if o.Workers < 1 || o.Workers > 1000 {
 		errs = append(errs, fmt.Errorf("--workers is %d, but must be between 1 and 1000", o.Workers))
+	}
+	if o.WorkersPerNamespace < 1 || o.WorkersPerNamespace > 1000 {
+		errs = append(errs, fmt.Errorf("--workers-per-namespace is %d, but must be between 1 and 1000", o.WorkersPerNamespace))
 	}
 	if o.ResyncPeriod < 0 || (o.ResyncPeriod > 0 && o.ResyncPeriod < time.Second) {
 		errs = append(errs, fmt.Errorf("--resync-period is %s, but must be 0 or at least 1s", o.ResyncPeriod))

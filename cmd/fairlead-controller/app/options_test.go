@@ -28,6 +28,7 @@ func TestValidate(t *testing.T) {
 		{"as many workers as allowed", func(o *Options) { o.Workers = 1000 }, ""},
 		{"no workers", func(o *Options) { o.Workers = 0 }, "--workers is 0, but must be between 1 and 1000"},
 		{"too many workers", func(o *Options) { o.Workers = 1001 }, "--workers is 1001, but must be between 1 and 1000"},
+		{"no workers for a namespace", func(o *Options) { o.WorkersPerNamespace = 0 }, "--workers-per-namespace is 0, but must be between 1 and 1000"},
 		{"the shortest resync period", func(o *Options) { o.ResyncPeriod = time.Second }, ""},
 		{"a resync period that is a load", func(o *Options) { o.ResyncPeriod = 999 * time.Millisecond }, "--resync-period is 999ms, but must be 0 or at least 1s"},
 		{"a negative resync period", func(o *Options) { o.ResyncPeriod = -time.Hour }, "--resync-period is -1h0m0s, but must be 0 or at least 1s"},
@@ -106,7 +107,7 @@ func TestFlags(t *testing.T) {
 	}
 	want := map[string][]string{
 		"cluster":    {"context", "kubeconfig", "namespace"},
-		"controller": {"config-hash-key-secret", "resync-period", "workers"},
+		"controller": {"config-hash-key-secret", "resync-period", "workers", "workers-per-namespace"},
 		"platform":   {"allow-unreviewed-service-accounts", "classes", "monitoring-namespaces", "require-class", "route-controller-namespaces", "security-profile"},
 		"leader election": {
 			"leader-elect", "leader-elect-lease-duration", "leader-elect-lease-name", "leader-elect-namespace",
@@ -126,7 +127,7 @@ func TestFlags(t *testing.T) {
 
 	err := flags.Parse([]string{
 		"--kubeconfig=/config", "--context=dev", "--namespace=shop", "--namespace=team-a",
-		"--workers=3", "--resync-period=10h", "--security-profile=baseline", "--allow-unreviewed-service-accounts", "--require-class", "--classes", "--route-controller-namespaces=edge,gateway", "--monitoring-namespaces=observe",
+		"--workers=3", "--workers-per-namespace=2", "--resync-period=10h", "--security-profile=baseline", "--allow-unreviewed-service-accounts", "--require-class", "--classes", "--route-controller-namespaces=edge,gateway", "--monitoring-namespaces=observe",
 		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
 		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--debug-bind-address=127.0.0.1:4", "--debug-pipeline", "--webhook-bind-address=:3",
@@ -142,7 +143,7 @@ func TestFlags(t *testing.T) {
 	options.Logging = nil
 	parsed := &Options{
 		Kubeconfig: "/config", Context: "dev", Namespaces: []string{"shop", "team-a"},
-		Workers: 3, ResyncPeriod: 10 * time.Hour, SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge", "gateway"},
+		Workers: 3, WorkersPerNamespace: 2, ResyncPeriod: 10 * time.Hour, SecurityProfile: "baseline", RouteControllerNamespaces: []string{"edge", "gateway"},
 		AllowUnreviewedServiceAccounts: true, Classes: true, RequireClass: true, MonitoringNamespaces: []string{"observe"},
 		ConfigHashKeySecret: "ops/key", OperatorNamespace: "fairlead",
 		LeaderElection: LeaderElectionOptions{

@@ -95,20 +95,21 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	differ := plan.NewDiffer(scheme.Scheme)
 	go differ.Warm()
 	loop, err := controller.New(controller.Config{
-		Informers:        informers,
-		Writer:           apply.NewWriter(apply.Instrument(writeClients.children, counts.ObserveWrite, apply.Record), consistencyStore),
-		ConsistencyStore: consistencyStore,
-		Differ:           differ,
-		Applications:     writeClients.fairlead.AppsV1(),
-		Classes:          writeClients.fairlead.AppsV1(),
-		Recorder:         broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
-		Payload:          payload.NewReader(writeClients.kube.CoreV1(), config.HashKeySecret),
-		Workers:          config.Workers,
-		Facts:            config.Facts,
-		Validation:       config.Validation,
-		RequireClass:     config.RequireClass,
-		Metrics:          counts,
-		Debug:            recorder,
+		Informers:           informers,
+		Writer:              apply.NewWriter(apply.Instrument(writeClients.children, counts.ObserveWrite, apply.Record), consistencyStore),
+		ConsistencyStore:    consistencyStore,
+		Differ:              differ,
+		Applications:        writeClients.fairlead.AppsV1(),
+		Classes:             writeClients.fairlead.AppsV1(),
+		Recorder:            broadcaster.NewRecorder(fairleadscheme.Scheme, controllerName),
+		Payload:             payload.NewReader(writeClients.kube.CoreV1(), config.HashKeySecret),
+		Workers:             config.Workers,
+		WorkersPerNamespace: config.WorkersPerNamespace,
+		Facts:               config.Facts,
+		Validation:          config.Validation,
+		RequireClass:        config.RequireClass,
+		Metrics:             counts,
+		Debug:               recorder,
 	})
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)

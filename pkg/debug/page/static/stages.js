@@ -46,7 +46,7 @@ export const stages = [
     id: "queue", title: "Queue", unit: "keys queued", depth: "ready",
     text: [
       "A key is queued at most once, however many events ask for it, and no two workers have it at the same time. A key that is added while a worker has it is dirty and runs again afterwards.",
-      "The key with the earliest deadline goes first. A change is due at once; an object that was merely listed may wait for 30 seconds. A failed key comes back after 50 ms, then after twice that, up to 30 s. No key is ever dropped.",
+      "The key with the earliest deadline goes first. A change is due at once; an object that was merely listed may wait for 30 seconds. Keys of one namespace get a share of the workers and no more. A failed key comes back after 50 ms, then after twice that, up to 30 s. No key is ever dropped.",
     ],
     code: [["pkg/workqueue/queue.go", "the work queue, and how long failures back off"], ["pkg/workqueue/deadlines.go", "the order in it"], ["docs/informers/08-workqueue/README.md", "explains it, with a lab"]],
     library: `${kubernetes}/util/workqueue/queue.go`,
