@@ -121,6 +121,7 @@ func New(config Config) (*Handler, error) {
 	h.mux.Handle("POST "+MutatePath, h.serve(Mutating, h.mutate))
 	h.mux.Handle("POST "+ValidatePath, h.serve(Validating, h.validate))
 	h.mux.Handle("POST "+ValidateClassPath, h.serve(Validating, h.validateClass))
+	h.mux.Handle("POST "+ValidateScalePath, h.serve(Validating, h.validateScale))
 	return h, nil
 }
 

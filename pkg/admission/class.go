@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/class"
@@ -20,6 +21,8 @@ type Classes interface {
 	Classes() ([]*v1.ApplicationClass, error)
 	// OfClass returns the Applications that name the class; for "" those that name none.
 	OfClass(name string) ([]*v1.Application, error)
+	// Application returns a stored Application, if it is cached.
+	Application(name cache.ObjectName) (*v1.Application, bool, error)
 	// NamespaceLabels returns the labels of a namespace, if they are known without asking the API server.
 	NamespaceLabels(name string) (labels map[string]string, found bool)
 }

@@ -5,6 +5,7 @@ package admission
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -36,6 +38,14 @@ func (c *inClasses) OfClass(name string) ([]*v1.Application, error) {
 		}
 	}
 	return found, nil
+}
+
+func (c *inClasses) Application(name cache.ObjectName) (*v1.Application, bool, error) {
+	i := slices.IndexFunc(c.applications, func(a *v1.Application) bool { return cache.MetaObjectToName(a) == name })
+	if i < 0 {
+		return nil, false, nil
+	}
+	return c.applications[i], true, nil
 }
 
 func (c *inClasses) NamespaceLabels(name string) (map[string]string, bool) {

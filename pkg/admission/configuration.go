@@ -42,9 +42,9 @@ type Endpoint struct {
 // Configurations are the two objects that make the API server call the webhooks. This is the one
 // place that says how; the manifests are tested to be equal.
 //
-// Of Applications only these themselves are matched, not their status or scale, and only when they are
-// created or changed: neither a deletion nor the controller ever waits for a webhook. The operator's own
-// namespace is left out, so that whatever happens there cannot depend on the operator.
+// Of Applications only these themselves are matched, when they are created or changed, and their scale when it
+// grows; not their status. Neither a deletion nor the controller ever waits for a webhook. The operator's own
+// namespace is left out, so that nothing there depends on the operator.
 func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration) {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "MutatingWebhookConfiguration"},
@@ -53,7 +53,7 @@ func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*
 			Name:                    MutatingWebhookName,
 			AdmissionReviewVersions: []string{"v1"},
 			ClientConfig:            endpoint.clientConfig(MutatePath),
-			Rules:                   rules(),
+			Rules:                   rules(v1.ApplicationResource, admissionregistrationv1.Create, admissionregistrationv1.Update),
 			FailurePolicy:           new(admissionregistrationv1.Fail),
 			MatchPolicy:             new(admissionregistrationv1.Equivalent),
 			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
@@ -72,7 +72,7 @@ func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*
 			Name:                    ValidatingWebhookName,
 			AdmissionReviewVersions: []string{"v1"},
 			ClientConfig:            endpoint.clientConfig(ValidatePath),
-			Rules:                   rules(),
+			Rules:                   rules(v1.ApplicationResource, admissionregistrationv1.Create, admissionregistrationv1.Update),
 			FailurePolicy:           new(admissionregistrationv1.Fail),
 			MatchPolicy:             new(admissionregistrationv1.Equivalent),
 			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
@@ -80,7 +80,7 @@ func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*
 			NamespaceSelector:       otherNamespaces(operatorNamespace),
 			ObjectSelector:          &metav1.LabelSelector{},
 			MatchConditions:         []admissionregistrationv1.MatchCondition{notDeleted(), changed("spec-or-labels-changed", specChanged+" || "+labelsChanged)},
-		}, classWebhook(endpoint)},
+		}, classWebhook(endpoint), scaleWebhook(endpoint, operatorNamespace)},
 	}
 	return mutating, validating
 }
@@ -97,13 +97,14 @@ func (e Endpoint) clientConfig(path string) admissionregistrationv1.WebhookClien
 	return config
 }
 
-func rules() []admissionregistrationv1.RuleWithOperations {
+// rules match operations on a resource of the namespaces.
+func rules(resource string, operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
-		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+		Operations: operations,
 		Rule: admissionregistrationv1.Rule{
 			APIGroups:   []string{v1.GroupName},
 			APIVersions: []string{v1.SchemeGroupVersion.Version},
-			Resources:   []string{v1.ApplicationResource},
+			Resources:   []string{resource},
 			Scope:       new(admissionregistrationv1.NamespacedScope),
 		},
 	}}

@@ -36,8 +36,8 @@ func TestS15WebhooksCannotBlockOthers(t *testing.T) {
 		all = append(all, webhook{w.Name, w.Rules, w.NamespaceSelector, w.TimeoutSeconds, w.SideEffects})
 	}
 	for _, w := range validating.Webhooks {
-		if w.Name == ValidatingClassWebhookName {
-			continue // It is not about Applications: see TestClassWebhook.
+		if w.Name == ValidatingClassWebhookName || w.Name == ValidatingScaleWebhookName {
+			continue // They are not about Applications: see TestClassWebhook and TestScaleWebhook.
 		}
 		all = append(all, webhook{w.Name, w.Rules, w.NamespaceSelector, w.TimeoutSeconds, w.SideEffects})
 	}

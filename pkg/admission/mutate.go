@@ -40,9 +40,9 @@ func (h *Handler) mutate(ctx context.Context, request *admissionv1.AdmissionRequ
 }
 
 // setDefaults returns the operations that write the defaults of a spec. An update that leaves the spec
-// alone gets none, so that taking off a finalizer rolls nothing out.
+// alone, or turns a switch, gets none: taking off a finalizer rolls nothing out.
 func (h *Handler) setDefaults(ctx context.Context, subject *subject) ([]operation, error) {
-	if !subject.specChanged || len(subject.new.Spec) == 0 {
+	if subject.changed != anything || len(subject.new.Spec) == 0 {
 		return nil, nil
 	}
 	before, err := subject.new.application(h.codec.lenient)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -20,14 +21,14 @@ import (
 	apicodec "fairlead.dev/fairlead/pkg/codec"
 )
 
-// codec decodes reviews and the Applications in them.
+// codec decodes reviews and the objects in them.
 type codec struct {
 	strict, lenient runtime.Decoder
 }
 
 func newCodec() (codec, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, v1.Install} {
+	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, autoscalingv1.AddToScheme, v1.Install} {
 		if err := add(scheme); err != nil {
 			return codec{}, fmt.Errorf("make the scheme of admission: %w", err)
 		}
@@ -96,30 +97,54 @@ func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
 	return application, nil
 }
 
-// sameSpec compares two specs without understanding them.
-func sameSpec(a, b object) bool {
+// extent is how much of the spec a request changes.
+type extent int
+
+const (
+	// nothing: the request is about labels, finalizers and the like.
+	nothing extent = iota
+	// switches: only the fields that stop Fairlead, or let it continue: see switchFields. A user can always
+	// turn them, whatever else is wrong.
+	switches
+	// anything: other fields too, or the Application is new.
+	anything
+)
+
+// switchFields let a user stop rollouts, stop Fairlead altogether, and keep the children.
+var switchFields = []string{"paused", "reconcilePolicy", "deletionPolicy"}
+
+// compareSpecs compares two specs without understanding them.
+func compareSpecs(a, b object) extent {
 	if bytes.Equal(a.Spec, b.Spec) {
-		return true
+		return nothing
 	}
-	var before, after any
-	if utiljson.Unmarshal(a.Spec, &before) != nil || utiljson.Unmarshal(b.Spec, &after) != nil {
-		return false
+	var before, after map[string]any
+	switch {
+	case utiljson.Unmarshal(a.Spec, &before) != nil, utiljson.Unmarshal(b.Spec, &after) != nil:
+		return anything
+	case reflect.DeepEqual(before, after):
+		return nothing
 	}
-	return reflect.DeepEqual(before, after)
+	for _, name := range switchFields {
+		delete(before, name)
+		delete(after, name)
+	}
+	if reflect.DeepEqual(before, after) {
+		return switches
+	}
+	return anything
 }
 
 // subject is what a request is about.
 type subject struct {
 	new object
 	// old is what an update changes; nil for a create.
-	old *object
-	// specChanged is true for a create.
-	specChanged bool
+	old     *object
+	changed extent
 }
 
-// subjectOf returns nil if the request is to be let through without a look: one that is not about the
-// Application itself, or about one that is on its way out. The configurations do not ask for those;
-// another configuration may.
+// subjectOf returns nil for a request that is not about the Application itself, or about one that is being deleted:
+// both are allowed. The configurations do not match such requests, but another configuration may.
 func subjectOf(request *admissionv1.AdmissionRequest) (*subject, error) {
 	concerned := request.Operation == admissionv1.Create || request.Operation == admissionv1.Update
 	if !concerned || request.SubResource != "" {
@@ -143,13 +168,13 @@ func subjectOf(request *admissionv1.AdmissionRequest) (*subject, error) {
 		// An API server never sends that. The answer to another client must not tell about a third namespace.
 		return nil, fmt.Errorf("metadata.namespace is %q and must be the request's namespace, %q", updated.Metadata.Namespace, request.Namespace)
 	}
-	s := &subject{new: updated, specChanged: true}
+	s := &subject{new: updated, changed: anything}
 	if request.Operation == admissionv1.Update {
 		old, err := parse(request.OldObject)
 		if err != nil {
 			return nil, fmt.Errorf("oldObject: %w", err)
 		}
-		s.old, s.specChanged = &old, !sameSpec(old, updated)
+		s.old, s.changed = &old, compareSpecs(old, updated)
 	}
 	return s, nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
 // input is what every rule may look at.
@@ -36,7 +37,7 @@ type rule func(context.Context, input, *verdict) error
 
 // validate refuses what cannot work or is not allowed. What was stored before is never held against
 // an update that leaves it alone: an Application that a newer rule calls invalid can still get a label,
-// lose a finalizer, and go.
+// lose a finalizer, be stopped, and go.
 func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	subject, err := subjectOf(request)
 	if err != nil {
@@ -53,8 +54,10 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	}
 	rules := []rule{reservedLabels}
 	switch {
-	case !subject.specChanged:
-		rules = append(rules, h.unchangedSpec)
+	case subject.changed == nothing:
+		rules = append(rules, h.storedErrors)
+	case subject.changed == switches:
+		rules = append(rules, h.storedErrors, h.serviceAccount)
 	case in.new.FindExcess() != nil:
 		rules = append(rules, h.spec) // It says so. The other rules would pay for what is too much.
 	default:
@@ -77,7 +80,7 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 // undecodable answers a spec that this version does not understand.
 func (h *Handler) undecodable(subject *subject, err error) *admissionv1.AdmissionResponse {
 	message := fmt.Sprintf("decode the spec: %v", err)
-	if !subject.specChanged {
+	if subject.changed == nothing {
 		return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"the spec is not understood, as before: " + message}}
 	}
 	status := apierrors.NewBadRequest(message).ErrStatus
@@ -110,22 +113,51 @@ func reservedLabels(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
-// spec applies the rules that the sync applies too.
+// spec applies the rules that the sync applies too. What exceeds a limit of the class already does not refuse an update
+// that is about something else: the platform may have tightened the class since.
 func (h *Handler) spec(ctx context.Context, in input, found *verdict) error {
 	errs, err := h.config.Validate(ctx, in.new)
-	found.errs = append(found.errs, errs...)
+	if err != nil || len(errs) == 0 {
+		return err
+	}
+	added, kept, err := h.splitExcess(ctx, errs, in.old)
+	if len(added) > 0 {
+		found.errs = append(found.errs, added...)
+	} else {
+		found.warnings = append(found.warnings, notApplied(kept)...)
+	}
 	return err
 }
 
-// unchangedSpec only says what is wrong: the update is about something else.
-func (h *Handler) unchangedSpec(ctx context.Context, in input, found *verdict) error {
-	errs, err := h.config.Validate(ctx, in.new)
-	if len(errs) > 0 {
-		more := ""
-		if len(errs) > 1 {
-			more = fmt.Sprintf(" (and %d more errors)", len(errs)-1)
-		}
-		found.warnings = append(found.warnings, "the spec was invalid before and is not applied: "+errs[0].Error()+more)
+// splitExcess splits the errors of an update: see validation.SplitExcess. Only an update with errors pays for the
+// second validation.
+func (h *Handler) splitExcess(ctx context.Context, errs field.ErrorList, old *v1.Application) (added, kept field.ErrorList, err error) {
+	if old == nil || !validation.OnlyExceedsClass(errs) {
+		return errs, nil, nil
 	}
+	stored, err := h.config.Validate(ctx, old)
+	if err != nil {
+		return nil, nil, err
+	}
+	added, kept = validation.SplitExcess(errs, stored)
+	return added, kept, nil
+}
+
+// storedErrors only warns of what is wrong: the update does not touch it.
+func (h *Handler) storedErrors(ctx context.Context, in input, found *verdict) error {
+	errs, err := h.config.Validate(ctx, in.new)
+	found.warnings = append(found.warnings, notApplied(errs)...)
 	return err
+}
+
+// notApplied warns that the sync refuses the spec, although the request was accepted.
+func notApplied(errs field.ErrorList) []string {
+	if len(errs) == 0 {
+		return nil
+	}
+	warning := "the spec is stored, but not applied until this is fixed: " + errs[0].Error()
+	if more := len(errs) - 1; more > 0 {
+		warning += fmt.Sprintf(" (and %d more)", more)
+	}
+	return []string{warning}
 }

@@ -48,7 +48,7 @@ func TestValidate(t *testing.T) {
 		{name: "an update to something invalid", updated: application(invalid), old: application(nil), refused: []string{"spec.replicas"}},
 		{name: "the namespace is that of the request", updated: application(func(a *v1.Application) { a.Namespace = "" })},
 
-		{name: "was invalid before, and gets a label", updated: both(invalid, labelled("team")), old: application(invalid), warned: []string{"invalid before", "spec.replicas"}},
+		{name: "was invalid before, and gets a label", updated: both(invalid, labelled("team")), old: application(invalid), warned: []string{"the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: -1"}},
 		{name: "was invalid before, and another field changes", updated: both(invalid, image("web:2")), old: application(invalid), refused: []string{"spec.replicas"}},
 		{name: "on its way out", updated: both(invalid, func(a *v1.Application) { a.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time} }), old: application(nil)},
 		{name: "a subresource", updated: application(invalid), change: func(r *admissionv1.AdmissionRequest) { r.SubResource = "status" }},

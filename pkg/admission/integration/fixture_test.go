@@ -49,6 +49,7 @@ type fixture struct {
 	kube      kubernetes.Interface
 	server    *httptest.Server
 	registrar *admission.Registrar
+	caches    *informer.Informers
 }
 
 // serve starts the webhooks; nothing asks them yet.
@@ -57,9 +58,10 @@ func serve(t *testing.T) *fixture {
 	cp := shared.Get(t)
 	cp.InstallCRDs(t, crds)
 	f := &fixture{T: t, cp: cp, namespace: cp.Namespace(t), kube: kubernetes.NewForConfigOrDie(cp.Config())}
-	informers := f.informers()
+	f.caches = f.informers()
 	handler, err := admission.New(admission.Config{
-		Routes:       informers,
+		Classes:      f.caches,
+		Routes:       f.caches,
 		ReviewAccess: admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
 	})
@@ -95,6 +97,11 @@ func (f *fixture) informers() *informer.Informers {
 	if err != nil {
 		f.Fatal(err)
 	}
+	classes, err := informers.HandleClasses(cache.TypedResourceEventHandlerFuncs[*v1.ApplicationClass]{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	synced = append(synced, classes...)
 	ctx, stop := context.WithCancel(context.WithoutCancel(f.Context()))
 	f.Cleanup(func() { stop(); informers.Shutdown() })
 	informers.Start(ctx)

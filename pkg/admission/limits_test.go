@@ -1,0 +1,163 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+const (
+	atMostFour = `Invalid value: 9: ApplicationClass "standard" allows at most 4`
+	overLimit  = "the spec is stored, but not applied until this is fixed: spec.replicas: " + atMostFour
+)
+
+// withLimit is a handler whose class allows four replicas, and has the Application.
+func withLimit(t *testing.T, stored *v1.Application) *Handler {
+	t.Helper()
+	limited := applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
+		s.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(4))}
+	})
+	return (&inClasses{classes: []*v1.ApplicationClass{limited}, applications: []*v1.Application{stored}}).handler(t)
+}
+
+func inStandard(changes ...func(*v1.Application)) *v1.Application {
+	return application(func(a *v1.Application) {
+		a.Spec.ClassName = "standard"
+		for _, change := range changes {
+			change(a)
+		}
+	})
+}
+
+func replicas(n int32) func(*v1.Application) {
+	return func(a *v1.Application) { a.Spec.Replicas = &n }
+}
+
+// An Application that exceeds a limit can be edited, as long as it does not exceed it further. It can always be
+// stopped, even if it is invalid for other reasons.
+func TestUpdateOverALimit(t *testing.T) {
+	relative := func(a *v1.Application) { a.Spec.WorkingDir = "relative" }
+	for _, test := range []struct {
+		name    string
+		old     *v1.Application
+		change  func(*v1.Application)
+		refused string
+		warned  []string
+	}{
+		{name: "up to the limit", old: inStandard(), change: replicas(4)},
+		{name: "over the limit", old: inStandard(), change: replicas(9), refused: "spec.replicas: " + atMostFour},
+		{name: "another image", old: inStandard(replicas(9)), change: image("web:2"), warned: []string{overLimit}},
+		{name: "below it again", old: inStandard(replicas(9)), change: replicas(2)},
+		{name: "further over it", old: inStandard(replicas(8)), change: replicas(9), refused: "spec.replicas: " + atMostFour},
+		{name: "paused", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.Paused = new(true) }, warned: []string{overLimit}},
+		{name: "suspended", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }, warned: []string{overLimit}},
+		{name: "orphaned", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.DeletionPolicy = v1.DeletionOrphan }, warned: []string{overLimit}},
+		{
+			name: "invalid, and suspended", old: inStandard(relative), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
+			warned: []string{`the spec is stored, but not applied until this is fixed: spec.workingDir: Invalid value: "relative": must be an absolute path without control characters`},
+		},
+		{
+			name: "invalid, suspended and edited", old: inStandard(relative), change: func(a *v1.Application) {
+				a.Spec.ReconcilePolicy = v1.ReconcileSuspend
+				a.Spec.Image = "web:2"
+			}, refused: `spec.workingDir: Invalid value: "relative"`,
+		},
+		{
+			name: "of no class that may be used, and suspended", old: application(inClass("missing")), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			updated := test.old.DeepCopy()
+			test.change(updated)
+			response := ask(t, withLimit(t, test.old), ValidatePath, review(t, updated, test.old))
+			if response.Allowed != (test.refused == "") {
+				t.Errorf("allowed is %t: %s", response.Allowed, messageOf(response))
+			}
+			contains(t, messageOf(response), []string{test.refused})
+			if diff := cmp.Diff(test.warned, response.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A switch that is turned must not bring in defaults that the user did not ask for.
+func TestSwitchStoresNoDefaults(t *testing.T) {
+	handler := (&inClasses{classes: []*v1.ApplicationClass{applicationClass("standard", true, nil)}}).handler(t)
+	suspended := application(func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend })
+	if response := ask(t, handler, MutatePath, review(t, suspended, application(nil))); response.Patch != nil {
+		t.Errorf("the patch is %s", response.Patch)
+	}
+}
+
+// The one who turns a switch may start pods too, by continuing what was suspended.
+func TestSwitchNeedsTheServiceAccount(t *testing.T) {
+	suspended := application(func(a *v1.Application) {
+		withAccount("powerful")(a)
+		a.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	})
+	response := ask(t, new(cluster).handler(t), ValidatePath, review(t, application(withAccount("powerful")), suspended))
+	contains(t, messageOf(response), []string{`user "jane" must be allowed to impersonate ServiceAccount "powerful"`})
+}
+
+func scaleReview(t *testing.T, from, to int32) *admissionv1.AdmissionReview {
+	t.Helper()
+	scale := func(replicas int32) *autoscalingv1.Scale {
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+		scale.SetGroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
+		scale.Namespace, scale.Name = "shop", "web"
+		return scale
+	}
+	question := review(t, scale(to), scale(from))
+	question.Request.Kind.Group, question.Request.Kind.Kind = autoscalingv1.GroupName, "Scale"
+	question.Request.SubResource = "scale"
+	return question
+}
+
+func TestScale(t *testing.T) {
+	other := application(func(a *v1.Application) { a.Name = "other" })
+	for _, test := range []struct {
+		name     string
+		stored   *v1.Application
+		from, to int32
+		refused  string
+	}{
+		{name: "up to the limit", stored: inStandard(), from: 1, to: 4},
+		{name: "over the limit", stored: inStandard(), from: 1, to: 9, refused: `Application.apps.fairlead.dev "web" is invalid: spec.replicas: ` + atMostFour},
+		{name: "over it already, and less", stored: inStandard(), from: 10, to: 9},
+		{name: "without a class", stored: application(nil), from: 1, to: 9},
+		{name: "of a missing class", stored: application(inClass("missing")), from: 1, to: 9},
+		{name: "not cached", stored: other, from: 1, to: 9},
+		{name: "invalid for another reason", stored: inStandard(func(a *v1.Application) { a.Spec.WorkingDir = "relative" }), from: 1, to: 9},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := test.stored.DeepCopy()
+			response := ask(t, withLimit(t, test.stored), ValidateScalePath, scaleReview(t, test.from, test.to))
+			if got := messageOf(response); response.Allowed != (test.refused == "") || got != test.refused {
+				t.Errorf("allowed is %t: %s", response.Allowed, got)
+			}
+			if diff := cmp.Diff(before, test.stored); diff != "" {
+				t.Errorf("the cached Application was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// In an outage of the webhooks an Application can still be scaled up.
+func TestScaleWebhook(t *testing.T) {
+	_, validating := Configurations("any", Endpoint{URL: "https://127.0.0.1:1"}, "fairlead-system")
+	for _, w := range validating.Webhooks {
+		aboutScale := w.Rules[0].Resources[0] == v1.ApplicationResource+"/scale"
+		if aboutScale != (w.Name == ValidatingScaleWebhookName) || aboutScale != (*w.FailurePolicy == admissionregistrationv1.Ignore) {
+			t.Errorf("%s is asked about %q with failure policy %s", w.Name, w.Rules[0].Resources, *w.FailurePolicy)
+		}
+	}
+}
