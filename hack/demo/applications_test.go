@@ -40,9 +40,9 @@ func TestDescribe(t *testing.T) {
 		{"waiting for a person", conflictingApplication("web"), `
 			✘ web          Conflict  1/1 pods
 			    ✘ Ready  ✘ Stalled
-			    Ready: Conflict: Service web: An object of this name exists.
+			    Ready: Conflict: Service web exists and does not belong to the Application.
 			    ✔ Deployment web: Synced
-			    ✘ Service web: Conflict: An object of this name exists.
+			    ✘ Service web: Conflict: Service web exists and does not belong to the Application.
 			`},
 		{"with a problem", application("web",
 			withCondition(v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRollingOut, "1 of 2 pods are available. It crashes."),

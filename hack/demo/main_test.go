@@ -85,9 +85,9 @@ func startingApplication(name string) *v1.Application {
 // conflictingApplication is one that waits for a person.
 func conflictingApplication(name string) *v1.Application {
 	return application(name,
-		withCondition(v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConflict, "Service "+name+": An object of this name exists."),
-		withCondition(v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict, "Service "+name+": An object of this name exists."),
+		withCondition(v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConflict, "Service "+name+" exists and does not belong to the Application."),
+		withCondition(v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict, "Service "+name+" exists and does not belong to the Application."),
 		withChild("Deployment", name, v1.ResourceSynced, ""),
-		withChild("Service", name, v1.ResourceConflict, "An object of this name exists."),
+		withChild("Service", name, v1.ResourceConflict, "Service "+name+" exists and does not belong to the Application."),
 		withPods(1, 1))
 }

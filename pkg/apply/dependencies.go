@@ -21,7 +21,7 @@ func dependsOn(step plan.Step, results []plan.Result) *plan.Step {
 		return &instead
 	}
 	if step.After != nil && !isApplied(results, *step.After) {
-		step.Action, step.Reason = plan.WaitDependency, step.After.String()+", which takes its place, is not there yet"
+		step.Action, step.Reason = plan.WaitDependency, step.After.String()+", which takes its place, does not exist yet"
 		return &step
 	}
 	return nil

@@ -30,7 +30,7 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	result.Instead = &instead
 	switch {
 	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
-		instead.Action, instead.Reason = plan.NotOwned, plan.NotOwnedMessage(object)
+		instead.Action, instead.Reason = plan.NotOwned, plan.NotOwnedMessage(result.Ref, object)
 		return result
 	case object.GetDeletionTimestamp() != nil:
 		instead.Action, instead.Reason = plan.WaitDeletion, "it is being deleted"
@@ -42,7 +42,7 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 		result.Err = fmt.Errorf("create %s: %w", result.Ref, newConflict(result.Ref, errNotCached))
 		return result
 	}
-	instead.Action, instead.Live, instead.Drift, instead.Reason = plan.Apply, object, true, "its labels were removed"
+	instead.Action, instead.Live, instead.Drift, instead.Reason = plan.Apply, object, true, "another client removed its labels"
 	return w.relabel(ctx, owner, result)
 }
 

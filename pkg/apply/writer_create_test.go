@@ -50,7 +50,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		applytest.Put(f.server, child.ConfigMap, bare())
 		before := f.server.Version()
 		result := f.do(f.create(child.ConfigMap, step))
-		if result.Action != plan.NotOwned || result.Reason != plan.NotOwnedMessage(bare()) || result.UID != "" {
+		if result.Action != plan.NotOwned || result.Reason != plan.NotOwnedMessage(result.Ref, bare()) || result.UID != "" {
 			t.Errorf("the result is %s of %q: %s", result.Action, result.UID, result.Reason)
 		}
 		if f.server.Version() != before {
@@ -73,7 +73,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		f.do(f.create(child.ConfigMap, step))
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Labels = nil })
 		result := f.do(f.create(child.ConfigMap, step))
-		if result.Action != plan.Apply || !result.Drift || result.Reason != "its labels were removed" {
+		if result.Action != plan.Apply || !result.Drift || result.Reason != "another client removed its labels" {
 			t.Errorf("the result is %s, drift %t: %s", result.Action, result.Drift, result.Reason)
 		}
 		f.wantStored(child.ConfigMap, "app.kubernetes.io/managed-by: fairlead\napps.fairlead.dev/application: web\n", "metadata", "labels")

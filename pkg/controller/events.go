@@ -33,9 +33,9 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 		case result.Action == plan.Delete && result.Ref.Kind == child.ControllerRevision:
 			// Old history goes with each new revision, which has an Event.
 		case result.Action == plan.Delete:
-			c.recordChildEvent(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted: "+result.Reason)
+			c.recordChildEvent(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted", result.Reason)
 		case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):
-			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired: "+result.Reason)
+			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired", result.Reason)
 		case result.Action == plan.Apply && result.Ref.Kind == child.Deployment:
 			c.recordConfigChange(application, result)
 		}
@@ -43,8 +43,8 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 }
 
 // recordChildEvent records what was done to a child as an Event of the Application.
-func (c *Controller) recordChildEvent(application *v1.Application, ref child.Ref, reason, action, note string) {
-	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s", ref.Kind.Kind+" "+ref.Name+": "+note)
+func (c *Controller) recordChildEvent(application *v1.Application, ref child.Ref, reason, action, done, why string) {
+	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s %s %s: %s.", done, ref.Kind.Kind, ref.Name, why)
 }
 
 // recordConfigChange records that pods are replaced because of what they use.
@@ -59,7 +59,7 @@ func (c *Controller) recordConfigChange(application *v1.Application, result plan
 		changed := slices.Contains(result.Fields, ".spec.template.metadata.annotations."+k.annotation)
 		if changed && live.Spec.Template.Annotations[k.annotation] != "" {
 			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeNormal, v1.EventConfigChanged, actionRollOut, "%s",
-				k.what+" that the pods use have changed; the pods are replaced")
+				k.what+" that the pods use have changed; rolling out pods.")
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (c *Controller) finalize(ctx context.Context, observed observation, now tim
 	if isOrphan(application) {
 		for ref := range ownedChildren(observed.Snapshot) {
 			if ref.Kind.OutlivesApplication() {
-				c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Left behind: deletionPolicy is Orphan")
+				c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Left behind", "deletionPolicy is Orphan")
 			}
 		}
 	}

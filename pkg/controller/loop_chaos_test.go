@@ -177,7 +177,7 @@ func (w *world) children() map[string]any {
 	for _, ref := range w.server.All() {
 		object := applytest.Get[child.Object](w.server, ref.Kind, ref.Namespace, ref.Name)
 		if !child.OwnedBy(object, application) {
-			// Somebody took it away, and then its feature was switched off: it is theirs. If its feature
+			// Somebody took it away, and then the spec no longer asks for it: it is theirs. If its feature
 			// is on, it is missing in the comparison.
 			continue
 		}

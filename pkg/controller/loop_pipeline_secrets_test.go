@@ -50,7 +50,7 @@ func TestS19ViewTellsNoSecrets(t *testing.T) {
 		})
 		applytest.Put(w.server, applytest.Applications, secretive)
 		pass(time.Minute)
-		if failing := w.setup.pipeline.Snapshot().Failing; len(failing) != 1 || !strings.HasPrefix(failing[0].Error, "ServiceAccount shop/web: ") {
+		if failing := w.setup.pipeline.Snapshot().Failing; len(failing) != 1 || !strings.HasPrefix(failing[0].Error, "ServiceAccount web exists ") {
 			t.Errorf("failing is %+v", failing)
 		}
 		w.server.Delete(child.ServiceAccount, namespace, "web")

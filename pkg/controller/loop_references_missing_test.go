@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,10 +34,13 @@ func TestMissingSecret(t *testing.T) {
 			w.Error("there is no Service")
 		}
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
-		w.wantMessage("web", "Secret db does not exist")
+		w.wantMessage("web", "Secret db does not exist; no pod starts without it.")
+		if got, want := w.told(), []string{"Warning ConfigMissing Secret db does not exist; no pod starts without it."}; !slices.Equal(got, want) {
+			w.Errorf("Events %q, want %q", got, want)
+		}
 		applytest.Put(w.server, applytest.Secrets, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db"}})
 		pass(time.Second)
-		w.wantMessage("web", `Secret db has no ["password"]`)
+		w.wantMessage("web", `Secret db has no key "password"; no pod starts without it.`)
 		w.setPasswordOf("db")
 		pass(debounceAfter)
 		if w.deployment("web") == nil || w.hash("web") == "" {
@@ -87,6 +91,11 @@ func TestSecretGoesMissing(t *testing.T) {
 		w.server.Delete(applytest.Secrets, namespace, "db")
 		pass(time.Minute)
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
+		const gone = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
+		w.wantMessage("web", gone)
+		if got, want := w.told(), []string{"Warning ConfigMissing " + gone}; !slices.Equal(got, want) {
+			w.Errorf("Events %q, want %q", got, want)
+		}
 		w.edit("web", func(a *v1.Application) { a.Spec.Replicas = new(int32(3)) })
 		pass(time.Minute)
 		if got := *w.deployment("web").Spec.Replicas; got != 3 {

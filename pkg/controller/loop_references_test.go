@@ -109,8 +109,8 @@ func TestSecretRollsThePodsThatUseIt(t *testing.T) {
 			w.Errorf("%d reads of Secrets, want 3", got)
 		}
 		want := []string{
-			"Normal ConfigChanged Secrets that the pods use have changed; the pods are replaced",
-			"Normal ConfigChanged Secrets that the pods use have changed; the pods are replaced",
+			"Normal ConfigChanged Secrets that the pods use have changed; rolling out pods.",
+			"Normal ConfigChanged Secrets that the pods use have changed; rolling out pods.",
 		}
 		if diff := cmp.Diff(want, w.told()); diff != "" {
 			w.Errorf("Events (-want +got):\n%s", diff)

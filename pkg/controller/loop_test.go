@@ -100,8 +100,8 @@ func TestDrift(t *testing.T) {
 			w.Error("the ServiceAccount did not come back")
 		}
 		want := []string{
-			"Normal DriftRepaired Service web: Repaired: it was changed by others",
-			"Normal DriftRepaired ServiceAccount web: Repaired: it was deleted by others",
+			"Normal DriftRepaired Repaired Service web: another client changed it.",
+			"Normal DriftRepaired Repaired ServiceAccount web: another client deleted it.",
 		}
 		if diff := cmp.Diff(want, w.told()); diff != "" {
 			w.Errorf("Events (-want +got):\n%s", diff)

@@ -112,7 +112,7 @@ func (c *Controller) releaseAll(
 		if live.GetAnnotations()[v1.AnnotationOwnerUID] != "" {
 			c.memory.repaired(application, ref, now)
 		}
-		c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Released: deletionPolicy is Orphan")
+		c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Released", "deletionPolicy is Orphan")
 	}
 	return contended
 }

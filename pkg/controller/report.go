@@ -6,7 +6,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +15,6 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/status"
@@ -83,7 +81,7 @@ func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 	for _, result := range results {
 		switch {
 		case result.Action == plan.NotOwned:
-			blocked = append(blocked, notOwnedError{result.Ref, result.Reason})
+			blocked = append(blocked, notOwnedError(result.Reason))
 		case result.Err == nil:
 		case apierrors.IsConflict(result.Err):
 			conflict = result.Err
@@ -106,12 +104,9 @@ func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 }
 
 // notOwnedError is the error of a child that is not written because the object of its name is not the Application's.
-type notOwnedError struct {
-	ref    child.Ref
-	reason string
-}
+type notOwnedError string
 
-func (e notOwnedError) Error() string { return fmt.Sprintf("%s: %s", e.ref, e.reason) }
+func (e notOwnedError) Error() string { return string(e) }
 
 // SafeMessage is shown in the live view: the error says whose the object is, and quotes nothing of it.
 func (e notOwnedError) SafeMessage() string { return e.Error() }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -102,7 +103,7 @@ func (k kindUsed) rehash(reads []payload.Read, s *configState) {
 		case r.Required && !versions[i].Exists():
 			s.missing = append(s.missing, fmt.Sprintf("%s does not exist", r))
 		case versions[i].Exists() && len(lacking) > 0:
-			s.missing = append(s.missing, fmt.Sprintf("%s has no %q", r, lacking))
+			s.missing = append(s.missing, fmt.Sprintf("%s has no %s", r, quoteKeys(lacking)))
 		}
 	}
 	if len(s.missing) > missing {
@@ -115,4 +116,16 @@ func (k kindUsed) rehash(reads []payload.Read, s *configState) {
 		return
 	}
 	*k.hash = render.ReferenceHash{Hash: hash, Versions: reference.Digest(hash, k.references, versions)}
+}
+
+// quoteKeys names keys of a ConfigMap or Secret.
+func quoteKeys(keys []string) string {
+	quoted := make([]string, len(keys))
+	for i, key := range keys {
+		quoted[i] = strconv.Quote(key)
+	}
+	if len(keys) == 1 {
+		return "key " + quoted[0]
+	}
+	return "keys " + enumerate(quoted, ", ")
 }

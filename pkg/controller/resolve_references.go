@@ -27,8 +27,9 @@ type configState struct {
 	// pending: the caches that know which objects exist are being filled. Their end makes the next
 	// sync; until then nothing can be said about the pods.
 	pending bool
-	// missing are the objects and keys without which no pod starts.
+	// missing are the objects and keys without which no pod starts, and podsRun is true while pods run anyway.
 	missing []string
+	podsRun bool
 	// unwatched are the objects whose changes replace no pods, and unwatchedWhy is why.
 	unwatched    []string
 	unwatchedWhy string
@@ -55,8 +56,9 @@ func (c *Controller) resolveReferences(
 	ctx context.Context, snapshot child.Snapshot, application *v1.Application, now time.Time,
 ) (configState, error) {
 	c.Informers.SetReferences(cache.MetaObjectToName(application), followed(snapshot.Application, application))
-	var s configState
-	for _, k := range kindsUsed(snapshot, application, &s.hashes) {
+	deployment := ownDeployment(snapshot)
+	s := configState{podsRun: deployment != nil && deployment.Status.Replicas > 0}
+	for _, k := range kindsUsed(deployment, application, &s.hashes) {
 		// Whatever keeps a new hash from being computed, the pods stay as they are.
 		*k.hash = k.live
 		if !reference.RollsOut(&application.Spec) {
@@ -98,7 +100,7 @@ func followed(application, runs *v1.Application) []reference.Reference {
 
 // kindsUsed sorts the references by kind, and finds the hashes of the live pods. ConfigMaps that the
 // Application itself carries are not among them: their hash is rendered from the spec.
-func kindsUsed(snapshot child.Snapshot, application *v1.Application, hashes *render.ReferenceHashes) []kindUsed {
+func kindsUsed(deployment *appsv1.Deployment, application *v1.Application, hashes *render.ReferenceHashes) []kindUsed {
 	configMaps := kindUsed{kind: reference.ConfigMap, hash: &hashes.ConfigMaps}
 	secrets := kindUsed{kind: reference.Secret, hash: &hashes.Secrets}
 	for _, r := range reference.FromSpec(&application.Spec) {
@@ -109,13 +111,21 @@ func kindsUsed(snapshot child.Snapshot, application *v1.Application, hashes *ren
 			configMaps.references = append(configMaps.references, r)
 		}
 	}
-	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, application.Name)
-	if deployment != nil && child.OwnedBy(deployment, application) {
+	if deployment != nil {
 		pods := deployment.Spec.Template.Annotations
 		configMaps.live = render.ReferenceHash{Hash: pods[v1.AnnotationConfigMapsHash], Versions: deployment.Annotations[v1.AnnotationConfigMapsVersions]}
 		secrets.live = render.ReferenceHash{Hash: pods[v1.AnnotationSecretsHash], Versions: deployment.Annotations[v1.AnnotationSecretsVersions]}
 	}
 	return slices.DeleteFunc([]kindUsed{configMaps, secrets}, func(k kindUsed) bool { return len(k.references) == 0 })
+}
+
+// ownDeployment is the live Deployment, or nil if there is none or it is not the Application's.
+func ownDeployment(snapshot child.Snapshot) *appsv1.Deployment {
+	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, snapshot.Application.Name)
+	if deployment == nil || !child.OwnedBy(deployment, snapshot.Application) {
+		return nil
+	}
+	return deployment
 }
 
 func (s *configState) markUnwatched(k kindUsed, why string) {
@@ -125,15 +135,19 @@ func (s *configState) markUnwatched(k kindUsed, why string) {
 	s.unwatchedWhy = why
 }
 
-// missingMessage says for people what is missing; "" if nothing is.
+// missingMessage tells users what is missing; "" if nothing is.
 func (s *configState) missingMessage() string {
 	if len(s.missing) == 0 {
 		return ""
 	}
-	return enumerate(s.missing, "; ") + "; pods that run are left as they are, and new ones wait for it"
+	waits := "no pod starts without it"
+	if s.podsRun {
+		waits = "running pods stay as they are, and new ones wait for it"
+	}
+	return enumerate(s.missing, "; ") + "; " + waits
 }
 
-// unwatchedMessage says for people whose changes have no effect; "" if all have.
+// unwatchedMessage tells users whose changes have no effect; "" if all have.
 func (s *configState) unwatchedMessage() string {
 	if len(s.unwatched) == 0 {
 		return ""

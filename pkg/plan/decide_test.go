@@ -39,7 +39,7 @@ func TestDecide(t *testing.T) {
 		{
 			name:   "a child is missing that was there",
 			happen: func(s child.Snapshot) { delete(s.Children, ref(child.Service)) },
-			want:   []string{"Create Service shop/web: it was deleted by others; drift"},
+			want:   []string{"Create Service shop/web: another client deleted it; drift"},
 		},
 		{
 			name: "a child is missing that the status lists without a UID",
@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 			name:   "others keep deleting it",
 			happen: func(s child.Snapshot) { delete(s.Children, ref(child.Service)) },
 			held:   []child.Ref{ref(child.Service)},
-			want:   []string{"Backoff Service shop/web: others keep undoing what Fairlead sets; drift"},
+			want:   []string{"Backoff Service shop/web: another client keeps reverting what Fairlead sets; drift"},
 		},
 		{
 			name:   "the spec changed",
@@ -68,14 +68,14 @@ func TestDecide(t *testing.T) {
 		{
 			name:   "others changed a field",
 			happen: func(s child.Snapshot) { live[*appsv1.Deployment](s, child.Deployment).Spec.Replicas = new(int32(9)) },
-			want:   []string{"Apply Deployment shop/web: it was changed by others; drift; .spec.replicas"},
+			want:   []string{"Apply Deployment shop/web: another client changed it; drift; .spec.replicas"},
 		},
 		{
 			name: "others removed a field",
 			happen: func(s child.Snapshot) {
 				live[*appsv1.Deployment](s, child.Deployment).Spec.Template.Spec.AutomountServiceAccountToken = nil
 			},
-			want: []string{"Apply Deployment shop/web: it was changed by others; drift; .spec.template.spec.automountServiceAccountToken"},
+			want: []string{"Apply Deployment shop/web: another client changed it; drift; .spec.template.spec.automountServiceAccountToken"},
 		},
 		{
 			name:   "others removed the hash, which is like a change of the spec",
@@ -88,7 +88,7 @@ func TestDecide(t *testing.T) {
 			name:   "others keep changing a field",
 			happen: func(s child.Snapshot) { live[*appsv1.Deployment](s, child.Deployment).Spec.Replicas = new(int32(9)) },
 			held:   []child.Ref{ref(child.Deployment)},
-			want:   []string{"Backoff Deployment shop/web: others keep undoing what Fairlead sets; drift; .spec.replicas"},
+			want:   []string{"Backoff Deployment shop/web: another client keeps reverting what Fairlead sets; drift; .spec.replicas"},
 		},
 		{
 			name:   "a contended child gets what the spec says all the same",
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID = nil, "another-uid"
 			},
-			want: []string{"NotOwned Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"},
+			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; delete it, or give the Application another name"},
 		},
 		{
 			name: "an object of somebody has the name",
@@ -123,14 +123,14 @@ func TestDecide(t *testing.T) {
 					{APIVersion: "example.com/v1", Kind: "Shop", Name: "front", UID: "shop-uid", Controller: new(true)},
 				}
 			},
-			want: []string{"NotOwned Service shop/web: an object of this name exists and belongs to Shop front (UID shop-uid)"},
+			want: []string{"NotOwned Service shop/web: Service web exists and belongs to Shop front (UID shop-uid); give the Application another name"},
 		},
 		{
 			name: "an object of an Application of this name that is gone",
 			happen: func(s child.Snapshot) {
 				live[*corev1.Service](s, child.Service).OwnerReferences[0].UID = "an-older-uid"
 			},
-			want: []string{"NotOwned Service shop/web: an object of this name exists and belongs to Application web (UID an-older-uid)"},
+			want: []string{"NotOwned Service shop/web: Service web exists and belongs to Application web (UID an-older-uid); give the Application another name"},
 		},
 		{
 			name: "a foreign object is refused even while it is being deleted",
@@ -138,13 +138,13 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID, service.DeletionTimestamp = nil, "another-uid", &now
 			},
-			want: []string{"NotOwned Service shop/web: an object of this name exists and does not belong to the Application; rename or delete one of the two"},
+			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; delete it, or give the Application another name"},
 		},
 		{
 			name:   "others removed the ownerReference of a child that is known by its UID",
 			happen: func(s child.Snapshot) { live[*corev1.Service](s, child.Service).OwnerReferences = nil },
 			want: []string{
-				"Apply Service shop/web: its ownerReference was removed; drift; " +
+				"Apply Service shop/web: another client removed its ownerReference; drift; " +
 					`.metadata.ownerReferences .metadata.ownerReferences[uid="application-uid"]`,
 			},
 		},
@@ -153,7 +153,7 @@ func TestDecide(t *testing.T) {
 			happen: func(s child.Snapshot) {
 				live[*corev1.Service](s, child.Service).OwnerReferences[0].Controller = nil
 			},
-			want: []string{`Apply Service shop/web: its ownerReference was removed; drift; .metadata.ownerReferences[uid="application-uid"]`},
+			want: []string{`Apply Service shop/web: another client removed its ownerReference; drift; .metadata.ownerReferences[uid="application-uid"]`},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestWhatAStepCarries(t *testing.T) {
 }
 
 func TestNotOwnedMessage(t *testing.T) {
-	const nobodys = "an object of this name exists and does not belong to the Application; rename or delete one of the two"
+	const nobodys = "ConfigMap web-config exists and does not belong to the Application; delete it, or give the Application another name"
 	owner := func(controller *bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "db-uid", Controller: controller}}
 	}
@@ -201,10 +201,10 @@ func TestNotOwnedMessage(t *testing.T) {
 		{"of nobody", nil, nobodys},
 		{"of a mere owner", owner(nil), nobodys},
 		{"of no controller", owner(new(false)), nobodys},
-		{"of a controller", owner(new(true)), "an object of this name exists and belongs to StatefulSet db (UID db-uid)"},
+		{"of a controller", owner(new(true)), "ConfigMap web-config exists and belongs to StatefulSet db (UID db-uid); give the Application another name"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plan.NotOwnedMessage(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
+			if got := plan.NotOwnedMessage(child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

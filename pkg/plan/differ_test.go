@@ -120,21 +120,21 @@ routes: [{name: public, hostnames: [web.example.com]}]
 	}{
 		{"an argument was added", func(s child.Snapshot) {
 			pod(s).Containers[0].Args = append(pod(s).Containers[0].Args, "--c")
-		}, `Apply Deployment shop/web: it was changed by others; drift; .spec.template.spec.containers[name="web"].args`},
+		}, `Apply Deployment shop/web: another client changed it; drift; .spec.template.spec.containers[name="web"].args`},
 		{"a toleration was added", func(s child.Snapshot) {
 			pod(s).Tolerations = append(pod(s).Tolerations, corev1.Toleration{Key: "b"})
-		}, "Apply Deployment shop/web: it was changed by others; drift; .spec.template.spec.tolerations"},
+		}, "Apply Deployment shop/web: another client changed it; drift; .spec.template.spec.tolerations"},
 		{"a label was added to a selector", func(s child.Snapshot) {
 			live[*corev1.Service](s, child.Service).Spec.Selector["a"] = "b"
-		}, "Apply Service shop/web: it was changed by others; drift; .spec.selector"},
+		}, "Apply Service shop/web: another client changed it; drift; .spec.selector"},
 		{"a rule was added to a policy", func(s child.Snapshot) {
 			policy := live[*networkingv1.NetworkPolicy](s, child.NetworkPolicy)
 			policy.Spec.Egress = append(policy.Spec.Egress, networkingv1.NetworkPolicyEgressRule{})
-		}, "Apply NetworkPolicy shop/web: it was changed by others; drift; .spec.egress"},
+		}, "Apply NetworkPolicy shop/web: another client changed it; drift; .spec.egress"},
 		{"a rule was added to an Ingress", func(s child.Snapshot) {
 			ingress := live[*networkingv1.Ingress](s, child.Ingress)
 			ingress.Spec.Rules = append(ingress.Spec.Rules, networkingv1.IngressRule{Host: "evil.example.com"})
-		}, "Apply Ingress shop/web: it was changed by others; drift; .spec.rules"},
+		}, "Apply Ingress shop/web: another client changed it; drift; .spec.rules"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			snapshot := settled(t, application(t, spec))
@@ -151,7 +151,7 @@ func TestQuantities(t *testing.T) {
 	wantSteps(t, compute(t, snapshot))
 	pod(snapshot).Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("200m")
 	wantSteps(t, compute(t, snapshot),
-		`Apply Deployment shop/web: it was changed by others; drift; .spec.template.spec.containers[name="web"].resources.requests.cpu`)
+		`Apply Deployment shop/web: another client changed it; drift; .spec.template.spec.containers[name="web"].resources.requests.cpu`)
 }
 
 // A live object may have what the schema here does not allow: two items of one key. It was

@@ -108,7 +108,7 @@ func TestAutoscalerThatOthersDeleted(t *testing.T) {
 	known(snapshot)
 	live[*appsv1.Deployment](snapshot, child.Deployment).Spec.Replicas = new(int32(0))
 	delete(snapshot.Children, ref(child.HorizontalPodAutoscaler))
-	wantSteps(t, compute(t, snapshot), "Create HorizontalPodAutoscaler shop/web: it was deleted by others; drift")
+	wantSteps(t, compute(t, snapshot), "Create HorizontalPodAutoscaler shop/web: another client deleted it; drift")
 }
 
 // A Deployment that was created for an autoscaler starts from a number of Fairlead's. It is handed

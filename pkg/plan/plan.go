@@ -90,9 +90,9 @@ func leftovers(in Input) []Step {
 		if rendered[ref] || in.Kept[ref] {
 			return
 		}
-		reason := "its feature was switched off"
+		reason := "the spec no longer asks for it"
 		if ref.Kind == child.ControllerRevision {
-			reason = "it is older than what revisionHistoryLimit keeps"
+			reason = "revisionHistoryLimit keeps only newer ones"
 		}
 		step := Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason}
 		if use := useBy(in.Snapshot, ref); use != "" {
@@ -148,7 +148,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 		step.Reason = "it does not exist"
 		if child.KnownUID(in.Snapshot.Application, desired.Ref) != "" {
 			step.Drift = true
-			step.Reason = "it was deleted by others"
+			step.Reason = "another client deleted it"
 		}
 		return backOff(step, in.InBackoff), nil
 	}
@@ -156,7 +156,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	released := child.IsOrphaned(in.Snapshot.Application, desired.Ref, live)
 	if !released && !child.OwnedBy(live, in.Snapshot.Application) {
 		step.Action = NotOwned
-		step.Reason = NotOwnedMessage(live)
+		step.Reason = NotOwnedMessage(desired.Ref, live)
 		return step, nil
 	}
 	if live.GetDeletionTimestamp() != nil {
@@ -188,12 +188,12 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step.Drift = live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash || in.LastApplied[desired.Ref] == desired.Hash
 	switch {
 	case released:
-		step.Reason = "its ownerReference was removed"
+		step.Reason = "another client removed its ownerReference"
 		if in.Snapshot.Application.Spec.DeletionPolicy == v1.DeletionOrphan {
-			step.Reason = "its annotation " + v1.AnnotationOwnerUID + " was removed"
+			step.Reason = "another client removed its annotation " + v1.AnnotationOwnerUID
 		}
 	case step.Drift:
-		step.Reason = "it was changed by others"
+		step.Reason = "another client changed it"
 	default:
 		step.Reason = "the Application changed"
 	}
@@ -201,7 +201,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 }
 
 // contended is why a child in backoff is left alone.
-const contended = "others keep undoing what Fairlead sets"
+const contended = "another client keeps reverting what Fairlead sets"
 
 // backOff turns a repair into a Backoff while another writer keeps reverting the child.
 func backOff(step Step, inBackoff map[child.Ref]bool) Step {
@@ -211,10 +211,11 @@ func backOff(step Step, inBackoff map[child.Ref]bool) Step {
 	return step
 }
 
-// NotOwnedMessage says whose an object is that has the name of a child.
-func NotOwnedMessage(object metav1.Object) string {
+// NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
+func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
+	name := ref.Kind.Kind + " " + ref.Name
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return fmt.Sprintf("an object of this name exists and belongs to %s %s (UID %s)", controller.Kind, controller.Name, controller.UID)
+		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
 	}
-	return "an object of this name exists and does not belong to the Application; rename or delete one of the two"
+	return name + " exists and does not belong to the Application; delete it, or give the Application another name"
 }

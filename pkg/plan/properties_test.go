@@ -110,7 +110,7 @@ func TestAnyChangedFieldIsDrift(t *testing.T) {
 			switch {
 			case s.Ref != desired.Ref && s.Action != plan.Keep:
 				t.Fatalf("%s %v: %s %s", how, field.path, s.Action, s.Ref)
-			case s.Ref == desired.Ref && (s.Action != plan.Apply || !s.Drift || len(s.Fields) == 0 || s.Reason != "it was changed by others"):
+			case s.Ref == desired.Ref && (s.Action != plan.Apply || !s.Drift || len(s.Fields) == 0 || s.Reason != "another client changed it"):
 				t.Fatalf("%s %v: %s, drift %t, %s, %q", how, field.path, s.Action, s.Drift, s.Reason, s.Fields)
 			}
 		}

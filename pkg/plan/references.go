@@ -79,7 +79,7 @@ func (s *Step) startsAutoscaling() bool {
 // WaitOwned returns the step as one that waits until the child of the result, which it refers to, is the
 // Application's.
 func (s Step) WaitOwned(target Result) Step {
-	why := "is not there yet"
+	why := "does not exist yet"
 	if target.Done().Action == NotOwned {
 		why = "does not belong to the Application"
 	}

@@ -88,7 +88,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "Ingress to HTTPRoute", before: byIngress, after: byHTTPRoute,
 			want: []string{
 				"Create HTTPRoute shop/web-redirect: it does not exist", "Create HTTPRoute shop/web: it does not exist",
-				"Delete Ingress shop/web: its feature was switched off",
+				"Delete Ingress shop/web: the spec no longer asks for it",
 			},
 			successors: map[child.Ref]child.Ref{ingress: route},
 		},
@@ -96,7 +96,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "HTTPRoute to Ingress", before: byHTTPRoute, after: byIngress,
 			want: []string{
 				"Create Ingress shop/web: it does not exist",
-				"Delete HTTPRoute shop/web: its feature was switched off", "Delete HTTPRoute shop/web-redirect: its feature was switched off",
+				"Delete HTTPRoute shop/web: the spec no longer asks for it", "Delete HTTPRoute shop/web-redirect: the spec no longer asks for it",
 			},
 			successors: map[child.Ref]child.Ref{route: ingress},
 		},
@@ -104,7 +104,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "the successor is not served", before: byIngress, after: byHTTPRoute, unserved: []child.Kind{child.HTTPRoute},
 			want: []string{
 				"APIUnavailable HTTPRoute shop/web-redirect: the cluster does not serve it", "APIUnavailable HTTPRoute shop/web: the cluster does not serve it",
-				"Delete Ingress shop/web: its feature was switched off",
+				"Delete Ingress shop/web: the spec no longer asks for it",
 			},
 			successors: map[child.Ref]child.Ref{ingress: route}, // So it stays.
 		},
@@ -114,14 +114,14 @@ func TestRouteChangesItsKind(t *testing.T) {
 		},
 		{
 			name: "no route any more: nothing to wait for", before: byIngress, after: small,
-			want: []string{"Delete Ingress shop/web: its feature was switched off"},
+			want: []string{"Delete Ingress shop/web: the spec no longer asks for it"},
 		},
 		{
 			name: "no HTTPRoute any more, and not served", before: byHTTPRoute, after: small, unserved: []child.Kind{child.HTTPRoute},
 		},
 		{
 			name: "monitoring is switched off", before: monitored, after: small,
-			want: []string{"Delete ServiceMonitor shop/web: its feature was switched off"},
+			want: []string{"Delete ServiceMonitor shop/web: the spec no longer asks for it"},
 		},
 		{
 			name: "monitoring is switched off, and not served", before: monitored, after: small, unserved: []child.Kind{child.ServiceMonitor},

@@ -26,7 +26,7 @@ func useBy(snapshot child.Snapshot, ref child.Ref) string {
 		return "the Deployment's pod template still uses it"
 	}
 	if deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
-		return "the Deployment has just changed, and its ReplicaSets are not up to date"
+		return "the Deployment has just changed, and its ReplicaSets are not up to date yet"
 	}
 	for _, replicaSet := range snapshot.ReplicaSets {
 		if (replicaSet.HasPods || isCurrent(replicaSet, deployment)) && replicaSet.References.Has(ref) {

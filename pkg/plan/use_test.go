@@ -56,7 +56,7 @@ func TestWhatPodsUseIsNotDeleted(t *testing.T) {
 	}{
 		{
 			"nothing uses it any more", func(child.Snapshot, *child.ReplicaSet) {},
-			[]string{"Delete ConfigMap shop/web-config: its feature was switched off", "Delete ServiceAccount shop/web: its feature was switched off"},
+			[]string{"Delete ConfigMap shop/web-config: the spec no longer asks for it", "Delete ServiceAccount shop/web: the spec no longer asks for it"},
 		},
 		{
 			"the old pods still run", func(_ child.Snapshot, old *child.ReplicaSet) { old.HasPods = true },
@@ -79,7 +79,7 @@ func TestWhatPodsUseIsNotDeleted(t *testing.T) {
 			func(s child.Snapshot, _ *child.ReplicaSet) {
 				live[*appsv1.Deployment](s, child.Deployment).Generation++
 			},
-			waiting("the Deployment has just changed, and its ReplicaSets are not up to date"),
+			waiting("the Deployment has just changed, and its ReplicaSets are not up to date yet"),
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -114,6 +114,6 @@ func TestWhatNoPodUsesIsDeleted(t *testing.T) {
 	snapshot, old := rolledOut(t)
 	old.HasPods, old.References = true, "web\nother"
 	wantSteps(t, compute(t, snapshot),
-		"Delete ConfigMap shop/web-config: its feature was switched off",
+		"Delete ConfigMap shop/web-config: the spec no longer asks for it",
 		"WaitDependency ServiceAccount shop/web: ReplicaSet web-1 still uses it")
 }

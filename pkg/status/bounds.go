@@ -21,6 +21,8 @@ const (
 
 	// maxMessage is the limit of a condition's message, which is that of an Event.
 	maxMessage = 1024
+	// maxBlocked limits what a condition quotes of a blocked child, so that the children that wait for it are named too.
+	maxBlocked = 512
 	// maxReason is the limit of a reason of another API.
 	maxReason = 128
 	// maxURLs and maxURLBytes limit status.urls: the first ones, as many as fit.

@@ -22,6 +22,8 @@ type pods struct {
 	ref child.Ref
 	// written: this sync created or changed the Deployment, so its status is out of date.
 	written bool
+	// foreign says whose the object with the Deployment's name is, if it is not the Application's; "" if it is.
+	foreign string
 }
 
 func podsOf(in Input) pods {
@@ -31,6 +33,9 @@ func podsOf(in Input) pods {
 		ref:     child.Ref{Kind: child.Deployment, Namespace: application.Namespace, Name: application.Name},
 	}
 	result, ok := in.result(p.ref)
+	if result.Action == plan.NotOwned {
+		p.foreign = text.Sentence(result.Reason)
+	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)
 	if p.written {
 		p.Desired = desiredReplicas(result, p.Desired)
@@ -144,6 +149,9 @@ func count(some, all int32) string {
 
 // mirror copies a condition of the Deployment to the Application.
 func (p pods) mirror(kind appsv1.DeploymentConditionType, absent metav1.ConditionStatus) metav1.Condition {
+	if p.foreign != "" {
+		return metav1.Condition{Status: absent, Reason: v1.ReasonConflict, Message: p.foreign}
+	}
 	if p.Deployment == nil {
 		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "There is no Deployment yet."}
 	}

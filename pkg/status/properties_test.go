@@ -102,7 +102,7 @@ func anyResult(t *rapid.T, kind child.Kind, live child.Object) plan.Result {
 		actions = []plan.Action{plan.NotOwned}
 	}
 	r := result(rapid.SampledFrom(actions).Draw(t, kind.Kind+" action"), kind, "web", live)
-	r.Reason = rapid.SampledFrom([]string{"", "an object of this name exists"}).Draw(t, "why")
+	r.Reason = rapid.SampledFrom([]string{"", "Service web exists"}).Draw(t, "why")
 	r.Drift = rapid.Bool().Draw(t, "drift")
 	r.Fields = rapid.SampledFrom([][]string{nil, {".spec.x"}, {".metadata.labels.x"}}).Draw(t, "fields")
 	if kind == child.Deployment && r.Action == plan.Apply {

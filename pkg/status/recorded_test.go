@@ -28,7 +28,7 @@ func TestRecorded(t *testing.T) {
 		in.Results = append(in.Results, result(plan.Keep, child.Ingress, "web", newIngress("web", true)))
 	}
 	foreign := result(plan.NotOwned, child.Service, "web", newService())
-	foreign.Reason = "an object of this name exists and belongs to Gateway edge (UID 4e1c)"
+	foreign.Reason = "Service web exists and belongs to Gateway edge (UID 4e1c); give the Application another name"
 	differs := result(plan.Apply, child.Service, "web", newService())
 	differs.Fields = []string{".spec.type"}
 	tests := []struct {

@@ -186,39 +186,45 @@ func stalls(reason string) bool {
 // summarizeResults summarizes the children, if one of them keeps the Application from being ready.
 func summarizeResults(children []assessment) (s summary, blocked bool) {
 	for _, worst := range reasonsBySeverity() {
-		message, others := "", 0
-		for _, a := range children {
-			switch {
-			case a.reason != worst:
-			case message == "":
-				message = fmt.Sprintf("%s %s: %s%s", a.Ref.Kind, a.Ref.Name, a.message, waiting(children, a.Ref))
-			default:
-				others++
-			}
+		same := slices.DeleteFunc(slices.Clone(children), func(a assessment) bool { return a.reason != worst })
+		if len(same) > 0 {
+			return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: blockedMessage(same) + waiting(children, same)}, true
 		}
-		if message == "" {
-			continue
-		}
-		// Truncation must not remove the number of the other children.
-		message = text.Truncate(message, maxMessage-40)
-		switch {
-		case others == 1:
-			message += " The same applies to 1 more child."
-		case others > 1:
-			message += fmt.Sprintf(" The same applies to %d more children.", others)
-		}
-		return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: message}, true
 	}
 	return summary{}, false
 }
 
-// waiting is a sentence about the children that wait because they refer to the blocked one; "" if none does.
-func waiting(children []assessment, on child.Ref) string {
+// blockedMessage is a sentence about children that are blocked for the same reason: their number, and the message of the
+// first one.
+func blockedMessage(same []assessment) string {
+	first := same[0]
+	subject := first.Ref.Kind.Kind + " " + first.Ref.Name
+	if others := len(same) - 1; others > 0 {
+		subject += fmt.Sprintf(" and %d more", others)
+	}
+	switch {
+	case first.reason != v1.ReasonConflict:
+		return subject + ": " + text.Truncate(first.message, maxBlocked)
+	case len(same) == 1:
+		return text.Truncate(first.message, maxBlocked)
+	default:
+		return subject + " exist and do not belong to the Application; delete them, or give the Application another name."
+	}
+}
+
+// waiting is a sentence about the children that wait because they refer to a blocked one; "" if none does.
+func waiting(children, blocked []assessment) string {
 	var names []string
-	waits := map[child.Ref]bool{on: true}
+	waits := map[child.Ref]bool{}
+	for _, a := range blocked {
+		waits[a.Ref] = true
+	}
 	for _, a := range children {
 		if a.Action == plan.WaitDependency && slices.ContainsFunc(a.Needs, func(ref child.Ref) bool { return waits[ref] }) {
 			waits[a.Ref] = true
+			if a.Ref.Kind == child.ControllerRevision {
+				continue // It is a record of what runs; no user waits for it.
+			}
 			names = append(names, a.Ref.Kind.Kind+" "+a.Ref.Name)
 		}
 	}

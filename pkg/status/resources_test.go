@@ -54,7 +54,7 @@ func TestResources(t *testing.T) {
 		{"failed", failedWith(live(plan.Apply), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
 		{"created in vain: what was there is remembered", failedWith(missing(plan.Create), errOther), false, is("old-uid", v1.ResourceFailed, "something else.")},
 		{"in a namespace that goes", failedWith(missing(plan.Create), terminating()), false, is("old-uid", v1.ResourcePending, "The namespace is being deleted.")},
-		{"foreign: its UID is never taken for ours", because(live(plan.NotOwned), "an object of this name exists"), false, is("", v1.ResourceConflict, "An object of this name exists.")},
+		{"foreign: its UID is never taken for ours", because(live(plan.NotOwned), "Service web exists"), false, is("", v1.ResourceConflict, "Service web exists.")},
 		{"changed by others again and again", fields(live(plan.Backoff), ".spec.type", ".spec.ports"), false, is(serviceUID, v1.ResourceFailed, "Another writer keeps changing .spec.type, .spec.ports; repair is backing off.")},
 		{"deleted by others again and again", missing(plan.Backoff), false, is("old-uid", v1.ResourceFailed, "Another writer keeps deleting it; repair is backing off.")},
 		{"observed: as rendered", live(plan.Keep), true, is(serviceUID, v1.ResourceSynced, "")},
@@ -85,15 +85,60 @@ func TestResources(t *testing.T) {
 
 func TestSummaryCountsTheOthers(t *testing.T) {
 	denied := apierrors.NewForbidden(services, "web", errors.New(`User "fairlead" cannot `+strings.Repeat("x", 2*maxMessage)+` resource "x"`))
-	for others, want := range map[int]string{0: "", 1: "The same applies to 1 more child.", 3: "The same applies to 3 more children."} {
+	for others, want := range map[int]string{0: "Ingress web: ", 1: "Ingress web and 1 more: ", 3: "Ingress web and 3 more: "} {
 		in := with(func(in *Input, _ *appsv1.Deployment) {
 			for range others + 1 {
 				in.Results = append(in.Results, failedWith(result(plan.Create, child.Ingress, "web", nil), denied))
 			}
 		})
 		message := compute(in, noon).Conditions[0].Message
-		if !strings.HasSuffix(message, want) || len(message) > maxMessage || !strings.HasPrefix(message, "Ingress web: ") {
+		if len(message) > maxMessage || !strings.HasPrefix(message, want) {
 			t.Errorf("%d others: %q", others, message)
+		}
+	}
+}
+
+// Every message about foreign objects names them, and the condition counts them.
+func TestConflictsAreNamed(t *testing.T) {
+	foreign := func(kind child.Kind, name string) plan.Result {
+		service := newService()
+		service.OwnerReferences = controllerRef("Shop", "front", "1")
+		r := result(plan.NotOwned, kind, name, service)
+		r.Reason = plan.NotOwnedMessage(r.Ref, service)
+		return r
+	}
+	waits := result(plan.WaitDependency, child.Ingress, "web", nil)
+	waits.Needs = []child.Ref{ref(child.Service, "web")}
+	one, two := foreign(child.Service, "web"), foreign(child.ConfigMap, "web-config")
+	for _, test := range []struct {
+		results []plan.Result
+		want    string
+		events  []string
+	}{
+		{
+			[]plan.Result{one}, "Service web exists and belongs to Shop front (UID 1); give the Application another name.",
+			[]string{"Service web exists and belongs to Shop front (UID 1); give the Application another name."},
+		},
+		{
+			[]plan.Result{one, two, waits},
+			"Service web and 1 more exist and do not belong to the Application; delete them, or give the Application another name. Waiting for it: Ingress web.",
+			[]string{
+				"Service web exists and belongs to Shop front (UID 1); give the Application another name.",
+				"ConfigMap web-config exists and belongs to Shop front (UID 1); give the Application another name.",
+			},
+		},
+	} {
+		in := with(func(in *Input, _ *appsv1.Deployment) { in.Results = append(in.Results[:1:1], test.results...) })
+		got := compute(in, noon)
+		if got.Conditions[0].Message != test.want {
+			t.Errorf("the message is %q, want %q", got.Conditions[0].Message, test.want)
+		}
+		var events []string
+		for _, transition := range Transitions(newApplication().Status, got) {
+			events = append(events, transition.Message)
+		}
+		if diff := cmp.Diff(test.events, events); diff != "" {
+			t.Errorf("Events (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -55,6 +55,8 @@ func scenarios() []scenario {
 		})
 	}
 	service := func(action plan.Action) plan.Result { return result(action, child.Service, "web", newService()) }
+	foreign := service(plan.NotOwned)
+	foreign.Reason = "Service web exists and belongs to Service chart (UID 1); give the Application another name"
 	forbidden := func(message string) error { return apierrors.NewForbidden(services, "web", errors.New(message)) }
 	const (
 		current    = "Current"
@@ -149,14 +151,10 @@ func scenarios() []scenario {
 			in.Snapshot.Application.DeletionTimestamp = &metav1.Time{Time: noon}
 		}), no, v1.ReasonDeleting, rec, "Terminating", ""},
 
-		{"a foreign object", with(replace(func() plan.Result {
-			r := service(plan.NotOwned)
-			r.Reason = "an object of this name exists and belongs to Service chart (UID 1)"
-			return r
-		}())), no, v1.ReasonConflict, stalled, failed, "Service web: An object of this name exists and belongs to Service chart (UID 1)."},
+		{"a foreign object", with(replace(foreign)), no, v1.ReasonConflict, stalled, failed, "Service web exists and belongs to Service chart (UID 1); give the Application another name."},
 		{"a foreign Deployment", with(func(in *Input, d *appsv1.Deployment) {
 			d.OwnerReferences = nil
-			in.Results[0].Action, in.Results[0].Reason = plan.NotOwned, "an object of this name exists"
+			in.Results[0].Action, in.Results[0].Reason = plan.NotOwned, "Deployment web exists and does not belong to the Application"
 		}), no, v1.ReasonConflict, stalled, failed, "Deployment web"},
 		{"a contended child", with(replace(func() plan.Result {
 			r := service(plan.Backoff)
@@ -178,7 +176,7 @@ func scenarios() []scenario {
 		{"a child deleted by others", with(replace(service(plan.WaitDeletion))), no, v1.ReasonApplying, rec, inProgress, "will be recreated"},
 		{"the worst of several", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away")))), func(in *Input, _ *appsv1.Deployment) {
 			r := result(plan.NotOwned, child.ConfigMap, "web-config", nil)
-			r.Reason = "an object of this name exists"
+			r.Reason = "ConfigMap web-config exists and does not belong to the Application"
 			in.Results = append(in.Results, r)
 		}), no, v1.ReasonConflict, stalled, failed, "ConfigMap web-config"},
 		{"a failed write beside a Deployment past its deadline", with(deployment(timedOut), replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away"))))),
@@ -193,7 +191,7 @@ func scenarios() []scenario {
 		{"taken back, and on the way", with(takenBack, deployment(rollingOut)), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. 2 of 3 pods are updated"},
 		{"taken back, and failing as well", with(takenBack, deployment(rollingOut), withPods(3, pulling)),
 			no, v1.ReasonImagePullFailed, stalled + "/" + v1.ReasonRolledBack, failed, "Revision 2 (web:2) failed. 2 of 3 pods, container web"},
-		{"taken back, and a foreign object", with(takenBack, replace(service(plan.NotOwned))), no, v1.ReasonConflict, stalled, failed, ""},
+		{"taken back, and a foreign object", with(takenBack, replace(foreign)), no, v1.ReasonConflict, stalled, failed, "Service web exists"},
 		{"not taken back", with(deployment(timedOut), func(in *Input, _ *appsv1.Deployment) {
 			in.RolledBack = &metav1.Condition{Status: no, Reason: v1.ReasonNoHealthyRevision, Message: "No revision has been healthy yet."}
 		}), no, v1.ReasonProgressDeadlineExceeded, stalled, failed, "timed out progressing"},
@@ -208,6 +206,6 @@ func scenarios() []scenario {
 			d.DeletionTimestamp = &metav1.Time{Time: noon}
 			in.Results[0].Action = plan.WaitDeletion
 		}), no, v1.ReasonApplying, rec, inProgress, "is deleting"},
-		{"observed, and a foreign object", with(observe, replace(service(plan.NotOwned))), no, v1.ReasonConflict, stalled, failed, ""},
+		{"observed, and a foreign object", with(observe, replace(foreign)), no, v1.ReasonConflict, stalled, failed, "Service web exists"},
 	}
 }

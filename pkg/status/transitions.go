@@ -25,7 +25,8 @@ type Transition struct {
 }
 
 // Transitions returns the transitions from the old status to the new one, the worst first. Call it after the new status
-// was written. A new Application that becomes ready has only one: that it is ready.
+// was written. Both are stored, so a restart repeats no Event. A new Application that becomes ready has only one: that it
+// is ready.
 func Transitions(old, new v1.ApplicationStatus) []Transition {
 	var list []Transition
 	for _, resource := range new.Resources {
@@ -36,16 +37,18 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 			list = append(list, warning(v1.ReasonConflict, resource.Message, related(resource)))
 		}
 	}
-	if stalled := began(old, new, v1.ConditionStalled); stalled != nil {
+	if stalled := turned(old, new, v1.ConditionStalled, metav1.ConditionTrue); stalled != nil {
 		// The loop above has reported each conflict.
 		if stalled.Reason != v1.ReasonConflict || len(list) == 0 {
 			list = append(list, warning(stalled.Reason, stalled.Message, cause(new, stalled.Reason)))
 		}
-	} else if ready := newProblem(old, new); ready != nil {
-		list = append(list, warning(ready.Reason, ready.Message, cause(new, ready.Reason)))
+	} else if unready := turned(old, new, v1.ConditionReady, metav1.ConditionFalse); unready != nil && needsUser(old, new, unready.Reason) {
+		list = append(list, warning(unready.Reason, unready.Message, cause(new, unready.Reason)))
 	}
-	if drifted := began(old, new, v1.ConditionDrifted); drifted != nil {
-		list = append(list, warning(drifted.Reason, drifted.Message, nil))
+	for _, side := range sideConditions() {
+		if condition := turned(old, new, side.kind, side.status); condition != nil && !slices.Contains(side.toldByReady, condition.Reason) {
+			list = append(list, warning(condition.Reason, condition.Message, nil))
+		}
 	}
 	wasReady := meta.IsStatusConditionTrue(old.Conditions, v1.ConditionReady)
 	if ready := meta.FindStatusCondition(new.Conditions, v1.ConditionReady); ready != nil && ready.Status == metav1.ConditionTrue && !wasReady {
@@ -58,42 +61,51 @@ func warning(reason, message string, related *child.Ref) Transition {
 	return Transition{Type: corev1.EventTypeWarning, Reason: reason, Message: message, Related: related}
 }
 
-// began returns the condition if it is True now and was not, or was for another reason.
-func began(old, new v1.ApplicationStatus, kind string) *metav1.Condition {
+// sideCondition is a condition whose status asks a user to act although Ready may not say so.
+type sideCondition struct {
+	kind   string
+	status metav1.ConditionStatus
+	// toldByReady are reasons for which Ready is False too, and has the Event.
+	toldByReady []string
+}
+
+func sideConditions() []sideCondition {
+	return []sideCondition{
+		{kind: v1.ConditionDrifted, status: metav1.ConditionTrue},
+		{kind: v1.ConditionConfigWatched, status: metav1.ConditionFalse},
+		{kind: v1.ConditionMonitoringReady, status: metav1.ConditionFalse, toldByReady: []string{v1.ReasonMonitoringNotApplied}},
+		{kind: v1.ConditionRolledBack, status: metav1.ConditionFalse},
+	}
+}
+
+// turned returns the condition if it has the status now, and had another one, or had it for another reason.
+func turned(old, new v1.ApplicationStatus, kind string, status metav1.ConditionStatus) *metav1.Condition {
 	is := meta.FindStatusCondition(new.Conditions, kind)
-	if is == nil || is.Status != metav1.ConditionTrue {
+	if is == nil || is.Status != status {
 		return nil
 	}
 	was := meta.FindStatusCondition(old.Conditions, kind)
-	if was != nil && was.Status == metav1.ConditionTrue && was.Reason == is.Reason {
+	if was != nil && was.Status == is.Status && was.Reason == is.Reason {
 		return nil
 	}
 	return is
 }
 
-// newProblem returns the condition Ready if the pods have a new problem that Kubernetes may still resolve. Unavailable
-// pods are a problem only if they were available: a rollout and a scale-up pass through the same state.
-func newProblem(old, new v1.ApplicationStatus) *metav1.Condition {
-	is := meta.FindStatusCondition(new.Conditions, v1.ConditionReady)
-	if is == nil || is.Status == metav1.ConditionTrue {
-		return nil
-	}
-	was := meta.FindStatusCondition(old.Conditions, v1.ConditionReady)
-	if was != nil && was.Status == is.Status && was.Reason == is.Reason {
-		return nil
-	}
-	switch is.Reason {
-	case v1.ReasonDeleting, // A deletion that need not wait never has this reason.
-		v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure,
-		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
-		v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting, v1.ReasonNodeLost:
-		return is
+// needsUser reports whether a user has to act on an Application that is not ready for the reason. A reason that is not
+// listed does need one.
+func needsUser(old, new v1.ApplicationStatus, reason string) bool {
+	switch reason {
+	case v1.ReasonApplying, v1.ReasonApplyFailed, // The controller acts, and retries.
+		v1.ReasonRollingOut, v1.ReasonDeploymentNotFound, v1.ReasonRoutesPending, // Other controllers act.
+		v1.ReasonPaused,  // The user has asked for it.
+		v1.ReasonDrifted: // The condition Drifted has the Event.
+		return false
 	case v1.ReasonPodsUnavailable, v1.ReasonReadinessFailing:
-		if was != nil && was.Status == metav1.ConditionTrue && new.DesiredReplicas <= old.DesiredReplicas {
-			return is
-		}
+		// A rollout and a scale-up pass through these too. If they do not end, they exceed their deadline.
+		return meta.IsStatusConditionTrue(old.Conditions, v1.ConditionReady) && new.DesiredReplicas <= old.DesiredReplicas
+	default:
+		return true
 	}
-	return nil
 }
 
 // cause returns the child that keeps the Application from being ready for that reason: the first one that could not be

@@ -38,7 +38,7 @@ func TestTransitions(t *testing.T) {
 	deployment := func(f func(*appsv1.Deployment)) Input { return with(func(_ *Input, d *appsv1.Deployment) { f(d) }) }
 	service := func(action plan.Action) plan.Result {
 		r := result(action, child.Service, "web", newService())
-		r.Reason = "an object of this name exists"
+		r.Reason = "Service web exists and does not belong to the Application"
 		return r
 	}
 	chart := service(plan.NotOwned)

@@ -52,13 +52,13 @@ func TestS5PodsNeverRunAsForeignAccount(t *testing.T) {
 	cursor := e.cluster.AuditCursor(t)
 	for _, name := range []string{"deployer", "robot", "default"} {
 		tenant.create(named(small, name) + "  replicas: 2\n  resources: {requests: {cpu: 10m}}\n  serviceAccount: {automountToken: true}\n")
-		e.waitWithheld(name, "ServiceAccount "+name+": ", "Waiting for it: ControllerRevision", ", Deployment "+name+".")
+		e.waitWithheld(name, "ServiceAccount "+name+" exists", "Waiting for it: Deployment "+name+".")
 		// Nor does another image get it there, nor an autoscaler.
 		tenant.editSpec(name, func(spec *v1.ApplicationSpec) {
 			spec.Image, spec.Replicas = "registry.example.com/web:2", nil
 			spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 3, TargetCPUUtilizationPercentage: new(int32(70))}
 		})
-		e.waitWithheld(name, ", Deployment "+name+", HorizontalPodAutoscaler "+name+".")
+		e.waitWithheld(name, "Deployment "+name+", HorizontalPodAutoscaler "+name+".")
 		if find[appsv1.Deployment](e, name) != nil {
 			t.Errorf("%s has a Deployment", name)
 		}
@@ -83,7 +83,7 @@ func TestS5LivePodsDoNotFollowForeignAccount(t *testing.T) {
 	cursor := e.cluster.AuditCursor(t)
 	e.run()
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
-	e.waitWithheld("web", "ServiceAccount web: ", ", Deployment web.")
+	e.waitWithheld("web", "ServiceAccount web exists", "Waiting for it: Deployment web.")
 	e.wroteNone(cursor, child.Deployment, child.ControllerRevision)
 	if got := get[appsv1.Deployment](e, "web").Spec.Template.Spec.Containers[0].Image; got != "registry.example.com/web:1" {
 		t.Errorf("the pods run %s", got)
@@ -107,9 +107,9 @@ func TestS12NothingLeadsToForeignObjects(t *testing.T) {
 		return named(small, name) + "  ports: [{name: http, containerPort: 8080, servicePort: 80}]\n  routes: [{name: a, hostnames: [" + name + "." + e.namespace + ".example.com]}]\n"
 	}
 	tenant.create(exposing("db"))
-	e.waitWithheld("db", "Service db: ", "Waiting for it: Ingress db.")
+	e.waitWithheld("db", "Service db exists", "Waiting for it: Ingress db.")
 	tenant.create(named(small, "batch") + "  resources: {requests: {cpu: 10m}}\n  autoscaling: {minReplicas: 5, maxReplicas: 9, targetCPUUtilizationPercentage: 70}\n")
-	e.waitWithheld("batch", "Deployment batch: ", "Waiting for it: HorizontalPodAutoscaler batch.")
+	e.waitWithheld("batch", "Deployment batch exists", "Waiting for it: HorizontalPodAutoscaler batch.")
 
 	e.create("{apiVersion: v1, kind: ResourceQuota, metadata: {name: services}, spec: {hard: {services: 2}}}")
 	e.eventually("the quota is counted", func() (bool, string) {

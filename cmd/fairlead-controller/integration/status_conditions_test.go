@@ -55,7 +55,7 @@ func TestStatusOfChildren(t *testing.T) {
 			{func(e *env, name string) {
 				e.create(fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: {ports: [{port: 99}]}\n", name))
 				applySpec("ports: [{name: http, containerPort: 8080}]")(e, name)
-			}, stalled("Conflict", "Service conflict: An object of this name exists and does not belong to the Application; rename or delete one of the two.", serving)},
+			}, stalled("Conflict", "Service conflict exists and does not belong to the Application; delete it, or give the Application another name.", serving)},
 			{func(e *env, name string) {
 				if port := get[corev1.Service](e, name).Spec.Ports[0].Port; port != 99 {
 					e.Errorf("the port of the foreign Service is %d, want 99 as before", port)
@@ -85,7 +85,7 @@ func TestStatusOfChildren(t *testing.T) {
 			{func(e *env, name string) {
 				e.create(fmt.Sprintf("apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: %s}\nspec: {rules: [{host: foreign.example.com}]}\n", name))
 				applySpec(fmt.Sprintf(routed, name))(e, name)
-			}, stalled("Conflict", "Ingress routes-not-applied: An object of this name exists", append(serving[:2:2], "RoutesReady=False/RoutesNotApplied"))},
+			}, stalled("Conflict", "Ingress routes-not-applied exists and does not belong to the Application", append(serving[:2:2], "RoutesReady=False/RoutesNotApplied"))},
 			{func(e *env, name string) { remove[networkingv1.Ingress](e, name) }, withOthers(oneReady, "RoutesReady=True/Applied")},
 		},
 		"autoscaled": {
