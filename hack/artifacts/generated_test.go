@@ -29,13 +29,20 @@ const (
 // TestGenerated compares the files that are made from others, or writes them. The second is made from
 // the first among others, hence the order.
 func TestGenerated(t *testing.T) {
-	for _, test := range []struct {
+	type generated struct {
 		file string
 		make func(*testing.T) []byte
-	}{
+	}
+	const templates = "artifacts/chart/fairlead/templates/"
+	tests := []generated{
 		{"artifacts/webhook/configurations.yaml", webhookConfigurations},
 		{"artifacts/install.yaml", installation},
-	} {
+		{templates + "_rules.tpl", chartRulesLibrary},
+	}
+	for _, template := range chartTemplates {
+		tests = append(tests, generated{templates + template.file, template.render})
+	}
+	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
 			want := test.make(t)
 			path := filepath.Join(root, filepath.FromSlash(test.file))
