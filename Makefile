@@ -87,10 +87,30 @@ generate: ## Regenerate code, CRDs, docs/api.md, docs/fields.md and the rendered
 	@hack/update-codegen.sh
 	@go test -buildvcs=false -count=1 ./hack/artifacts -run '^TestGenerated$$' -update
 	@go test -buildvcs=false -count=1 ./hack/fields -update
+	@go -C hack/chart test -buildvcs=false -count=1 . -update
 
 .PHONY: clean
 clean: ## Delete what the other targets made in this directory (not Go's caches)
-	rm -rf bin
+	rm -rf bin dist
+
+##@ Release
+
+# VERSION is what `make release` releases. REGISTRY, DOWNLOADS and SOURCE are where images, files and source will be.
+VERSION ?=
+RELEASE_FLAGS := $(if $(REGISTRY),-registry="$(REGISTRY)") $(if $(DOWNLOADS),-downloads="$(DOWNLOADS)") $(if $(SOURCE),-source="$(SOURCE)")
+
+.PHONY: release
+release: ## Write everything that a release has into dist: make release VERSION=v0.2.0. COSIGN_PRIVATE_KEY in the environment signs it
+	@go -C hack/release build -buildvcs=false -o "$(CURDIR)/bin/fairlead-release" .
+	@exec bin/fairlead-release -version="$(VERSION)" $(RELEASE_FLAGS) $(ARGS)
+
+.PHONY: release-check
+release-check: ## Release twice, compare byte by byte, and verify signatures and checksums as a user does. VERSION=v0.2.0; slow
+	@hack/release-check.sh "$(VERSION)" $(RELEASE_FLAGS) $(ARGS)
+
+.PHONY: chart-test
+chart-test: cluster ## Install, upgrade, roll back and uninstall the chart with Helm, on an embedded cluster. Compiles Helm first
+	@go -C hack/chart test -buildvcs=false -count=1 -timeout=30m -v ./lifecycle
 
 ##@ Check
 
@@ -138,4 +158,4 @@ verify: ## Check that generated files, go.mod files, formatting and license head
 help: ## Print this list
 	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET" } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z0-9-]+:.*## / { printf "  %-10s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z0-9-]+:.*## / { printf "  %-13s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

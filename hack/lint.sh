@@ -51,6 +51,10 @@ check_golangci_browser() { (cd pkg/debug/page/browser && tool lint golangci-lint
 
 check_golangci_rules() { (cd hack/artifacts/rules && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
+check_golangci_chart() { (cd hack/chart && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+
+check_golangci_release() { (cd hack/release && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+
 say "The first time, Go compiles the linters from source: one to three minutes."
 check "shellcheck" check_shellcheck
 check "shfmt" check_shfmt
@@ -60,6 +64,8 @@ check "golangci-lint in hack/cluster" check_golangci_cluster
 check "golangci-lint in the integration tests" check_golangci_integration
 check "golangci-lint in the tests of the alerts" check_golangci_rules
 check "golangci-lint in the tests of the page" check_golangci_browser
+check "golangci-lint in the tests of the chart" check_golangci_chart
+check "golangci-lint in the release tool" check_golangci_release
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'lint: failed:'

@@ -1,0 +1,178 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// image is a command for all of its Linux platforms.
+type image struct {
+	command  string
+	digest   v1.Hash
+	binaries []binary
+	// file is the OCI layout as an archive, of the release.
+	file string
+}
+
+// reference names the image by tag, for people, and by digest, which a node verifies.
+func (r *release) reference(i image) string {
+	return fmt.Sprintf("%s/%s:%s@%s", r.registry, i.command, r.version, i.digest)
+}
+
+// writeImages builds an image for each server, as the Dockerfile does but without a container engine: one static file, for
+// a user without rights. There is no base image to keep up to date.
+func writeImages(_ context.Context, r *release) error {
+	for _, command := range imageCommands(r.binaries) {
+		index, binaries, err := r.imageIndex(command)
+		if err != nil {
+			return fmt.Errorf("build the image of %s: %w", command, err)
+		}
+		digest, err := index.Digest()
+		if err != nil {
+			return err
+		}
+		i := image{command: command, digest: digest, binaries: binaries, file: fmt.Sprintf("%s_%s.oci.tar", command, r.version)}
+		if err := r.writeLayout(i, index); err != nil {
+			return fmt.Errorf("write the image of %s: %w", command, err)
+		}
+		r.images = append(r.images, i)
+	}
+	return nil
+}
+
+func imageCommands(binaries []binary) []string {
+	var names []string
+	for _, b := range binaries {
+		if !b.isPlugin() && !slices.Contains(names, b.command) {
+			names = append(names, b.command)
+		}
+	}
+	return names
+}
+
+func (r *release) imageIndex(command string) (v1.ImageIndex, []binary, error) {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	var binaries []binary
+	for _, b := range r.binaries {
+		if b.command != command || b.os != "linux" {
+			continue
+		}
+		platform, err := r.platformImage(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add:        platform,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: b.os, Architecture: b.arch}},
+		})
+		binaries = append(binaries, b)
+	}
+	return mutate.Annotations(index, r.labels(command)).(v1.ImageIndex), binaries, nil
+}
+
+func (r *release) platformImage(b binary) (v1.Image, error) {
+	program, err := os.ReadFile(b.file)
+	if err != nil {
+		return nil, err
+	}
+	var files bytes.Buffer
+	if err := tarred(&files, []entry{{b.command, program, 0o755}}, r.commit.time); err != nil {
+		return nil, err
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files.Bytes())), nil },
+		tarball.WithMediaType(types.OCILayer))
+	if err != nil {
+		return nil, err
+	}
+	created := v1.Time{Time: r.commit.time}
+	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	platform, err := mutate.Append(base, mutate.Addendum{Layer: layer, History: v1.History{Created: created, CreatedBy: "hack/release"}})
+	if err != nil {
+		return nil, err
+	}
+	return mutate.ConfigFile(platform, &v1.ConfigFile{
+		OS: b.os, Architecture: b.arch, Created: created,
+		Config: v1.Config{
+			Entrypoint: []string{"/" + b.command},
+			// A number, so that kubelet can tell that it is not root.
+			User:   "65532:65532",
+			Labels: r.labels(b.command),
+		},
+		RootFS:  must(platform.ConfigFile()).RootFS,
+		History: must(platform.ConfigFile()).History,
+	})
+}
+
+// must unwraps a value that was computed from memory.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func (r *release) labels(command string) map[string]string {
+	return map[string]string{
+		"org.opencontainers.image.title":    command,
+		"org.opencontainers.image.licenses": "Apache-2.0",
+		"org.opencontainers.image.version":  r.version,
+		"org.opencontainers.image.revision": r.commit.hash,
+		"org.opencontainers.image.created":  r.commit.time.Format(time.RFC3339),
+		"org.opencontainers.image.source":   r.source,
+	}
+}
+
+// writeLayout writes an OCI image layout as one file, which containerd, podman, skopeo and buildah read as it is.
+func (r *release) writeLayout(i image, index v1.ImageIndex) error {
+	directory := r.path(filepath.Join(workDirectory, "images", i.command))
+	path, err := layout.Write(directory, empty.Index)
+	if err != nil {
+		return err
+	}
+	// containerd takes the name of the image from its own annotation, the others from the specification's.
+	err = path.AppendIndex(index, layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": r.version,
+		"io.containerd.image.name":          fmt.Sprintf("%s/%s:%s", r.registry, i.command, r.version),
+	}))
+	if err != nil {
+		return err
+	}
+	var entries []entry
+	err = filepath.WalkDir(directory, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(directory, file)
+		entries = append(entries, entry{filepath.ToSlash(name), content, 0o644})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	if err := tarred(&packed, entries, r.commit.time); err != nil {
+		return err
+	}
+	return r.write(i.file, packed.Bytes())
+}
