@@ -102,8 +102,7 @@ func TestClassStamp(t *testing.T) {
 	}
 }
 
-// An Application is validated with the defaults and limits of its class. A missing class is the
-// sync's to report.
+// An Application is validated with the defaults and limits of its class.
 func TestClassIsValidated(t *testing.T) {
 	strict := applicationClass("standard", true, func(s *v1.ApplicationClassSpec) {
 		s.Limits = &v1.ApplicationLimits{AllowedRegistries: []string{"ghcr.io/acme"}}
@@ -114,8 +113,31 @@ func TestClassIsValidated(t *testing.T) {
 			[]string{"spec.image", "registry.example.com/web:1", `ApplicationClass "standard" allows images of ghcr.io/acme`})
 		t.Log(name)
 	}
-	if response := ask(t, handler, ValidatePath, review(t, application(inClass("missing")), nil)); !response.Allowed {
-		t.Errorf("a missing class: %s", messageOf(response))
+}
+
+// A missing class is accepted, since it may follow, with a warning. The warning names no class of other namespaces.
+func TestMissingClass(t *testing.T) {
+	var many []*v1.ApplicationClass
+	for _, name := range []string{"j", "i", "h", "g", "f", "e", "d", "c", "b", "a"} {
+		many = append(many, applicationClass(name, false, nil))
+	}
+	for _, test := range []struct {
+		name    string
+		classes []*v1.ApplicationClass
+		want    string
+	}{
+		{"none", nil, `No class exists for namespace "shop"`},
+		{"some", []*v1.ApplicationClass{applicationClass("standard", false, nil), applicationClass("gold", false, forTeam("a")), applicationClass("secret", false, forTeam("b"))}, `Classes for namespace "shop": gold, standard`},
+		{"many", many, `Classes for namespace "shop": a, b, c, d, e, f, g, h and 2 more`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			handler := (&inClasses{classes: test.classes, namespaces: map[string]map[string]string{"shop": {"team": "a"}}}).handler(t)
+			response := ask(t, handler, ValidatePath, review(t, application(inClass("gld")), nil))
+			want := []string{`ApplicationClass "gld" does not exist; the Application waits for it. ` + test.want}
+			if diff := cmp.Diff(want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("allowed %t %s, warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
 	}
 }
 

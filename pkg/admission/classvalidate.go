@@ -54,7 +54,7 @@ func classWebhook(endpoint Endpoint) admissionregistrationv1.ValidatingWebhook {
 }
 
 // validateClass refuses a class that no Application could have, and to delete one that some have.
-func (h *Handler) validateClass(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+func (h *Handler) validateClass(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	allowed := &admissionv1.AdmissionResponse{Allowed: true}
 	if h.config.Classes == nil || request.SubResource != "" {
 		return allowed, nil
@@ -87,6 +87,7 @@ func (h *Handler) validateClass(_ context.Context, request *admissionv1.Admissio
 		}
 		allowed.Warnings = warning
 	}
+	allowed.Warnings = append(allowed.Warnings, h.classImpact(ctx, request, old, updated)...)
 	return allowed, nil
 }
 
@@ -119,12 +120,7 @@ func (h *Handler) byDefault(old *v1.ApplicationClass) ([]*v1.Application, error)
 		return nil, err
 	}
 	has := func(application *v1.Application) bool {
-		namespace := class.Namespace{Name: application.Namespace}
-		labels, found := h.config.Classes.NamespaceLabels(application.Namespace)
-		if namespace.Labels = labels; !found {
-			namespace.Unreadable = "not cached"
-		}
-		chosen, undecided := class.Default(all, namespace)
+		chosen, undecided := class.Default(all, h.cachedNamespace(application.Namespace))
 		return undecided != nil || chosen != nil && chosen.Name == old.Name
 	}
 	return slices.DeleteFunc(unnamed, func(a *v1.Application) bool { return !has(a) }), nil
@@ -159,7 +155,7 @@ func someNames(applications []*v1.Application) string {
 	const most = 3
 	var names []string
 	for _, application := range applications {
-		names = append(names, application.Namespace+"/"+application.Name)
+		names = append(names, nameOf(application))
 	}
 	slices.Sort(names)
 	if len(names) > most {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +37,7 @@ func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1
 		KindSecret:         corev1.SchemeGroupVersion.WithResource("secrets"),
 		KindNamespace:      corev1.SchemeGroupVersion.WithResource("namespaces"),
 		KindServiceAccount: corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
+		KindDeployment:     appsv1.SchemeGroupVersion.WithResource("deployments"),
 	}
 	return func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
 		resource, known := resources[reference.Kind]

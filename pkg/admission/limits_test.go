@@ -71,7 +71,7 @@ func TestUpdateOverALimit(t *testing.T) {
 			}, refused: `spec.workingDir: Invalid value: "relative"`,
 		},
 		{
-			name: "of no class that may be used, and suspended", old: application(inClass("missing")), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
+			name: "of a missing class, and suspended", old: application(inClass("missing")), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

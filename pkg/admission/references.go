@@ -8,12 +8,13 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// The kinds of a Reference, all of the core group.
+// The kinds of a Reference: Deployment is of the group apps, all others of the core group.
 const (
 	KindConfigMap      = string(reference.ConfigMap)
 	KindSecret         = string(reference.Secret)
 	KindNamespace      = "Namespace"
 	KindServiceAccount = "ServiceAccount"
+	KindDeployment     = "Deployment"
 )
 
 // Reference is an object that concerns an Application: one of its namespace that its pods need, or that namespace.

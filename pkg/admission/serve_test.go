@@ -117,7 +117,7 @@ func TestPanic(t *testing.T) {
 		}
 		find := c.Find
 		c.Find = func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
-			if reference.Kind == KindServiceAccount {
+			if reference.Kind != KindConfigMap {
 				return find(ctx, reference)
 			}
 			panic("in another goroutine")

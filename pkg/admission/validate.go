@@ -61,7 +61,7 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	case in.new.FindExcess() != nil:
 		rules = append(rules, h.spec) // It says so. The other rules would pay for what is too much.
 	default:
-		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.references, ineffective)
+		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.missingClass, h.foreignDeployment, h.references, ineffective)
 	}
 	if subject.old != nil {
 		// What the old object has that cannot be decoded was not there, as far as the rules can tell.

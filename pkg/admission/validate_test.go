@@ -109,6 +109,13 @@ func TestValidate(t *testing.T) {
 		{name: "a ConfigMap that was missing before", updated: both(mounting("conf"), withRoute("a.example.com")), old: application(mounting("conf"))},
 		{name: "a ConfigMap that exists", cluster: cluster{exist: []string{"ConfigMap/conf"}}, updated: application(mounting("conf"))},
 		{name: "no way to find out", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(mounting("conf"))},
+		{
+			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(nil),
+			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
+				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
+		},
+		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
+		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},
 		{name: "missing and invalid: what refuses is enough", updated: both(mounting("conf"), invalid), refused: []string{"spec.replicas"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,20 +11,21 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Looking for referenced objects is a courtesy, and must not make a request slow or fail.
+// Looking for other objects is a courtesy, and must not make a request slow or fail.
 const (
 	maxLookups        = 16
 	concurrentLookups = 4
 	lookupTimeout     = time.Second
 )
 
-// references warns of objects that the request begins to refer to and that are not there. It is a
-// warning, because they may be created right after; and it says nothing where it could not look.
+// references warns of missing objects that the request begins to refer to. It is a warning, because the user may
+// create them next. Where the controller cannot look, it says nothing.
 func (h *Handler) references(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 {
 		return nil
@@ -41,8 +42,8 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 			wanted = append(wanted, reference)
 		}
 	}
-	for i, missing := range h.missing(ctx, wanted) {
-		if missing {
+	for i, result := range h.lookUp(ctx, wanted) {
+		if result.known && result.object == nil {
 			found.warnings = append(found.warnings, fmt.Sprintf("%s %q does not exist in namespace %q, and the pods need it",
 				wanted[i].Kind, wanted[i].Name, wanted[i].Namespace))
 		}
@@ -50,45 +51,53 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 	return nil
 }
 
-// missing tells for each object whether it is known not to be there.
-func (h *Handler) missing(ctx context.Context, wanted []Reference) []bool {
+// lookup is what is known of an object.
+type lookup struct {
+	// known is false where the object could not be read.
+	known bool
+	// object is nil if there is none.
+	object *metav1.PartialObjectMetadata
+}
+
+// lookUp looks for the objects, a few at a time.
+func (h *Handler) lookUp(ctx context.Context, wanted []Reference) []lookup {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	missing := make([]bool, len(wanted))
+	results := make([]lookup, len(wanted))
 	slots := make(chan struct{}, concurrentLookups)
 	var lookups sync.WaitGroup
 	for i, reference := range wanted {
 		slots <- struct{}{}
 		lookups.Go(func() {
 			defer func() { <-slots }()
-			missing[i] = h.isMissing(ctx, reference)
+			results[i] = h.lookUpOne(ctx, reference)
 		})
 	}
 	lookups.Wait()
-	return missing
+	return results
 }
 
-func (h *Handler) isMissing(ctx context.Context, reference Reference) (missing bool) {
+func (h *Handler) lookUpOne(ctx context.Context, reference Reference) (result lookup) {
 	// A panic here is not in the goroutine of the request, whose guard would catch it.
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			h.config.Metrics.panics.WithLabelValues(string(Validating)).Inc()
 			klog.FromContext(ctx).Error(nil, "Panic while looking for a referenced object", "kind", reference.Kind, "panic", fmt.Sprint(panicked))
-			missing = false
+			result = lookup{}
 		}
 	}()
-	found, err := h.config.Find(ctx, reference)
+	object, err := h.config.Find(ctx, reference)
 	if err != nil {
-		if !apierrors.IsForbidden(err) { // without the optional permission nothing is to be said
+		if !apierrors.IsForbidden(err) { // Without the optional permission there is nothing to say.
 			klog.FromContext(ctx).V(2).Info("Referenced object was not looked for", "kind", reference.Kind,
 				"object", klog.KRef(reference.Namespace, reference.Name), "err", err)
 		}
-		return false
+		return lookup{}
 	}
-	return found == nil
+	return lookup{known: true, object: object}
 }
 
-// ineffective warns of what the request begins to say and nothing will heed.
+// ineffective warns of fields that the request begins to set and that have no effect.
 func ineffective(_ context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 {
 		return nil
@@ -105,8 +114,8 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
-// unheeded is what an HTTPRoute has no use for. A route of type Auto may become an Ingress, which has.
-// Routes are told by their names, so that a move in the list warns of nothing anew.
+// unheeded returns a warning for each field that an HTTPRoute does not have. A route of type Auto may become an
+// Ingress, which has them. The warnings name the route, not its index, so moving it in the list repeats none.
 func unheeded(routes []v1.Route) []string {
 	var warnings []string
 	for _, route := range routes {

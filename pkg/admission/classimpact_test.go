@@ -1,0 +1,121 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// sized are Applications of the namespace shop, with so many replicas each.
+func sized(class string, replicas ...int32) []*v1.Application {
+	var all []*v1.Application
+	for i, n := range replicas {
+		all = append(all, application(func(a *v1.Application) {
+			a.Name, a.Spec.ClassName, a.Spec.Replicas = fmt.Sprintf("app-%02d", i), class, &n
+		}))
+	}
+	return all
+}
+
+func TestClassImpact(t *testing.T) {
+	class := func(isDefault bool, most int32, priority string) *v1.ApplicationClass {
+		return applicationClass("standard", isDefault, func(s *v1.ApplicationClassSpec) {
+			s.Limits = &v1.ApplicationLimits{MaxReplicas: &most}
+			s.Defaults = &v1.ApplicationDefaults{PriorityClassName: priority}
+		})
+	}
+	elsewhere := func(c *v1.ApplicationClass) *v1.ApplicationClass { forTeam("pay")(&c.Spec); return c }
+	const reason = `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`
+	for _, test := range []struct {
+		name         string
+		old, updated *v1.ApplicationClass
+		applications []*v1.Application
+		want         []string
+	}{
+		{name: "nothing changes", old: class(false, 4, ""), updated: class(false, 4, ""), applications: sized("standard", 6)},
+		{name: "loosened", old: class(false, 4, ""), updated: class(false, 9, ""), applications: sized("standard", 6)},
+		{name: "of another class", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("other", 6)},
+		{name: "tightened", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("standard", 6, 2), want: []string{
+			"with this change 1 Application is stalled and not updated any more: shop/app-00",
+			"shop/app-00: " + reason,
+		}},
+		{name: "tightened for many", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("standard", 2, 6, 6, 6, 6, 6), want: []string{
+			"with this change 5 Applications are stalled and not updated any more: shop/app-01, shop/app-02, shop/app-03 and 2 more; --dry-run=server names them",
+			"shop/app-01: " + reason,
+		}},
+		{name: "other defaults", old: class(false, 9, ""), updated: class(false, 9, "low"), applications: sized("standard", 1, 1), want: []string{
+			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
+		}},
+		{name: "made the default", old: class(false, 4, "low"), updated: class(true, 4, "low"), applications: sized("", 1, 6), want: []string{
+			"with this change 1 Application is stalled and not updated any more: shop/app-01",
+			"shop/app-01: " + reason,
+			"with this change 1 Application gets other defaults, which may replace pods: shop/app-00",
+		}},
+		{name: "created as the default", updated: class(true, 9, "low"), applications: sized("", 1), want: []string{
+			"with this change 1 Application gets other defaults, which may replace pods: shop/app-00",
+		}},
+		{name: "taken from the namespace", old: class(false, 9, ""), updated: elsewhere(class(false, 9, "")), applications: sized("standard", 1), want: []string{
+			"with this change 1 Application is stalled and not updated any more: shop/app-00",
+			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			operation, classes := admissionv1.Create, []*v1.ApplicationClass(nil)
+			if test.old != nil {
+				operation, classes = admissionv1.Update, []*v1.ApplicationClass{test.old}
+			}
+			handler := (&inClasses{classes: classes, applications: test.applications, namespaces: map[string]map[string]string{"shop": {}}}).handler(t)
+			response := ask(t, handler, ValidateClassPath, classReview(t, operation, test.updated, test.old))
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("allowed %t, warnings (-want +got):\n%s", response.Allowed, diff)
+			}
+		})
+	}
+}
+
+// A dry run names every Application that fits into what the API server passes on.
+func TestClassImpactInADryRun(t *testing.T) {
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("shop/app-%02d", i))
+	}
+	warnings := impact{changing: names}.warnings(true)
+	told := strings.Join(warnings, ", ")
+	for _, name := range names {
+		if !strings.Contains(told, name) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, warning := range warnings {
+		if len(warning) > maxWarning {
+			t.Errorf("a warning of %d characters may be cut: %s", len(warning), warning)
+		}
+	}
+	for range 1000 {
+		names = append(names, "shop/app-of-a-long-name")
+	}
+	warnings = impact{changing: names}.warnings(true)
+	if told := strings.Join(warnings, ""); len(told) > 2*maxWarnings || !strings.HasSuffix(told, " more") {
+		t.Errorf("%d characters: %s", len(told), warnings[len(warnings)-1])
+	}
+}
+
+// The time for thousands of Applications is limited, and the warning admits it.
+func TestClassImpactIsBounded(t *testing.T) {
+	handler := (&inClasses{}).handler(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := handler.impactOn(ctx, sized("standard", 1, 1), nil, nil).warnings(false)
+	if diff := cmp.Diff([]string{"2 further Applications were not examined in time"}, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}

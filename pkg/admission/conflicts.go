@@ -1,0 +1,68 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
+)
+
+// foreignDeployment warns of a Deployment that has the name of a new Application and belongs to a user or another
+// controller. It is a warning, because the user may be about to delete it.
+func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || in.old != nil || in.new.Name == "" {
+		return nil
+	}
+	deployment := Reference{Kind: KindDeployment, Namespace: in.new.Namespace, Name: in.new.Name}
+	existing := h.lookUp(ctx, []Reference{deployment})[0].object
+	if existing == nil || belongsTo(existing, in.new) {
+		return nil
+	}
+	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
+		"rename the Application, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, deployment.Name))
+	return nil
+}
+
+// missingClass warns of a class that does not exist. The class may follow: a user who applies a directory should not
+// have to mind the order of its files. It names only classes that the namespace may use.
+func (h *Handler) missingClass(ctx context.Context, in input, found *verdict) error {
+	name := in.new.Spec.ClassName
+	if len(found.errs) > 0 || h.config.Classes == nil || name == "" {
+		return nil
+	}
+	rules, err := h.config.classRules(ctx, in.new.Namespace)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, existing := range rules.Classes {
+		if existing.Name == name {
+			return nil
+		}
+		if class.Selects(existing, rules.Namespace) == class.Selected {
+			names = append(names, existing.Name)
+		}
+	}
+	found.warnings = append(found.warnings, fmt.Sprintf("ApplicationClass %q does not exist; the Application waits for it. %s", name, choiceOf(names, in.new)))
+	return nil
+}
+
+// choiceOf lists the classes, or the first of many.
+func choiceOf(names []string, application *v1.Application) string {
+	const most = 8
+	slices.Sort(names)
+	switch n := len(names); {
+	case n == 0:
+		return fmt.Sprintf("No class exists for namespace %q", application.Namespace)
+	case n > most:
+		return fmt.Sprintf("Classes for namespace %q: %s and %d more", application.Namespace, strings.Join(names[:most], ", "), n-most)
+	default:
+		return fmt.Sprintf("Classes for namespace %q: %s", application.Namespace, strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,91 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// What a user reads at apply: of a class that does not exist, and of a Deployment that is in the way.
+func TestWarningsAtApply(t *testing.T) {
+	f := serve(t)
+	f.class("gold", nil)
+	f.class("standard", nil)
+	f.register()
+	labels := map[string]string{"app": "web"}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "registry.example.com/web:1"}}},
+		}},
+	}
+	if _, err := f.kube.AppsV1().Deployments(f.namespace).Create(t.Context(), deployment, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	apps, heard := f.warned()
+	for name, test := range map[string]struct {
+		application *v1.Application
+		want        string
+	}{
+		"a misspelt class": {
+			f.application("shop", inClass("gld")),
+			`ApplicationClass "gld" does not exist; the Application waits for it. Classes for namespace "` + f.namespace + `": gold, standard`,
+		},
+		"a Deployment in the way": {
+			f.application("web", inClass("gold")),
+			`Deployment "web" in namespace "` + f.namespace + `" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
+				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`,
+		},
+		"neither": {f.application("other", inClass("gold")), ""},
+	} {
+		if _, err := apps.Create(t.Context(), test.application, dryRun); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := heard.all(); got != test.want {
+			t.Errorf("%s: the warning is %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// What the platform reads when it tightens a class that is in use. A dry run says the same, with all names.
+func TestWarningsOfAClassChange(t *testing.T) {
+	f := serve(t)
+	f.class("team", &v1.ApplicationLimits{MaxReplicas: new(int32(9))})
+	f.register()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		f.create(name, inClass("team"), func(a *v1.Application) { a.Spec.Replicas = new(int32(6)) })
+	}
+	f.eventually("the Applications are cached", func() (bool, error) {
+		users, err := f.caches.OfClass("team")
+		return len(users) == 4, err
+	})
+	config, heard := f.cp.Config(), &warnings{}
+	config.WarningHandlerWithContext = heard
+	classes := f.fairlead(config).ApplicationClasses()
+	reason := f.namespace + `/a: spec.replicas: Invalid value: 6: ApplicationClass "team" allows at most 4`
+	const stalled = "with this change 4 Applications are stalled and not updated any more: "
+	first, last := f.namespace+"/a, "+f.namespace+"/b, "+f.namespace+"/c", ", "+f.namespace+"/d"
+	for _, test := range []struct {
+		options metav1.PatchOptions
+		want    string
+	}{
+		{metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, stalled + first + last + "\n" + reason},
+		{metav1.PatchOptions{}, stalled + first + " and 1 more; --dry-run=server names them\n" + reason},
+	} {
+		if _, err := classes.Patch(t.Context(), "team", types.MergePatchType, []byte(`{"spec":{"limits":{"maxReplicas":4}}}`), test.options); err != nil {
+			t.Fatal(err)
+		}
+		if got := heard.all(); got != test.want {
+			t.Errorf("dry run %v: the warnings are\n%s\nwant\n%s", test.options.DryRun, got, test.want)
+		}
+	}
+}
