@@ -18,10 +18,10 @@ import (
 	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
-// TestTheWayMakesNoDifference takes Applications through several specs, and makes others with the
+// TestF18TheWayMakesNoDifference takes Applications through several specs, and makes others with the
 // last one at once: their children must be equal, field by field. No field, port, rule, child,
 // label or annotation of a spec on the way may be left.
-func TestTheWayMakesNoDifference(t *testing.T) {
+func TestF18TheWayMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	naming := func(s *setup) { s.AllowUnreviewedServiceAccounts = true }
 	changed, fresh := start(t, naming), start(t, naming)

@@ -22,9 +22,9 @@ import (
 
 const orphan = "  deletionPolicy: Orphan\n"
 
-// TestDeletion deletes an Application in each way that kubectl offers. The children go with it,
+// TestF20Deletion deletes an Application in each way that kubectl offers. The children go with it,
 // and none of them is made again meanwhile.
-func TestDeletion(t *testing.T) {
+func TestF20Deletion(t *testing.T) {
 	t.Parallel()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(propagation), func(t *testing.T) {
@@ -149,8 +149,8 @@ func (e *env) waitFinalizers(name string, want ...string) {
 	})
 }
 
-// TestOrphanWhileStopped deletes an Application while the controller is down. It waits.
-func TestOrphanWhileStopped(t *testing.T) {
+// TestF20OrphanWhileStopped deletes an Application while the controller is down. It waits.
+func TestF20OrphanWhileStopped(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.apply(small + orphan)
@@ -181,8 +181,8 @@ func TestOrphanWhileStopped(t *testing.T) {
 	}
 }
 
-// TestDeleteNamespace deletes the namespace with Applications in it: it must come to an end.
-func TestDeleteNamespace(t *testing.T) {
+// TestF14TerminatingNamespace deletes the namespace with Applications in it: it must come to an end.
+func TestF14TerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []v1.DeletionPolicy{v1.DeletionDelete, v1.DeletionOrphan} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -204,9 +204,9 @@ func TestDeleteNamespace(t *testing.T) {
 	}
 }
 
-// TestRecreate deletes an Application and creates one of its name at once, before its children
+// TestF03Recreate deletes an Application and creates one of its name at once, before its children
 // are gone. They belong to the old one by their UID, and are not taken over.
-func TestRecreate(t *testing.T) {
+func TestF03Recreate(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.waitGarbageCollector()

@@ -90,9 +90,9 @@ func (e *env) checkAdditions(stays []addition) {
 	}
 }
 
-// TestContention lets another controller fight for a field: the writes are bounded, the status
+// TestF11Contention lets another controller fight for a field: the writes are bounded, the status
 // says so, and all is well once it gives up.
-func TestContention(t *testing.T) {
+func TestF11Contention(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	for _, test := range []struct{ name, patch string }{

@@ -15,7 +15,7 @@ import (
 
 const (
 	examples = "../../../artifacts/examples"
-	// optionalExample needs APIs that the shared cluster does not serve; TestOptionalAPIs applies it.
+	// optionalExample needs APIs that the shared cluster does not serve; TestF15OptionalAPIs applies it.
 	optionalExample = "gateway.yaml"
 )
 

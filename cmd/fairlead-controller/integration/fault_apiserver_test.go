@@ -21,65 +21,52 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
-// TestOutage takes the API server or its database away while people create and change
-// Applications. Afterwards everything must be as if nothing had happened.
-func TestOutage(t *testing.T) {
+// TestF08APIServerKilled kills the API server under the controller.
+func TestF08APIServerKilled(t *testing.T) {
+	outage(t, controlplane.KubeAPIServer, (*controlplane.ControlPlane).Kill, (*controlplane.ControlPlane).Restart,
+		"Cannot reach the API server", "Reached the API server again")
+}
+
+// TestF09EtcdPaused stops the database, so that the API server answers nothing.
+func TestF09EtcdPaused(t *testing.T) {
+	outage(t, controlplane.Etcd, (*controlplane.ControlPlane).Pause, (*controlplane.ControlPlane).Resume)
+}
+
+// outage takes a component away while people create and change Applications. Afterwards everything must be as if nothing had
+// happened, and the log says what it is told to.
+func outage(t *testing.T, component controlplane.Component, disturb, repair func(*controlplane.ControlPlane, testing.TB, controlplane.Component), logged ...string) {
 	cluster := controlplane.ForTest(t, controlplane.WithAuditLog())
-	tests := []struct {
-		name    string
-		disturb func(*testing.T)
-		repair  func(*testing.T)
-		// told is what the log says of the watches.
-		told []string
-	}{
-		{
-			"API server killed",
-			func(t *testing.T) { cluster.Kill(t, controlplane.KubeAPIServer) },
-			func(t *testing.T) { cluster.Restart(t, controlplane.KubeAPIServer) },
-			[]string{"Cannot reach the API server", "Reached the API server again"},
-		},
-		{
-			"etcd paused",
-			func(t *testing.T) { cluster.Pause(t, controlplane.Etcd) },
-			func(t *testing.T) { cluster.Resume(t, controlplane.Etcd) },
-			nil,
-		},
+	e := newEnv(t, cluster)
+	begin := cluster.AuditCursor(t)
+	e.run(e.ownAgent)
+	names := webs(16)
+	for _, name := range names[:8] {
+		e.create(named(six, name))
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := newEnv(t, cluster)
-			begin := cluster.AuditCursor(t)
-			e.run(e.ownAgent)
-			names := webs(16)
-			for _, name := range names[:8] {
-				e.create(named(six, name))
-			}
-			for _, name := range names[:4] {
-				e.waitReady(name)
-			}
-			people := e.insist(names[:8], names[8:])
+	for _, name := range names[:4] {
+		e.waitReady(name)
+	}
+	people := e.insist(names[:8], names[8:])
 
-			test.disturb(t)
-			e.cannotWrite(5 * time.Second)
-			test.repair(t)
+	disturb(cluster, t, component)
+	e.cannotWrite(5 * time.Second)
+	repair(cluster, t, component)
 
-			if err := <-people; err != nil {
-				t.Fatalf("people could not work after the outage: %v", err)
-			}
-			for _, name := range names {
-				e.waitApplication(name, "Ready, with the new image", func(application *v1.Application) bool {
-					return application.Status.Image == "registry.example.com/web:2" && meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionReady)
-				})
-			}
-			for _, told := range test.told {
-				if e.log.find(told) == "" {
-					t.Errorf("the log does not say %q", told)
-				}
-			}
-			e.expectNoTrace(begin, names)
-			e.expectRest(begin, names)
+	if err := <-people; err != nil {
+		t.Fatalf("people could not work after the outage: %v", err)
+	}
+	for _, name := range names {
+		e.waitApplication(name, "Ready, with the new image", func(application *v1.Application) bool {
+			return application.Status.Image == "registry.example.com/web:2" && meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionReady)
 		})
 	}
+	for _, text := range logged {
+		if e.log.find(text) == "" {
+			t.Errorf("the log does not say %q", text)
+		}
+	}
+	e.expectNoTrace(begin, names)
+	e.expectRest(begin, names)
 }
 
 // webs are names of Applications.

@@ -23,10 +23,10 @@ import (
 // breath is the pause between two changes of the metadata.
 const breath = 10 * time.Millisecond
 
-// TestBusyMetadata lets another client change the metadata of the Application all the time, as a
+// TestF11BusyMetadata lets another client change the metadata of the Application all the time, as a
 // badly behaved controller does. Each change makes the version obsolete that a status write
 // begins with; the Application must become Ready in spite of that, and follow its spec.
-func TestBusyMetadata(t *testing.T) {
+func TestF11BusyMetadata(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	h := e.record()

@@ -129,8 +129,8 @@ func (e *env) answer(name, accepted, acceptedReason, resolved, resolvedReason st
 	})
 }
 
-// TestOptionalAPIs takes one controller, which is never restarted, through the life of both APIs.
-func TestOptionalAPIs(t *testing.T) {
+// TestF15OptionalAPIs takes one controller, which is never restarted, through the life of both APIs.
+func TestF15OptionalAPIs(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
 	e.run()

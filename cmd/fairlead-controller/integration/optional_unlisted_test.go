@@ -36,9 +36,9 @@ spec:
   - {name: public, hostnames: [web.example.com], parentRefs: [{name: shared, namespace: infra}]}
 `
 
-// TestOptionalAPIThatCannotBeListed starts a controller where HTTPRoutes are served and none can be read: the webhook
+// TestF25OptionalAPIThatCannotBeListed starts a controller where HTTPRoutes are served and none can be read: the webhook
 // that converts them is down, and what is stored needs it. All other work goes on.
-func TestOptionalAPIThatCannotBeListed(t *testing.T) {
+func TestF25OptionalAPIThatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, controlplane.ForTest(t, controlplane.WithAuditLog()))
 	e.cluster.InstallCRDs(t, unconverted(t))

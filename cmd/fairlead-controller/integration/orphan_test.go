@@ -19,10 +19,10 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// TestOrphanIsAlwaysHonoured combines deletionPolicy Orphan with every reconcilePolicy, every order of the edits
+// TestF23OrphanIsAlwaysHonoured combines deletionPolicy Orphan with every reconcilePolicy, every order of the edits
 // that lead there, and every way to delete. No child may go, with the real garbage collector and without a
 // webhook that puts the finalizer on.
-func TestOrphanIsAlwaysHonoured(t *testing.T) {
+func TestF23OrphanIsAlwaysHonoured(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.waitGarbageCollector()
@@ -113,9 +113,9 @@ func (e *env) waitReleased(name string) {
 	})
 }
 
-// TestOrphanToAndFro switches deletionPolicy of a running Application. The owners follow, no pod is replaced, and at
+// TestF23OrphanToAndFro switches deletionPolicy of a running Application. The owners follow, no pod is replaced, and at
 // the end the garbage collector deletes the children again.
-func TestOrphanToAndFro(t *testing.T) {
+func TestF23OrphanToAndFro(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.waitGarbageCollector()
@@ -153,9 +153,9 @@ func TestOrphanToAndFro(t *testing.T) {
 	})
 }
 
-// TestDeletionWaitsForDeniedRelease lets a policy deny the release of a child. The Application stays, and says what it
+// TestF20DeletionWaitsForDeniedRelease lets a policy deny the release of a child. The Application stays, and says what it
 // waits for; the child stays too.
-func TestDeletionWaitsForDeniedRelease(t *testing.T) {
+func TestF20DeletionWaitsForDeniedRelease(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.apply(small)

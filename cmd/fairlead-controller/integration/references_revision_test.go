@@ -13,10 +13,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestReferencesOfARevisionThatWasPutBack goes back from a revision that uses no Secret to one that does, in a controller that
+// TestF24ReferencesOfARevisionThatWasPutBack goes back from a revision that uses no Secret to one that does, in a controller that
 // has never looked at Secrets. The Secret of what runs is followed then, after another restart too, although the spec does
 // not mention it.
-func TestReferencesOfARevisionThatWasPutBack(t *testing.T) {
+func TestF24ReferencesOfARevisionThatWasPutBack(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.create(db, using+"  progressDeadlineSeconds: 3\n  rollback: {policy: OnFailure}\n")

@@ -44,10 +44,10 @@ func (u undecryptable) RoundTrip(request *http.Request) (*http.Response, error) 
 	}, nil
 }
 
-// TestSecretsThatCannotBeListed restarts a controller while no Secret can be listed: an Application that uses one is still
+// TestF25SecretsThatCannotBeListed restarts a controller while no Secret can be listed: an Application that uses one is still
 // repaired and rolled out, a new one starts, and both say that changes of their Secret are not seen. When the list works
 // again, what has changed meanwhile replaces the pods.
-func TestSecretsThatCannotBeListed(t *testing.T) {
+func TestF25SecretsThatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.create(db, using)

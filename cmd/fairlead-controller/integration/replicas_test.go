@@ -132,8 +132,8 @@ func (e *env) oneAfterTheOther(since *controlplane.AuditCursor, first, second *r
 	return begin.Completed
 }
 
-// TestTakeover stops the leader of two replicas while it works (G8).
-func TestTakeover(t *testing.T) {
+// TestF12Takeover stops the leader of two replicas while it works (G8).
+func TestF12Takeover(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	e.releasedLease()
@@ -161,8 +161,8 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// TestLeaseTaken changes the Lease under a leader that writes all the time (F12).
-func TestLeaseTaken(t *testing.T) {
+// TestF12LeaseTaken changes the Lease under a leader that writes all the time.
+func TestF12LeaseTaken(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *env){
 		"deleted": func(t *testing.T, e *env) {
 			if err := e.kube.CoordinationV1().Leases(e.namespace).Delete(t.Context(), leaseName, metav1.DeleteOptions{}); err != nil {

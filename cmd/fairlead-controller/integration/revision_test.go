@@ -207,9 +207,9 @@ func TestPausedIsNotRolledBack(t *testing.T) {
 	)
 }
 
-// TestRollbackSurvivesARestart restarts the controller over an Application that was rolled back: it writes
+// TestF24RollbackSurvivesARestart restarts the controller over an Application that was rolled back: it writes
 // and reads nothing. Each failed revision got its pods once, and once only.
-func TestRollbackSurvivesARestart(t *testing.T) {
+func TestF24RollbackSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	h := e.record()

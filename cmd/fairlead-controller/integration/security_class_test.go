@@ -147,9 +147,9 @@ func TestS22ClassesAtTheRequest(t *testing.T) {
 	})
 }
 
-// TestUnreadableClassesAreNotAbsent starts a controller that may not read classes. Nothing is changed, and /readyz and
+// TestF25UnreadableClassesAreNotAbsent starts a controller that may not read classes. Nothing is changed, and /readyz and
 // the log say why; it goes on once it may, without a restart.
-func TestUnreadableClassesAreNotAbsent(t *testing.T) {
+func TestF25UnreadableClassesAreNotAbsent(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly()))
 	shipped := e.asShipped()

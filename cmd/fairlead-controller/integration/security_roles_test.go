@@ -44,7 +44,7 @@ var shippedRoles = []string{
 // neverAsked are granted verbs that this scenario cannot show, and why they are granted all the same.
 var neverAsked = map[string]string{
 	"update apps.fairlead.dev/applications/finalizers": "is asked by no request: an admission plugin wants it for blockOwnerDeletion",
-	"patch apps.fairlead.dev/applications/status":      "only after a conflict with somebody who changes labels at that moment; TestBusyMetadata",
+	"patch apps.fairlead.dev/applications/status":      "only after a conflict with somebody who changes labels at that moment; TestF11BusyMetadata",
 	"patch events.k8s.io/events":                       "only for an Event that repeats within minutes",
 	"get apps.fairlead.dev/applicationclasses":         "a class is read from the cache; kept beside list and watch",
 	"get /namespaces":                                  "only by a webhook, for a namespace that the cache does not have yet; TestClassSelectsNamespaces",

@@ -19,8 +19,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestQuotaExceeded lets a ResourceQuota refuse the Deployment, and then the pods.
-func TestQuotaExceeded(t *testing.T) {
+// TestF14QuotaExceeded lets a ResourceQuota refuse the Deployment, and then the pods.
+func TestF14QuotaExceeded(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	h := e.record()
@@ -61,8 +61,8 @@ func TestQuotaExceeded(t *testing.T) {
 	)
 }
 
-// TestPolicyDenied lets a ValidatingAdmissionPolicy refuse a child.
-func TestPolicyDenied(t *testing.T) {
+// TestF14PolicyDenied lets a ValidatingAdmissionPolicy refuse a child.
+func TestF14PolicyDenied(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	h := e.record()
@@ -101,9 +101,9 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 	e.waitEvent("web", "PolicyDenied", "Service", "web")
 }
 
-// TestPermissionDenied runs the controller as somebody who may do everything that it needs but
+// TestF15PermissionDenied runs the controller as somebody who may do everything that it needs but
 // create Services.
-func TestPermissionDenied(t *testing.T) {
+func TestF15PermissionDenied(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	grant := func(e *env, name string, rule rbacv1.PolicyRule) {
