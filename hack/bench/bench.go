@@ -57,7 +57,7 @@ func (b *bench) steps() []steps.Step {
 	switch {
 	case b.options.wants("G5"):
 		all = append(all, steps.Step{Title: "G5: memory of Applications", Run: b.inNewLab(b.measureSlope)})
-	case b.options.wants("G3", "G4", "G6", "G7", "G9", "G10", "G12"):
+	case b.options.wants("G3", "G4", "G6", "G7", "G9", "G10", "G11", "G12"):
 		all = append(all, steps.Step{Title: "Applications at rest, for the other goals", Run: b.inNewLab(func(ctx context.Context, l *lab) error {
 			return b.populate(ctx, l, b.options.applications)
 		})})
@@ -73,6 +73,7 @@ func (b *bench) steps() []steps.Step {
 		{"G7", "changes", b.measureChurn},
 		{"G9", "an outage of the API server", b.measureOutage},
 		{"G12", "a noisy tenant", b.measureNeighbours},
+		{"G11", "endurance", b.measureSoak},
 		{"G5", "memory of other objects", b.measureForeign}, // The last: these objects would be in the way of the others.
 	} {
 		if b.options.wants(goal.name) {

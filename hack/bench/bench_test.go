@@ -57,8 +57,8 @@ func TestRuns(t *testing.T) {
 		},
 		{
 			name:     "new Applications",
-			goals:    []string{"G1"},
-			flags:    []string{"-n=20"},
+			goals:    []string{"G1", "G11"},
+			flags:    []string{"-n=20", "-soak=8s"},
 			compared: []string{"G1 converge, against raw server-side apply", "G1 converge, against raw POST"},
 		},
 	}

@@ -1,0 +1,176 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// G11: whether a controller that runs for long stays as it is.
+
+const (
+	// soakRate is how many Applications a second change, or are deleted and created again.
+	soakRate = 2
+	// soakLooks is how often the controller is looked at.
+	soakLooks = 240
+	// soakFaults is how many faults there are on the way.
+	soakFaults = 12
+	// steadyEnough is the slope, in percent an hour, below which a line is flat.
+	steadyEnough = 1
+)
+
+// look is the controller at one moment.
+type look struct {
+	at                               time.Duration
+	rss, goroutines, watches, series float64
+}
+
+// measureSoak lets the controller work for the duration, disturbed now and then, and looks how it fares.
+func (b *bench) measureSoak(ctx context.Context, l *lab) error {
+	b.progress.step("G11: %d Applications, %d changes a second and %d faults, for %s", l.applications, soakRate, soakFaults, b.options.soak)
+	var looks []look
+	err := l.withController(ctx, func(c *controller) error {
+		if err := l.awaitRest(ctx, c, l.applications); err != nil {
+			return err
+		}
+		work, stop := context.WithCancel(ctx)
+		defer stop()
+		done := make(chan error, 2)
+		go func() { done <- l.soakChanges(work, b.options.soak) }()
+		go func() { done <- l.soakFaults(work, c, b.options.soak) }()
+		var err error
+		if looks, err = l.soakLooks(ctx, c, b.options.soak); err != nil {
+			return err
+		}
+		stop()
+		return errors.Join(<-done, <-done)
+	})
+	if err != nil {
+		return fmt.Errorf("soak: %w", err)
+	}
+	b.reportSoak(looks)
+	return nil
+}
+
+// soakChanges changes images; every tenth Application is deleted and created again instead. The API server is away now and
+// then, so what fails is left for the next turn.
+func (l *lab) soakChanges(ctx context.Context, lasting time.Duration) error {
+	_, err := atRate(ctx, soakRate, lasting, func(ctx context.Context, turn int) error {
+		i := turn % l.churned()
+		if turn%10 != 0 {
+			_, _ = l.changeImage(ctx, l.clients, i, l.tag())
+			return nil
+		}
+		application := newApplication(i)
+		client := l.clients.fairlead.AppsV1().Applications(application.Namespace)
+		_ = client.Delete(ctx, application.Name, metav1.DeleteOptions{})
+		_, _ = client.Create(ctx, application, metav1.CreateOptions{})
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// soakFaults kills the API server, stops etcd or stops the controller, each for a few seconds.
+func (l *lab) soakFaults(ctx context.Context, c *controller, lasting time.Duration) error {
+	faults := []func(context.Context) error{
+		func(ctx context.Context) error {
+			return errors.Join(l.plane.Act(ctx, controlplane.KubeAPIServer, "kill"), sleep(ctx, 3*time.Second), l.plane.Act(ctx, controlplane.KubeAPIServer, "start"))
+		},
+		func(ctx context.Context) error {
+			return errors.Join(l.plane.Act(ctx, controlplane.Etcd, "pause"), sleep(ctx, 5*time.Second), l.plane.Act(ctx, controlplane.Etcd, "resume"))
+		},
+		func(ctx context.Context) error {
+			c.Signal(syscall.SIGSTOP)
+			defer c.Signal(syscall.SIGCONT)
+			return sleep(ctx, 5*time.Second)
+		},
+	}
+	for range soakFaults {
+		if sleep(ctx, lasting/(soakFaults+1)) != nil {
+			return nil // The end.
+		}
+		// A fault is ended even if the soak ends meanwhile.
+		if err := faults[rand.N(len(faults))](context.WithoutCancel(ctx)); err != nil {
+			return fmt.Errorf("disturb: %w", err)
+		}
+	}
+	return nil
+}
+
+// soakLooks looks at the controller again and again, at equal distances.
+func (l *lab) soakLooks(ctx context.Context, c *controller, lasting time.Duration) ([]look, error) {
+	begin := time.Now()
+	looks := make([]look, 0, soakLooks)
+	for i := range soakLooks {
+		if err := sleep(ctx, time.Until(begin.Add(lasting*time.Duration(i+1)/soakLooks))); err != nil {
+			return nil, err
+		}
+		next, err := l.look(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		next.at = time.Since(begin)
+		looks = append(looks, next)
+	}
+	return looks, nil
+}
+
+// look reads what the kernel and the controller itself say.
+func (l *lab) look(ctx context.Context, c *controller) (look, error) {
+	rss, err := c.rss()
+	if err != nil {
+		return look{}, err
+	}
+	m, err := c.metrics(ctx)
+	if err != nil {
+		return look{}, err
+	}
+	next := look{rss: float64(rss) / mebibyte}
+	for name, family := range m.Families {
+		next.series += float64(len(family.GetMetric()))
+		if name == "go_goroutines" {
+			next.goroutines = family.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	connections, err := c.connections(c.port)
+	next.watches = float64(connections)
+	return next, err
+}
+
+// reportSoak draws the lines and judges their slopes.
+func (b *bench) reportSoak(looks []look) {
+	for _, line := range []struct {
+		what, unit string
+		of         func(look) float64
+	}{
+		{"resident memory", "MiB", func(l look) float64 { return l.rss }},
+		{"goroutines", "", func(l look) float64 { return l.goroutines }},
+		{"connections to the API server", "", func(l look) float64 { return l.watches }},
+		{"series of metrics", "", func(l look) float64 { return l.series }},
+	} {
+		var points []point
+		for _, l := range looks {
+			points = append(points, point{l.at.Hours(), line.of(l)})
+		}
+		fmt.Fprintf(b.out, "\n%s %s\n%s", line.what, line.unit, chart(points))
+		row := report.Row{Goal: "G11", What: "slope of " + line.what, Unit: "%/h", Measured: report.Sample{slope(points[len(points)/4:])}}
+		if b.options.soak >= time.Hour { // Less says little: the garbage collector alone moves the line more.
+			row.Must = report.AtMost(steadyEnough)
+		}
+		b.add(row)
+	}
+}
