@@ -122,12 +122,24 @@ test: cluster ## Run all tests with the race detector, those on a real API serve
 test-unit: ## Run the tests that need no cluster, without the race detector: quick
 	@hack/test.sh --unit $(ARGS)
 
-# DURATION is how long `make fuzz` looks.
-DURATION ?= 10m
+# DURATION is how long these look: 10 minutes, or an hour for `make soak`.
+fuzz chaos: DURATION ?= 10m
+soak: DURATION ?= 1h
+# PLANTS=all plants bugs, one at a time, and shows what catches each.
+PLANTS ?=
 
 .PHONY: fuzz
 fuzz: cluster ## Draw objects from the schema for DURATION=10m, and try what the controller and an API server make of them
 	@hack/fuzz.sh "$(DURATION)" $(ARGS)
+
+.PHONY: chaos
+chaos: cluster ## Disturb the controller, as drawn, for DURATION=10m, and judge where it ends. PLANTS=all: plant bugs for it to find
+	@PLANTS="$(PLANTS)" hack/chaos.sh "$(DURATION)" $(ARGS)
+
+.PHONY: soak
+soak: build cluster ## Let the controller follow changes through faults for DURATION=1h, and chart its memory
+	@hack/build.sh ./hack/bench fairlead-bench
+	@exec bin/fairlead-bench -goals=G11 -soak="$(DURATION)" $(ARGS)
 
 .PHONY: e2e
 e2e: cluster bin/fairlead-node ## Try the operator on a real node on this machine. Needs Linux, root and a few packages. ARGS=-stay: to play with it

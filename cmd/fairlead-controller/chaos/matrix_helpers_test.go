@@ -1,0 +1,134 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
+)
+
+// worldOf makes a world for a test that is no program.
+func worldOf(t *testing.T, configure func(*app.Config)) *world {
+	t.Helper()
+	w, err := newNamespace(t.Context(), newRunner(t).cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.configure = configure
+	t.Cleanup(func() {
+		if err := w.close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := w.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// do runs steps in a world.
+func do(t *testing.T, w *world, steps ...string) {
+	t.Helper()
+	for _, text := range steps {
+		p, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := p[0].verb()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.do(t.Context(), w, p[0][1:]); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
+// undisturbed fails the test if the controller writes anything after a disturbance.
+func undisturbed(t *testing.T, disturb func(context.Context, *world)) {
+	t.Helper()
+	t.Parallel()
+	w := worldOf(t, nil)
+	do(t, w, "create a full", "create b orphan", "wait")
+	before := len(w.network.streamsOf(""))
+	disturb(t.Context(), w)
+	if err := w.quiet(t.Context(), 10*time.Second); err != nil {
+		t.Errorf("%v\n%s", err, w.log.tail(50))
+	}
+	if after := len(w.network.streamsOf("")); after < before {
+		t.Errorf("%d watches before, and %d after", before, after)
+	}
+}
+
+// blackHole is a network whose connections can go silent: what is sent disappears, and nothing arrives.
+type blackHole struct {
+	mu          sync.Mutex
+	connections []*silentConn
+}
+
+// silentConn is a connection that looks well, whatever becomes of it.
+type silentConn struct {
+	net.Conn
+	silent, closed chan struct{}
+	once           sync.Once
+}
+
+func (b *blackHole) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	wrapped := &silentConn{Conn: conn, silent: make(chan struct{}), closed: make(chan struct{})}
+	b.connections = append(b.connections, wrapped)
+	return wrapped, nil
+}
+
+// swallow silences all connections that exist. New ones work.
+func (b *blackHole) swallow() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, conn := range b.connections {
+		close(conn.silent)
+	}
+	b.connections = nil
+}
+
+func (c *silentConn) isSilent() bool {
+	select {
+	case <-c.silent:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *silentConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.isSilent() {
+		<-c.closed
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (c *silentConn) Write(p []byte) (int, error) {
+	if c.isSilent() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *silentConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}

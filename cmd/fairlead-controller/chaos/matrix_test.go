@@ -1,0 +1,191 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
+)
+
+// TestF01Crash ends the process around the nth write of a create, an update and a delete.
+func TestF01Crash(t *testing.T) {
+	t.Parallel()
+	for _, k := range nth {
+		for _, when := range []moment{before, sent, answered} {
+			t.Run(k+" "+string(when), func(t *testing.T) {
+				replay(t, strings.NewReplacer("K", k, "WHEN", string(when)).Replace(`
+					crash K WHEN
+					create a full
+					wait
+					crash K WHEN
+					edit a no-config
+					edit a other-ports
+					wait
+					crash K WHEN
+					delete a background
+					wait
+					create a orphan
+					wait
+					crash K WHEN
+					delete a foreground
+				`))
+			})
+		}
+	}
+}
+
+// TestF02StaleChildren freezes the watch of a child while the Application is edited twice.
+func TestF02StaleChildren(t *testing.T) {
+	for _, resource := range []string{"deployments", "services", "configmaps"} {
+		t.Run(resource, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				create a full
+				wait
+				freeze WATCH
+				edit a config
+				let 300ms
+				edit a two-routes
+				let 1s
+				thaw
+			`, "WATCH", resource))
+		})
+	}
+}
+
+// TestF03RecreatedUnseen deletes an Application and creates another of its name, which the controller sees late, or only in
+// part.
+func TestF03RecreatedUnseen(t *testing.T) {
+	for _, resource := range []string{"applications", "deployments", "services"} {
+		t.Run(resource, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				create a full
+				wait
+				freeze WATCH
+				recreate a orphan
+				let 1s
+				thaw
+				wait
+				freeze WATCH
+				recreate a small
+				let 1s
+				thaw
+			`, "WATCH", resource))
+		})
+	}
+}
+
+// TestF05Gone ends each watch with 410 Gone. The caches are listed again, and nothing is written.
+func TestF05Gone(t *testing.T) {
+	undisturbed(t, func(_ context.Context, w *world) {
+		for _, resource := range watched {
+			w.network.relist(resource)
+		}
+	})
+}
+
+// TestF06SpoiledWatch garbles each watch, or cuts it off in the middle of an event.
+func TestF06SpoiledWatch(t *testing.T) {
+	for _, how := range []string{"garble", "truncate"} {
+		t.Run(how, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				create a full
+				wait
+				spoil applications HOW
+				spoil deployments HOW
+				spoil services HOW
+				edit a image
+				edit a config
+			`, "HOW", how))
+		})
+	}
+}
+
+// TestF07BlackHole lets all connections go silent. The controller notices within 50 seconds.
+func TestF07BlackHole(t *testing.T) {
+	t.Parallel()
+	hole := &blackHole{}
+	w := worldOf(t, func(config *app.Config) { config.Client.Dial = hole.dial })
+	do(t, w, "create a small", "wait")
+	hole.swallow()
+	begin := time.Now()
+	do(t, w, "edit a image")
+	err := wait.PollUntilContextTimeout(t.Context(), period, 90*time.Second, true, func(ctx context.Context) (bool, error) {
+		application, err := w.fairlead.AppsV1().Applications(w.namespace).Get(ctx, "a", metav1.GetOptions{})
+		return err == nil && application.Status.ObservedGeneration == application.Generation, err
+	})
+	took := time.Since(begin)
+	if err != nil || took > 60*time.Second {
+		t.Errorf("the edit was followed after %s: %v\n%s", took, err, w.log.tail(50))
+	}
+	t.Logf("the edit was followed %s after the connections went silent", took.Round(time.Second))
+}
+
+// TestF10LostAnswers refuses writes, or loses the answers to those that the API server has carried out.
+func TestF10LostAnswers(t *testing.T) {
+	for _, fault := range []string{"refuse K 409", "refuse K 429", "refuse K 500", "refuse K 503", "lose K before", "lose K sent"} {
+		t.Run(fault, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				`+strings.ReplaceAll(fault, "K", "1")+`
+				FAULT
+				create a full
+				wait
+				FAULT
+				edit a no-config
+				edit a image
+				wait
+				FAULT
+				deletion a Orphan
+			`, "FAULT", strings.ReplaceAll(fault, "K", "3")))
+		})
+	}
+}
+
+// TestF15Revoked takes the permission for one kind away. The others go on.
+func TestF15Revoked(t *testing.T) {
+	for _, resource := range []string{"services", "configmaps", "pods"} {
+		t.Run(resource, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				create a full
+				wait
+				forbid KIND
+				edit a image
+				edit a config
+				edit a no-ports
+				let 3s
+				permit
+			`, "KIND", resource))
+		})
+	}
+}
+
+// TestF20BlockedDeletion deletes an Application that another controller's finalizer holds, and a child that one holds.
+func TestF20BlockedDeletion(t *testing.T) {
+	for _, propagation := range propagations {
+		t.Run(propagation, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				create a full
+				create b orphan
+				wait
+				child a services hold
+				hold a on
+				hold b on
+				delete a HOW
+				delete b HOW
+				let 1s
+				restart
+				let 1s
+				hold b off
+			`, "HOW", propagation))
+		})
+	}
+}

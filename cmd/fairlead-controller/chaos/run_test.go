@@ -1,0 +1,232 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// runner runs programs in namespaces of one cluster.
+type runner struct {
+	cluster *controlplane.ControlPlane
+	// busy bounds how many programs run at once. Those that only wait for the end of a quiet time do not count.
+	busy chan struct{}
+	// quiet is how long nothing may be written at the end.
+	quiet time.Duration
+}
+
+// run runs a program, and judges the end. The error is a *violation, or about the test itself. log is the end of the
+// controller's log.
+func (r *runner) run(ctx context.Context, p program) (log string, err error) {
+	r.busy <- struct{}{}
+	release := func() { <-r.busy }
+	defer func() { release() }()
+	w, err := newWorld(ctx, r.cluster)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		log = w.log.tail(120)
+		err = errors.Join(err, w.close(context.WithoutCancel(ctx)))
+	}()
+	for i, s := range p {
+		v, err := s.verb()
+		if err != nil {
+			return "", err
+		}
+		if err := v.do(ctx, w, s[1:]); err != nil {
+			return "", fmt.Errorf("step %d, %s: %w", i+1, s, err)
+		}
+	}
+	if err := w.end(ctx); err != nil {
+		return "", err
+	}
+	if err := r.compare(ctx, w); err != nil {
+		return "", err
+	}
+	if err := errors.Join(w.explained(len(p)), w.truthful(ctx)); err != nil {
+		return "", err
+	}
+	release()
+	err = w.quiet(ctx, r.quiet)
+	r.busy <- struct{}{}
+	if err != nil {
+		return "", err
+	}
+	return "", w.nothingLeft(ctx)
+}
+
+// end ends all faults, checks what others own, and corrects what would make the end depend on the way: what may stay as it
+// is because of an earlier spec, and objects in the way of children.
+func (w *world) end(ctx context.Context) error {
+	w.network.mend()
+	if err := w.start(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(quota(ctx, w, []string{"off"}), w.release(ctx), w.waitCalm(ctx), w.foreignStay(ctx)); err != nil {
+		return err
+	}
+	for _, what := range []string{"settings", "credentials"} {
+		if err := reference(ctx, w, []string{what, "one"}); err != nil {
+			return err
+		}
+	}
+	if err := class(ctx, w, []string{"one"}); err != nil {
+		return err
+	}
+	if err := w.normalise(ctx); err != nil {
+		return err
+	}
+	return w.clear(ctx)
+}
+
+// normalise lets every Application act, and its pods run.
+func (w *world) normalise(ctx context.Context) error {
+	list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		application := &list.Items[i]
+		if err := hold(ctx, w, []string{application.Name, "off"}); err != nil {
+			return err
+		}
+		if application.DeletionTimestamp != nil {
+			continue
+		}
+		if err := w.patch(ctx, application.Name, `{"spec":{"reconcilePolicy":"Enforce"}}`); err != nil {
+			return err
+		}
+		if application.Spec.ConfigChangePolicy == v1.ConfigChangeIgnore {
+			continue // It was drawn, and stays paused.
+		}
+		if err := pods(ctx, w, []string{application.Name, "well"}); err != nil {
+			return err
+		}
+		if err := w.patch(ctx, application.Name, `{"spec":{"paused":false}}`); err != nil {
+			return err
+		}
+		if len(application.Spec.Routes) > 0 {
+			if err := w.patch(ctx, application.Name, strings.ReplaceAll(`{"spec":`+edits()["route"]+`}`, "NAME", application.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return w.waitDeletions(ctx)
+}
+
+// waitDeletions waits until the Applications that are being deleted are gone.
+func (w *world) waitDeletions(ctx context.Context) error {
+	var left []string
+	err := wait.PollUntilContextTimeout(ctx, 5*period, convergence, true, func(ctx context.Context) (bool, error) {
+		left = nil
+		list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for i := range list.Items {
+			if list.Items[i].DeletionTimestamp != nil {
+				left = append(left, fmt.Sprintf("%s with finalizers %q", list.Items[i].Name, list.Items[i].Finalizers))
+			}
+		}
+		return len(left) == 0, w.health()
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return violated("I1", "Applications cannot be deleted: %s", strings.Join(left, ", "))
+	}
+	return err
+}
+
+// clear deletes what has the name of a child and is none, since it would be in the way of one.
+func (w *world) clear(ctx context.Context) error {
+	list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	if err := w.waitCalm(ctx); err != nil {
+		return err
+	}
+	for _, kind := range namedKinds() {
+		objects, err := w.children(kind).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range objects.Items {
+			object := &objects.Items[i]
+			for j := range list.Items {
+				application := &list.Items[j]
+				if childName(kind, application.Name) != object.GetName() || child.OwnedBy(object, application) ||
+					child.IsOrphaned(application, child.Ref{Kind: kind, Namespace: w.namespace, Name: object.GetName()}, object) {
+					continue
+				}
+				if err := w.children(kind).Delete(ctx, object.GetName(), metav1.DeleteOptions{}); tolerate(err) != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// compare compares the world with that of a fresh controller. If they differ it tries once more, because the inputs may have
+// changed after they were copied: a status or an Event is none, but an Application whose deletion was on its way is.
+func (r *runner) compare(ctx context.Context, w *world) error {
+	var err error
+	for range 2 {
+		if err = w.waitCalm(ctx); err != nil {
+			return err
+		}
+		if err = r.compareOnce(ctx, w); !errors.As(err, new(*violation)) {
+			return err
+		}
+	}
+	return err
+}
+
+func (r *runner) compareOnce(ctx context.Context, w *world) (err error) {
+	fresh, err := newWorld(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, fresh.close(context.WithoutCancel(ctx))) }()
+	if err := w.copyTo(ctx, fresh); err != nil {
+		return err
+	}
+	if err := w.converge(ctx, fresh); err != nil {
+		return err
+	}
+	return nil
+}
+
+// garbageCollected waits until the garbage collector knows Applications. It looks for new kinds twice a minute, and the
+// end of every program needs it.
+func (r *runner) garbageCollected(ctx context.Context) error {
+	w, err := newWorld(ctx, r.cluster)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.close(context.WithoutCancel(ctx)) }()
+	if err := create(ctx, w, []string{"a", "small"}); err != nil {
+		return err
+	}
+	if err := w.waitCalm(ctx); err != nil {
+		return err
+	}
+	_, err = w.fairlead.AppsV1().Applications(w.namespace).Patch(ctx, "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"chaos":"begin"}}}`), metav1.PatchOptions{})
+	return errors.Join(err, w.nothingLeft(ctx))
+}

@@ -1,0 +1,241 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build chaos
+
+package chaos
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// moment is when a fault meets a request.
+type moment string
+
+const (
+	// before: the request never leaves.
+	before moment = "before"
+	// sent: the API server has carried it out, and its answer is lost.
+	sent moment = "sent"
+	// answered: the answer arrives, and then the fault.
+	answered moment = "answered"
+)
+
+// rule is a fault that waits for the nth write.
+type rule struct {
+	nth  int
+	when moment
+	// code is the status of the answer that the API server gives in the place of its own; 0 breaks the connection.
+	code int
+	// crash ends the process at that moment.
+	crash bool
+}
+
+// write is a request that would change something, as the transport saw it.
+type write struct {
+	at                                    time.Time
+	verb, resource, subresource, name, as string
+	ok                                    bool
+}
+
+// network is what lies between the controller of one namespace and the API server. It outlives restarts of the
+// controller, and is safe for concurrent use.
+type network struct {
+	// crash is called when a rule ends the process.
+	crash func()
+
+	mu     sync.Mutex
+	rules  []*rule
+	down   bool
+	writes []write
+	// faultAt is when a request last met a fault.
+	faultAt time.Time
+	// forbidden and gone are resources whose requests are answered 403, and whose next watch is answered 410.
+	forbidden, gone sets.Set[string]
+	// frozen are resources whose watches deliver nothing until the channel is closed.
+	frozen  map[string]chan struct{}
+	streams map[*stream]bool
+}
+
+func newNetwork() *network {
+	return &network{forbidden: sets.New[string](), gone: sets.New[string](), frozen: map[string]chan struct{}{}, streams: map[*stream]bool{}}
+}
+
+// connection is the part of the network that one run of the controller uses. It ends with its process.
+type connection struct {
+	*network
+	next http.RoundTripper
+	dead chan struct{}
+	once *sync.Once
+}
+
+var (
+	errBroken = errors.New("chaos: connection reset by peer")
+	infos     = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+)
+
+func (c *connection) WrappedRoundTripper() http.RoundTripper { return c.next }
+
+// kill ends the process, as the API server sees it: nothing is sent any more, nothing arrives.
+func (c *connection) kill() {
+	c.once.Do(func() { close(c.dead) })
+	for _, s := range c.streamsOf("") {
+		_ = s.Close()
+	}
+}
+
+func (c *connection) isDead() bool {
+	select {
+	case <-c.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// RoundTrip sends a request, unless a fault is due.
+func (c *connection) RoundTrip(r *http.Request) (*http.Response, error) {
+	info, err := infos.NewRequestInfo(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer, err := c.refused(r, info); answer != nil || err != nil {
+		closeBody(r)
+		return answer, err
+	}
+	due := c.due(info)
+	if due != nil && due.when == before {
+		closeBody(r)
+		return c.strike(r, due, nil)
+	}
+	response, err := c.next.RoundTrip(r)
+	c.record(info, response)
+	switch {
+	case err != nil || response == nil:
+		return response, err
+	case due != nil:
+		return c.strike(r, due, response)
+	case info.Verb == "watch":
+		response.Body = c.open(info.Resource, response.Body)
+	}
+	return response, nil
+}
+
+// refused returns what lasting faults answer.
+func (c *connection) refused(r *http.Request, info *request.RequestInfo) (*http.Response, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.isDead() || c.down:
+		c.faultAt = time.Now()
+		return nil, errBroken
+	case info.IsResourceRequest && c.forbidden.Has(info.Resource):
+		c.faultAt = time.Now()
+		return statusResponse(r, http.StatusForbidden), nil
+	case info.Verb == "watch" && c.gone.Has(info.Resource):
+		c.faultAt = time.Now()
+		c.gone.Delete(info.Resource)
+		return statusResponse(r, http.StatusGone), nil
+	}
+	return nil, nil
+}
+
+func (n *network) lastFault() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.faultAt
+}
+
+// due returns the rule that the request meets, and counts it for the others.
+func (c *connection) due(info *request.RequestInfo) *rule {
+	if !isWrite(info) {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var due *rule
+	for _, armed := range c.rules {
+		if armed.nth--; armed.nth == 0 && due == nil {
+			due = armed
+		}
+	}
+	if due != nil {
+		c.faultAt = time.Now()
+	}
+	c.rules = slices.DeleteFunc(c.rules, func(armed *rule) bool { return armed.nth <= 0 })
+	return due
+}
+
+// strike lets a rule happen to a request and its response; nil if the request was not sent.
+func (c *connection) strike(r *http.Request, due *rule, response *http.Response) (*http.Response, error) {
+	if due.crash {
+		c.kill()
+		c.crash()
+	}
+	if response != nil && due.when == answered {
+		return response, nil
+	}
+	if response != nil {
+		_ = response.Body.Close()
+	}
+	if due.code != 0 {
+		return statusResponse(r, due.code), nil
+	}
+	return nil, errBroken
+}
+
+// isWrite reports whether a request changes objects that the oracles are about.
+func isWrite(info *request.RequestInfo) bool {
+	return info.IsResourceRequest && slices.Contains([]string{"create", "update", "patch", "delete"}, info.Verb) &&
+		info.Resource != "events" && !strings.HasSuffix(info.Resource, "reviews")
+}
+
+func (c *connection) record(info *request.RequestInfo, response *http.Response) {
+	if !isWrite(info) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writes = append(c.writes, write{
+		at: time.Now(), verb: info.Verb, resource: info.Resource, subresource: info.Subresource, name: info.Name,
+		ok: response != nil && response.StatusCode < 300,
+	})
+}
+
+// statusResponse is an answer of the API server that carries nothing but an error.
+func statusResponse(r *http.Request, code int) *http.Response {
+	reasons := map[int]metav1.StatusReason{
+		http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusConflict: metav1.StatusReasonConflict, http.StatusGone: metav1.StatusReasonExpired,
+		http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests, http.StatusServiceUnavailable: metav1.StatusReasonServiceUnavailable,
+		http.StatusInternalServerError: metav1.StatusReasonInternalError,
+	}
+	body, _ := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "chaos",
+	})
+	header := http.Header{"Content-Type": {"application/json"}}
+	if code == http.StatusTooManyRequests {
+		header.Set("Retry-After", "1")
+	}
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+	}
+}
+
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
+}
