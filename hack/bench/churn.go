@@ -222,7 +222,7 @@ func (l *lab) changeAtRate(ctx context.Context, rate float64, follow func(i int,
 	offset := int(l.changes.Load())
 	return atRate(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
 		i := (offset + turn) % l.churned()
-		changed, err := l.changeImage(ctx, l.clients, i, l.tag())
+		changed, err := l.changeImage(ctx, l.users, i, l.tag())
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,10 @@ type lab struct {
 	log     auditlog.Log
 	dir     string // for logs; removed at the end
 	clients *clients
+	// users are the clients of those who change Applications, and controller is the user that the controller is: all are
+	// the administrator, unless a goal gives them a place in the API server's queues, see flowcontrol.go.
+	users      *clients
+	controller string
 	// applications is how many settled Applications there are, next the number of the next new one.
 	applications, next int
 	// connections is how many the controller has to the API server.
@@ -89,9 +93,10 @@ func newLab(ctx context.Context, o *options) (_ *lab, err error) {
 	if l.dir, err = os.MkdirTemp("", "fairlead-bench-"); err != nil {
 		return nil, fmt.Errorf("make a directory for logs (set TMPDIR to choose where): %w", err)
 	}
-	if l.clients, err = l.newClients(agent); err != nil {
+	if l.clients, err = l.newClients(agent, ""); err != nil {
 		return nil, err
 	}
+	l.users = l.clients
 	for i := range namespaces {
 		if err := l.createNamespace(ctx, fmt.Sprintf("%s%d", namespacePrefix, i)); err != nil {
 			return nil, err
@@ -131,9 +136,12 @@ func (l *lab) close() error {
 }
 
 // newClients makes clients that share nothing with others: a dialer of their own keeps client-go from giving two equal
-// configurations the same connections.
-func (l *lab) newClients(userAgent string) (*clients, error) {
+// configurations the same connections. An empty user is the administrator.
+func (l *lab) newClients(userAgent, user string) (*clients, error) {
 	config := l.plane.Config()
+	if user != "" {
+		config = l.plane.ConfigFor(user, allowedGroup)
+	}
 	config.UserAgent = userAgent
 	config.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	httpClient, err := rest.HTTPClientFor(config)

@@ -52,10 +52,15 @@ func (b *bench) measureNeighbours(ctx context.Context, l *lab) error {
 	if err := l.makeNoise(ctx); err != nil {
 		return err
 	}
+	kubeconfig, err := l.controlFlow(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.endFlowControl()
 	var quiet, raw, noisy, peaks, rates report.Sample
 	for range b.rounds() {
 		for _, noise := range []float64{0, noisyRate} {
-			run, err := l.besideNoise(ctx, noise)
+			run, err := l.besideNoise(ctx, noise, kubeconfig)
 			if err != nil {
 				return err
 			}
@@ -107,7 +112,7 @@ func (l *lab) makeNoise(ctx context.Context) error {
 }
 
 // besideNoise changes Applications at a steady rate beside the noise, and returns what became of it.
-func (l *lab) besideNoise(ctx context.Context, noise float64) (run neighbourly, err error) {
+func (l *lab) besideNoise(ctx context.Context, noise float64, kubeconfig string) (run neighbourly, err error) {
 	err = l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, l.applications+l.options.expensive); err != nil {
 			return err
@@ -141,7 +146,7 @@ func (l *lab) besideNoise(ctx context.Context, noise float64) (run neighbourly, 
 		peak, err := c.peak()
 		run.peak = float64(peak) / mebibyte
 		return err
-	})
+	}, "--kubeconfig="+kubeconfig)
 	return run, err
 }
 
@@ -178,7 +183,7 @@ func (l *lab) disturb(ctx context.Context, rate float64) (float64, error) {
 // changeExpensive gives an expensive Application another image: a small request, and much to decode, compare and store.
 func (l *lab) changeExpensive(ctx context.Context, i int) error {
 	patch := fmt.Appendf(nil, `{"spec":{"image":"registry.example.com/web:%s"}}`, l.tag())
-	_, err := l.clients.fairlead.AppsV1().Applications(noisyNamespace).
+	_, err := l.users.fairlead.AppsV1().Applications(noisyNamespace).
 		Patch(ctx, expensive(i).Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"})
 	if err != nil {
 		return fmt.Errorf("change an expensive Application: %w", err)

@@ -30,7 +30,7 @@ const rawAgent = agent + "-raw"
 func (l *lab) newRaw(connections int) (*raw, error) {
 	r := &raw{workers: l.options.workers}
 	for i := range max(1, connections) {
-		c, err := l.newClients(rawAgent + "/" + strconv.Itoa(i))
+		c, err := l.newClients(rawAgent+"/"+strconv.Itoa(i), l.controller)
 		if err != nil {
 			return nil, err
 		}
