@@ -14,60 +14,59 @@ import (
 	"time"
 )
 
-// Names are what a leaf is valid for.
+// Names are the DNS names and IP addresses for which a leaf is valid.
 type Names struct {
 	DNSNames []string
 	IPs      []net.IP
 }
 
-// ServiceNames returns the names under which the API server, and others in the cluster, call a
-// Service. The API server uses the one that ends in .svc.
+// ServiceNames returns the names of a Service within the cluster. The API server calls it by the one that ends in
+// .svc.
 func ServiceNames(service, namespace string) Names {
 	qualified := service + "." + namespace
 	return Names{DNSNames: []string{qualified + ".svc", qualified, service, qualified + ".svc.cluster.local"}}
 }
 
-// Policy says how long certificates live. The zero value is no policy; start with [DefaultPolicy].
+// Policy sets the lifetimes of certificates. The zero value is not valid; start with [DefaultPolicy].
 type Policy struct {
-	// CAValidity is the lifetime of a CA. Its successor is made after two thirds of it.
+	// CAValidity is the lifetime of a CA. The rotator creates the next one after two thirds of it.
 	CAValidity time.Duration
-	// LeafValidity is the lifetime of a leaf, replaced after two thirds of it. It must leave room for
-	// Overlap in the last third of CAValidity: a leaf cannot outlive its CA.
+	// LeafValidity is the lifetime of a leaf. The rotator replaces a leaf after two thirds of it. LeafValidity and
+	// Overlap must fit in the last third of CAValidity, because a leaf cannot outlive its CA.
 	LeafValidity time.Duration
-	// Backdate is how long before its making a certificate becomes valid, for API servers whose clock
-	// is behind that of the leader.
+	// Backdate moves NotBefore into the past, for API servers whose clock is behind the leader's.
 	Backdate time.Duration
-	// Overlap is how long the caBundle has the next CA before a leaf of it is served. It is the time
-	// that every API server has to notice a new caBundle.
+	// Overlap is how long the caBundle has the next CA before servers present a leaf of it. In this time every API
+	// server must observe the new caBundle.
 	Overlap time.Duration
 }
 
-// DefaultPolicy is the one for production.
+// DefaultPolicy returns the policy for production.
 func DefaultPolicy() Policy {
 	const day = 24 * time.Hour
 	return Policy{CAValidity: 365 * day, LeafValidity: 90 * day, Backdate: 10 * time.Minute, Overlap: time.Hour}
 }
 
-// KeyPair is a certificate with its key. Each may be missing (nil).
+// KeyPair is a certificate and its key. Either may be nil.
 type KeyPair struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
 }
 
-// Bundle is everything there is at one moment. The zero value is nothing.
+// Bundle holds the certificates of one moment. The zero value is empty.
 type Bundle struct {
-	// Leaf is what the servers present.
+	// Leaf is the certificate that the servers present.
 	Leaf KeyPair
 	// CA signs leaves.
 	CA KeyPair
-	// Next is trusted already, and signs nothing before it has become CA.
+	// Next is the CA that clients already trust. It signs nothing until it becomes CA.
 	Next KeyPair
-	// Previous are trusted still, because leaves that they signed may be served somewhere.
+	// Previous are CAs that clients still trust, because a replica may serve a leaf that one of them signed.
 	Previous []*x509.Certificate
 }
 
-// CAs returns the certificates that clients have to trust: the caBundle. Each is there once, the newest
-// first. The order does not depend on their roles, so that a promotion leaves the caBundle alone.
+// CAs returns the certificates that clients must trust, the caBundle: each once, the newest first. Roles do not
+// affect the order, so a promotion does not change the caBundle.
 func (b Bundle) CAs() []*x509.Certificate {
 	var cas []*x509.Certificate
 	for _, ca := range slices.Concat([]*x509.Certificate{b.CA.Certificate, b.Next.Certificate}, b.Previous) {
@@ -85,11 +84,11 @@ func contains(certificates []*x509.Certificate, certificate *x509.Certificate) b
 	return slices.ContainsFunc(certificates, func(other *x509.Certificate) bool { return bytes.Equal(other.Raw, certificate.Raw) })
 }
 
-// validate finds policies under which certificates would be made in a loop, or too late.
+// validate refuses policies under which the rotator would create certificates in a loop, or too late.
 func (p Policy) validate() error {
 	switch {
 	case p.CAValidity <= 0 || p.LeafValidity <= 0 || p.Backdate < 0 || p.Overlap < 0:
-		return fmt.Errorf("certificate policy %+v: validities must be positive, and nothing negative", p)
+		return fmt.Errorf("certificate policy %+v: validities must be positive, and the other durations must not be negative", p)
 	case p.LeafValidity+p.Overlap > p.CAValidity/3:
 		return fmt.Errorf("certificate policy: LeafValidity (%s) and Overlap (%s) must fit in the last third of CAValidity (%s)",
 			p.LeafValidity, p.Overlap, p.CAValidity)

@@ -17,7 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// ConfigurationClient is what is needed of a generated client, of configurations T and their lists L.
+// ConfigurationClient is the part of a generated client that a [Configuration] uses. T is the type of the
+// configuration, L the type of its list.
 type ConfigurationClient[T, L runtime.Object] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	List(ctx context.Context, options metav1.ListOptions) (L, error)
@@ -25,30 +26,32 @@ type ConfigurationClient[T, L runtime.Object] interface {
 	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (T, error)
 }
 
-// ValidatingClient is what is needed of clientset.AdmissionregistrationV1().ValidatingWebhookConfigurations().
+// ValidatingClient is the part of clientset.AdmissionregistrationV1().ValidatingWebhookConfigurations() that a
+// [Configuration] uses.
 type ValidatingClient = ConfigurationClient[*admissionregistrationv1.ValidatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfigurationList]
 
-// MutatingClient is what is needed of clientset.AdmissionregistrationV1().MutatingWebhookConfigurations().
+// MutatingClient is the part of clientset.AdmissionregistrationV1().MutatingWebhookConfigurations() that a
+// [Configuration] uses.
 type MutatingClient = ConfigurationClient[*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.MutatingWebhookConfigurationList]
 
-// Configuration is one webhook configuration whose caBundle a [Rotator] keeps.
+// Configuration is a webhook configuration whose caBundle a [Rotator] maintains.
 type Configuration struct {
 	kind, name string
-	// watch calls wake when the configuration may have changed, until ctx ends.
+	// watch calls wake when the configuration may have changed. It returns when ctx ends.
 	watch func(ctx context.Context, wake func())
-	// get returns the webhooks in it.
+	// get returns the webhooks of the configuration.
 	get func(ctx context.Context) ([]hook, error)
 	// patch applies a JSON patch.
 	patch func(ctx context.Context, patch []byte) error
 }
 
-// hook is what counts of a webhook here.
+// hook is the part of a webhook that this package reads.
 type hook struct {
 	name   string
 	client admissionregistrationv1.WebhookClientConfig
 }
 
-// ValidatingConfiguration names a ValidatingWebhookConfiguration. It need not exist.
+// ValidatingConfiguration returns the ValidatingWebhookConfiguration of this name. It need not exist.
 func ValidatingConfiguration(client ValidatingClient, name string) Configuration {
 	return newConfiguration(client, "ValidatingWebhookConfiguration", name, &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		func(configuration *admissionregistrationv1.ValidatingWebhookConfiguration) []hook {
@@ -60,7 +63,7 @@ func ValidatingConfiguration(client ValidatingClient, name string) Configuration
 		})
 }
 
-// MutatingConfiguration names a MutatingWebhookConfiguration. It need not exist.
+// MutatingConfiguration returns the MutatingWebhookConfiguration of this name. It need not exist.
 func MutatingConfiguration(client MutatingClient, name string) Configuration {
 	return newConfiguration(client, "MutatingWebhookConfiguration", name, &admissionregistrationv1.MutatingWebhookConfiguration{},
 		func(configuration *admissionregistrationv1.MutatingWebhookConfiguration) []hook {
@@ -93,8 +96,8 @@ func newConfiguration[T, L runtime.Object](client ConfigurationClient[T, L], kin
 	}
 }
 
-// inject gives every webhook in it the caBundle, and reports whether one did not have it. A
-// configuration that is not there, because the webhooks are not installed, lacks nothing.
+// inject writes the caBundle into every webhook of the configuration, and reports whether it changed one. A
+// configuration that does not exist needs no change: the webhooks are not installed.
 func (c Configuration) inject(ctx context.Context, caBundle []byte) (changed bool, err error) {
 	hooks, err := c.get(ctx)
 	if apierrors.IsNotFound(err) {
@@ -120,9 +123,8 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// caBundlePatch replaces the caBundles that are different and nothing else. Each webhook is tested
-// to be still the one at its place in the list; if it is not, the API server refuses the patch.
-// Nil: nothing is to be changed.
+// caBundlePatch returns a JSON patch that replaces only the caBundles that differ, or nil if none does. The patch
+// also tests that each webhook is still at its place in the list; if one has moved, the API server refuses the patch.
 func caBundlePatch(hooks []hook, caBundle []byte) ([]byte, error) {
 	var operations []operation
 	for i, h := range hooks {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Action is one step of making, rotating or repairing certificates.
+// Action is one step in creating, rotating or repairing certificates.
 type Action string
 
 const (
-	// Wait: nothing is to be done before Decision.At.
+	// Wait means that there is nothing to do before Decision.At.
 	Wait Action = "Wait"
-	// Regenerate creates a new CA and issues a leaf at once, because clients would accept nothing that is left.
+	// Regenerate creates a new CA and issues a leaf at once, because clients accept nothing that is left.
 	Regenerate Action = "Regenerate"
 	// IssueLeaf issues a new leaf.
 	IssueLeaf Action = "IssueLeaf"
@@ -27,32 +27,32 @@ const (
 	Prune Action = "Prune"
 )
 
-// Input is all that a decision depends on.
+// Input is everything that a decision depends on.
 type Input struct {
 	Bundle Bundle
 	Names  Names
 	Policy Policy
 	Now    time.Time
-	// TrustedSince is since when every webhook configuration is known to have all CAs of the bundle; zero if
-	// one of them may not.
+	// TrustedSince is the time since which every webhook configuration is known to have all CAs of the bundle. It is
+	// zero if one of them may lack a CA.
 	TrustedSince time.Time
 }
 
 // Decision is the next action and its reason. The caller performs the action and decides again.
 type Decision struct {
 	Action Action
-	// Reason is for logs.
+	// Reason explains the action in logs.
 	Reason string
-	// At is when the decision changes although nothing else does. It is zero with every action but Wait.
+	// At is when time alone changes the decision. Only Wait has one.
 	At time.Time
 }
 
-// rule is one reason to act. It returns Wait if it does not apply, with the time from which it will, or zero if it does
-// not depend on time.
+// rule is one reason to act. If it does not apply, it returns Wait with the time from which it will apply, or zero if
+// time does not change that.
 type rule func(Input) Decision
 
-// rules returns the rules in order; the first that applies decides: first what is broken for clients now, then what will
-// be, then what only needs pruning.
+// rules returns the rules in order; the first that applies decides. What clients notice now comes first, then what
+// they will notice, and pruning last.
 func rules() []rule {
 	return []rule{
 		leafUnusable,
@@ -79,8 +79,8 @@ func Decide(in Input) Decision {
 	return wait
 }
 
-// leafUnusable: no client accepts the leaf, so it can be replaced at once. A clock that jumped causes this too, at most
-// once per jump: the new leaf is valid at the new time.
+// leafUnusable applies if no client accepts the leaf, so that it can be replaced at once. A clock that jumped causes
+// this too, at most once per jump: the new leaf is valid at the new time.
 func leafUnusable(in Input) Decision {
 	err := verify(in.Bundle, in.Now)
 	if err == nil {
@@ -95,7 +95,7 @@ func leafUnusable(in Input) Decision {
 	return Decision{Action: action, Reason: fmt.Sprintf("the leaf cannot be used: %v", err)}
 }
 
-// leafNamesMismatch: the Service or the address has another name now.
+// leafNamesMismatch applies if the leaf lacks the current name of the Service, or the current address.
 func leafNamesMismatch(in Input) Decision {
 	if covers(in.Bundle.Leaf.Certificate, in.Names) || checkSigner(in.Bundle.CA, in.Now) != nil {
 		return Decision{Action: Wait} // Without a CA, caDue comes first.
@@ -103,8 +103,8 @@ func leafNamesMismatch(in Input) Decision {
 	return Decision{Action: IssueLeaf, Reason: "the names of the leaf do not match"}
 }
 
-// leafDue: the leaf has reached two thirds of its lifetime. A new leaf would not live longer than its CA; if the old one
-// lives as long, caDue replaces both.
+// leafDue applies when the leaf has reached two thirds of its lifetime. A leaf that expires with its CA is left to
+// caDue, which replaces both: a new leaf could not live longer.
 func leafDue(in Input) Decision {
 	leaf, ca := in.Bundle.Leaf.Certificate, in.Bundle.CA
 	if checkSigner(ca, in.Now) != nil || !leaf.NotAfter.Before(ca.Certificate.NotAfter) {
@@ -116,8 +116,8 @@ func leafDue(in Input) Decision {
 	return Decision{Action: IssueLeaf, Reason: "the leaf has reached two thirds of its lifetime"}
 }
 
-// caDue: the CA has reached two thirds of its lifetime, or can no longer sign. The leaf is valid, so there is time for
-// the order that loses no request: create the next CA, let clients trust it, let it sign.
+// caDue applies when the CA has reached two thirds of its lifetime, or can no longer sign. The leaf is still valid,
+// so there is time for the order that loses no request: create the next CA, let clients trust it, let it sign.
 func caDue(in Input) Decision {
 	reason := "the CA has reached two thirds of its lifetime"
 	if err := checkSigner(in.Bundle.CA, in.Now); err != nil {
@@ -131,7 +131,8 @@ func caDue(in Input) Decision {
 	return onceTrusted(in, Promote, reason)
 }
 
-// leafIssuerMismatch: the leaf is trusted, but the current CA did not issue it. Only a repaired bundle has this.
+// leafIssuerMismatch applies if clients trust the leaf, but another CA than the current one issued it. Only a
+// repaired bundle is in this state.
 func leafIssuerMismatch(in Input) Decision {
 	ca := in.Bundle.CA
 	if checkSigner(ca, in.Now) != nil || in.Bundle.Leaf.Certificate.CheckSignatureFrom(ca.Certificate) == nil {
@@ -140,7 +141,7 @@ func leafIssuerMismatch(in Input) Decision {
 	return onceTrusted(in, IssueLeaf, "another CA issued the leaf")
 }
 
-// hasExpiredCA: a CA has expired, and with it every leaf that it signed; or the next CA cannot be used.
+// hasExpiredCA applies if a CA has expired, and with it every leaf that it signed, or if the next CA cannot be used.
 func hasExpiredCA(in Input) Decision {
 	if in.Bundle.Next != (KeyPair{}) && checkSigner(in.Bundle.Next, in.Now) != nil {
 		return Decision{Action: Prune, Reason: "the next CA cannot be used"}
@@ -168,13 +169,12 @@ func onceTrusted(in Input, action Action, reason string) Decision {
 	return Decision{Action: action, Reason: reason}
 }
 
-// due is when a certificate reaches two thirds of its lifetime.
+// due returns when a certificate reaches two thirds of its lifetime.
 func due(certificate *x509.Certificate) time.Time {
 	return certificate.NotBefore.Add(certificate.NotAfter.Sub(certificate.NotBefore) * 2 / 3)
 }
 
-// expiry is the first moment at which a certificate has expired: NotAfter is the last at which it has
-// not.
+// expiry returns the first moment at which a certificate has expired. At NotAfter it is still valid.
 func expiry(certificate *x509.Certificate) time.Time {
 	return certificate.NotAfter.Add(time.Nanosecond)
 }

@@ -103,7 +103,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// An undisturbed year and a half, decided at the moments that Decide itself asks for.
+// A year and a half without a disturbance, with a decision whenever Decide asks for one.
 func TestTheLifeOfABundle(t *testing.T) {
 	var b Bundle
 	var happened []string

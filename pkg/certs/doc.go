@@ -1,30 +1,29 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package certs makes and rotates the serving certificate of the webhooks and of the metrics.
+// Package certs creates and rotates the serving certificate of the webhooks and the metrics.
 //
-// What exists is a [Bundle]: a CA, the leaf that it signed and that every replica serves, and the
-// other CAs that clients must trust during a rotation. [Decide] returns the next action and when to decide again;
-// it is pure, and the file to read first (decide.go).
+// A [Bundle] holds a CA, the leaf that it signed and that every replica serves, and the other CAs that clients
+// must trust during a rotation. [Decide] returns the next action and when to decide again. It is pure; start
+// reading there (decide.go).
 //
 // # The parts
 //
-//   - A [Store] has the bundle, and is what a server serves from: it implements
-//     dynamiccertificates.CertKeyContentProvider. A [SecretStore] has it in a Secret, which every
-//     replica watches; an [InMemoryStore] has it in this process, for running out of the cluster.
-//   - The [Rotator] runs in the leader. Only it writes the bundle, and it keeps the caBundle of the
+//   - A [Store] keeps the bundle and provides the server with its certificate: it implements
+//     dynamiccertificates.CertKeyContentProvider. A [SecretStore] keeps the bundle in a Secret that every
+//     replica watches. An [InMemoryStore] keeps it in this process, for a controller outside the cluster.
+//   - The [Rotator] runs in the leader. Only the Rotator writes the bundle. It also keeps the caBundle of the
 //     webhook configurations equal to the CAs of the bundle.
 //   - [Healthy] and [RegisterMetrics] work on the served certificate, from any source.
 //
-// With certificates from elsewhere (cert-manager, which mounts files and injects the caBundle
-// itself) there is neither store nor rotator: the server takes
-// dynamiccertificates.NewDynamicServingContentFromFiles, and gives it to [Healthy] and
-// [RegisterMetrics] too.
+// If another component issues the certificates (cert-manager mounts files and injects the caBundle itself),
+// there is neither store nor rotator: the server uses dynamiccertificates.NewDynamicServingContentFromFiles,
+// and passes it to [Healthy] and [RegisterMetrics] too.
 //
 // # The order of a rotation
 //
-// A request is lost if a replica serves a leaf whose CA the API server does not trust yet, or no
-// longer. So the CAs in the caBundle are always more than those that are served:
+// A request is lost if a replica serves a leaf whose CA the API server does not trust yet, or no longer trusts.
+// So the caBundle always has more CAs than the leaves in use need:
 //
 //  1. The rotator creates and stores the next CA, which signs nothing yet.
 //  2. The caBundle of every webhook configuration gets both CAs.
@@ -35,15 +34,15 @@
 //
 // A new leaf of the same CA needs none of these steps.
 //
-// An API server keeps a client for each pair of URL or Service and caBundle, with its connections.
-// A new caBundle is a new client, so the first request after step 2 has a new handshake, verified against
-// both CAs. An open connection does not notice a new leaf: it was verified when it was opened. So a
-// rotation closes no connection; the leaf matters only in handshakes.
+// An API server keeps one client, with its connections, for each pair of URL or Service and caBundle. After step
+// 2 it therefore uses a new client, whose first request starts with a handshake that is verified against both
+// CAs. A connection that is already open is not verified again. So a rotation closes no connection; the leaf
+// matters only in handshakes.
 //
 // # Damage
 //
 // The rotator repairs a Secret that was deleted or damaged. It keeps what is valid, in the Secret or in the
-// memory of the leader, so that the served leaf stays trusted until its replacement is served. To revoke a CA at
-// once, because its key has leaked, stop all replicas, delete the Secret and start them again: then no replica
-// remembers it.
+// memory of the leader, so that clients trust the served leaf until its replacement is served. If the key of a CA
+// has leaked, revoke the CA at once: stop all replicas, delete the Secret, and start the replicas again. Then none
+// of them remembers the CA.
 package certs

@@ -15,22 +15,22 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// The keys of the Secret. The first three are what Secrets of type kubernetes.io/tls have, and what
-// cert-manager writes, so that other programs can use them: a ServiceMonitor, for example.
+// The keys of the Secret. The first three are those of Secrets of type kubernetes.io/tls, and those that
+// cert-manager writes, so that other components can use them: a ServiceMonitor, for example.
 const (
 	KeyLeafCertificate = "tls.crt"
 	KeyLeafKey         = "tls.key"
-	// KeyCABundle has every CA to trust, also the next one and those before.
+	// KeyCABundle has every CA to trust, including the next one and the previous ones.
 	KeyCABundle = "ca.crt"
 	// KeyCACertificate and KeyCAKey are the CA that signs.
 	KeyCACertificate = "signer.crt"
 	KeyCAKey         = "signer.key"
-	// KeyNextCertificate and KeyNextKey are the CA that will sign. There is none most of the time.
+	// KeyNextCertificate and KeyNextKey are the CA that will sign. Most of the time they are absent.
 	KeyNextCertificate = "next-signer.crt"
 	KeyNextKey         = "next-signer.key"
 )
 
-// encode writes a bundle down. The same bundle always gives the same bytes.
+// encode returns the data of the Secret. Equal bundles give equal bytes.
 func encode(b Bundle) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	for _, pair := range []struct {
@@ -66,8 +66,8 @@ func encode(b Bundle) (map[string][]byte, error) {
 	return data, nil
 }
 
-// decode reads a bundle. What cannot be used is left out of it, and said in the error; the rest is
-// good as far as it goes, so the bundle counts even if there is an error.
+// decode returns the usable parts of a bundle. The error names the parts that it left out, so the bundle counts even
+// if there is an error.
 func decode(data map[string][]byte) (Bundle, error) {
 	var b Bundle
 	var errs []error
@@ -105,11 +105,11 @@ func decode(data map[string][]byte) (Bundle, error) {
 			b.Previous = append(b.Previous, ca)
 		}
 	}
-	return b, utilerrors.NewAggregate(errs) // In one line, for the log.
+	return b, utilerrors.NewAggregate(errs) // One line, for the log.
 }
 
-// decodePair reads a certificate and its key. A certificate without a usable key is still worth
-// something: it can be trusted.
+// decodePair decodes a certificate and its key. A certificate without a usable key still counts, because clients can
+// trust it.
 func decodePair(certificatePEM, keyPEM []byte) (KeyPair, error) {
 	certificates, err := cert.ParseCertsPEM(certificatePEM)
 	if err != nil {
@@ -125,7 +125,7 @@ func decodePair(certificatePEM, keyPEM []byte) (KeyPair, error) {
 		return pair, fmt.Errorf("a key of type %T cannot sign", parsed)
 	}
 	if !belongs(key, certificates[0]) {
-		return pair, errors.New("the key is not that of the certificate")
+		return pair, errors.New("the key does not belong to the certificate")
 	}
 	pair.Key = key
 	return pair, nil

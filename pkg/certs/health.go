@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// Healthy returns why the served certificate is not valid now, for /readyz. It works with every provider, including
-// files that another component writes.
+// Healthy returns an error if the served certificate is not valid now, for /readyz. It works with every provider,
+// including files that another component writes.
 func Healthy(served dynamiccertificates.CertKeyContentProvider, now time.Time) error {
 	leaf, err := servedLeaf(served)
 	if err != nil {
@@ -25,7 +25,7 @@ func Healthy(served dynamiccertificates.CertKeyContentProvider, now time.Time) e
 	return nil
 }
 
-// servedLeaf parses what is served now.
+// servedLeaf parses the certificate that is served now.
 func servedLeaf(served dynamiccertificates.CertKeyContentProvider) (*x509.Certificate, error) {
 	certificate, key := served.CurrentCertKeyContent()
 	if len(certificate) == 0 || len(key) == 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// start is when the certificates of the tests are made. Certificates know whole seconds.
+// start is when the tests create their certificates. Certificates have whole seconds.
 var start = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
@@ -30,13 +30,13 @@ func do(t testing.TB, b Bundle, action Action, now time.Time) Bundle {
 	return after
 }
 
-// fresh is the bundle of a first start at now.
+// fresh returns the bundle of a first start at now.
 func fresh(t testing.TB, now time.Time) Bundle {
 	t.Helper()
 	return do(t, Bundle{}, Regenerate, now)
 }
 
-// trusts verifies a leaf as the API server does that has this caBundle.
+// trusts verifies a leaf as an API server with this caBundle does.
 func trusts(caBundle []byte, leaf *x509.Certificate, now time.Time) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(caBundle)

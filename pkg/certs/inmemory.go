@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// InMemoryStore has the bundle in this process alone, for running out of the cluster: one
-// replica, which the API server calls under a URL. What it has is gone when the process ends.
+// InMemoryStore keeps the bundle in this process, for a controller outside the cluster: a single replica, which the
+// API server calls by URL. The bundle is lost when the process ends.
 type InMemoryStore struct {
 	serving
 }
 
 var _ Store = &InMemoryStore{}
 
-// NewInMemoryStore makes a CA and a leaf for the names, to be served and trusted at once. Without a
-// [Rotator] it stays as it is until it expires.
+// NewInMemoryStore creates a CA and a leaf for the names, which are served and trusted at once. Without a [Rotator]
+// they stay until they expire.
 func NewInMemoryStore(names Names, policy Policy) (*InMemoryStore, error) {
 	s := &InMemoryStore{serving: serving{name: "memory"}}
 	if err := policy.validate(); err != nil {
@@ -37,7 +37,7 @@ func (s *InMemoryStore) load(context.Context) (stored, error) {
 	return stored{data: s.encoded}, nil
 }
 
-// save has no conflicts: a process has one rotator.
+// save never returns errConflict, because a process has only one rotator.
 func (s *InMemoryStore) save(_ context.Context, _ stored, data map[string][]byte) error {
 	bundle, err := decode(data)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The second handler of errors sleeps until the last error is a millisecond old. Of the error that
-	// a reflector reported in one bubble of testing/synctest, the next one thinks that it is yet to come.
+	// The second error handler sleeps until the last error is a millisecond old. An error that a reflector reported in
+	// one bubble of testing/synctest lies in the future of the next bubble.
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] //nolint:reassign // There is no other way.
-	// Each check is a world with hundreds of keys. The flag on the command line wins.
+	// Each check creates hundreds of keys. A flag on the command line wins.
 	if err := flag.Set("rapid.checks", "40"); err != nil {
 		panic(err)
 	}

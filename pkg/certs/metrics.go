@@ -11,18 +11,18 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// RegisterMetrics registers the two gauges of the certificate that this replica serves. They are
-// read when they are asked for, so they cannot be out of date, and are absent while there is no
-// certificate. register is legacyregistry.CustomRegister, or that of another registry; served
-// may be any provider, but only a [Store] knows its CAs.
+// RegisterMetrics registers two gauges about the certificate that this replica serves. Each scrape reads the
+// provider, so the gauges are never out of date; they are absent while there is no certificate. register is
+// legacyregistry.CustomRegister, or CustomRegister of another registry. served may be any provider, but only a
+// [Store] knows its CAs.
 //
 //   - fairlead_serving_certificate_not_after_seconds: when the leaf expires, as Unix time.
-//   - fairlead_serving_ca_not_after_seconds: when the CA that signs leaves does.
+//   - fairlead_serving_ca_not_after_seconds: when the CA that signs leaves expires, as Unix time.
 func RegisterMetrics(register func(metrics.StableCollector) error, served dynamiccertificates.CertKeyContentProvider) error {
 	if err := register(&collector{served: served, leaf: newDesc("fairlead_serving_certificate_not_after_seconds",
 		"Unix time at which the serving certificate of this replica expires."),
 		ca: newDesc("fairlead_serving_ca_not_after_seconds",
-			"Unix time at which the CA of the serving certificates expires.")}); err != nil {
+			"Unix time at which the CA that signs the serving certificates expires.")}); err != nil {
 		return fmt.Errorf("register metrics of certificates: %w", err)
 	}
 	return nil

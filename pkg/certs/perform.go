@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// maxPrevious bounds the caBundle. More than one is there only after repairs, or when leaders whose clocks
-// disagree have followed each other. A replica must not miss more of them.
+// maxPrevious bounds the caBundle. There is more than one previous CA only after repairs, or after leaders with
+// different clocks. A replica must not miss more rotations than this.
 const maxPrevious = 8
 
-// perform does what was decided, and returns the new bundle. Only the keys and serial numbers are
-// not determined by the input.
+// perform performs an action and returns the new bundle. The input determines everything except keys and serial
+// numbers.
 func perform(in Input, action Action) (Bundle, error) {
 	b := in.Bundle
 	var err error
@@ -55,8 +55,8 @@ func perform(in Input, action Action) (Bundle, error) {
 	return b, err
 }
 
-// previous returns the CAs that stay trusted beside a new one: those of which a leaf may still be
-// served. First the one that signed the leaf that is served now, since that is the one that counts.
+// previous returns the CAs that stay trusted beside a new one, because a replica may still serve a leaf that one of
+// them signed. The signer of the current leaf comes first, so that the bound never drops it.
 func previous(in Input) []*x509.Certificate {
 	candidates := slices.Concat([]*x509.Certificate{issuer(in.Bundle), in.Bundle.CA.Certificate}, in.Bundle.Previous)
 	var kept []*x509.Certificate
@@ -68,11 +68,11 @@ func previous(in Input) []*x509.Certificate {
 	return kept
 }
 
-// newCA makes a CA that can sign leaves and nothing else.
+// newCA creates a CA that can sign leaves and nothing else.
 func newCA(in Input) (KeyPair, error) {
 	notBefore, notAfter := in.Now.Add(-in.Policy.Backdate), in.Now.Add(in.Policy.CAValidity)
 	template := &x509.Certificate{
-		// The time is for people; programs tell CAs apart by their key identifier.
+		// The time is for readers; programs tell CAs apart by their key identifier.
 		Subject:               pkix.Name{CommonName: "fairlead-ca@" + in.Now.UTC().Format(time.RFC3339)},
 		NotBefore:             notBefore,
 		NotAfter:              notAfter,
@@ -84,7 +84,7 @@ func newCA(in Input) (KeyPair, error) {
 	return issue(template, KeyPair{})
 }
 
-// newLeaf makes a leaf that does not outlive its CA.
+// newLeaf creates a leaf that does not outlive its CA.
 func newLeaf(in Input, ca KeyPair) (KeyPair, error) {
 	notAfter := in.Now.Add(in.Policy.LeafValidity)
 	if notAfter.After(ca.Certificate.NotAfter) {
@@ -103,8 +103,8 @@ func newLeaf(in Input, ca KeyPair) (KeyPair, error) {
 	return issue(template, ca)
 }
 
-// issue makes a key and has its certificate signed by the CA, or by itself if there is none. The
-// serial number is random, because the template has none.
+// issue creates a key and its certificate, signed by the CA, or self-signed if there is none. The serial number is
+// random, because the template has none.
 func issue(template *x509.Certificate, ca KeyPair) (KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -125,9 +125,8 @@ func issue(template *x509.Certificate, ca KeyPair) (KeyPair, error) {
 	return KeyPair{Certificate: certificate, Key: key}, nil
 }
 
-// restore completes a damaged bundle from what this process has last seen good: the leaf that is
-// being served, and the CAs by which it is trusted. The keys of CAs are not brought back: a CA that
-// was removed gets a successor.
+// restore completes a damaged bundle from the last good one that this process has seen: the leaf that it serves, and
+// the CAs that make clients trust it. It does not restore the keys of CAs: a CA that was removed gets a successor.
 func restore(damaged, remembered Bundle, now time.Time) Bundle {
 	known := damaged.CAs()
 	for _, ca := range remembered.CAs() {
@@ -146,7 +145,7 @@ func restore(damaged, remembered Bundle, now time.Time) Bundle {
 	return damaged
 }
 
-// equal reports whether two encoded bundles are the same, whatever else is beside them.
+// equal reports whether two encoded bundles are the same. Other keys of the Secret do not count.
 func equal(a, b map[string][]byte) bool {
 	for _, key := range keys() {
 		if !bytes.Equal(a[key], b[key]) {

@@ -18,14 +18,14 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
-// shared is what a Secret is: one for all replicas, with a version.
+// shared stands for the Secret: all replicas share it, and it has a version.
 type shared struct {
 	data    map[string][]byte
 	version int
 	writes  int
 }
 
-// replica is a Store of one process on what is shared.
+// replica is the Store of one process on top of shared.
 type replica struct {
 	serving
 	shared *shared
@@ -45,7 +45,7 @@ func (r *replica) save(_ context.Context, loaded stored, data map[string][]byte)
 	return nil
 }
 
-// observe is what the watch of a replica does.
+// observe does what the watch of a replica does.
 func (r *replica) observe(now time.Time) {
 	if bundle, _ := decode(r.shared.data); bundle.Leaf.Key != nil {
 		_ = r.serve(bundle, now) // Refusing is part of what is tried.
@@ -93,8 +93,8 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// settle lets the leader do all that it wants to at this moment. After each step the API server may
-// still have the caBundle of before, and a replica still what it served before.
+// settle lets the leader act until it has nothing left to do at this moment. After each step, the API server may
+// still have the previous caBundle, and a replica may still serve its previous leaf.
 func (w *world) settle(ctx context.Context, t *rapid.T) {
 	before := w.shared.writes
 	for steps := 0; ; steps++ {
@@ -129,7 +129,7 @@ func (w *world) settle(ctx context.Context, t *rapid.T) {
 	}
 }
 
-// accepted tells for each replica whether a request to it succeeds now.
+// accepted reports for each replica whether a request to it succeeds now.
 func (w *world) accepted(caBundle []byte) []bool {
 	var accepted []bool
 	for _, r := range w.replicas {
@@ -139,13 +139,13 @@ func (w *world) accepted(caBundle []byte) []bool {
 	return accepted
 }
 
-// advance sets the clock, mostly forward, as far as seconds or years.
+// advance moves the clock, mostly forward, by anything from seconds to years.
 func (w *world) advance(t *rapid.T) {
 	unit := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour, day, day, 30 * day}).Draw(t, "unit")
 	w.now = w.now.Add(time.Duration(rapid.IntRange(-3, 15).Draw(t, "units")) * unit)
 }
 
-// damage breaks what is stored in one of the ways in which people do.
+// damage breaks the stored bundle in one of the ways in which people do.
 func (w *world) damage(t *rapid.T) {
 	key := rapid.SampledFrom(keys()).Draw(t, "key")
 	data := maps.Clone(w.shared.data)
@@ -167,9 +167,9 @@ func (w *world) damage(t *rapid.T) {
 	w.shared.version++
 }
 
-// Over any sequence of times, damages and leaders, each replica's leaf is accepted at each step: by an
-// API server that has the caBundle of this moment, and by one that still has that of the step
-// before. And whatever has happened, at the end the leader's is accepted.
+// Over any sequence of times, damages and leaders, clients accept each replica's leaf at each step: an API server
+// with the current caBundle, and one that still has the caBundle of the step before. Whatever happened, at the end
+// both accept the leader's leaf.
 func TestS17NoStepLosesARequest(t *testing.T) {
 	ctx := klog.NewContext(t.Context(), klog.Logger{})
 	fixedseed.Check(t, func(t *rapid.T) {

@@ -13,30 +13,31 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Config is what a [Rotator] is made of.
+// Config configures a [Rotator].
 type Config struct {
-	// Store has the certificates. A [SecretStore] must be running for the Rotator to notice damage at once.
+	// Store keeps the certificates. A [SecretStore] must be running for the Rotator to notice damage at once.
 	Store Store
-	// Names are what the leaf has to be valid for.
+	// Names are the names for which the leaf must be valid.
 	Names Names
-	// Policy is [DefaultPolicy], but in tests.
+	// Policy is [DefaultPolicy], except in tests.
 	Policy Policy
-	// Configurations are the webhook configurations whose caBundle is kept, in all their webhooks. They
-	// may be missing, now or ever.
+	// Configurations are the webhook configurations whose caBundles the Rotator maintains, in all their webhooks.
+	// They may be missing, now or always.
 	Configurations []Configuration
 }
 
-// Rotator creates, rotates and repairs the certificates in a [Store], and makes clients trust them. Only the
-// leader runs it; two at once do no harm, since the API server refuses the write of the slower one.
+// Rotator creates, rotates and repairs the certificates in a [Store], and makes clients trust them. Only the leader
+// runs it. Two at once do no harm, because the API server refuses the write of the slower one.
 type Rotator struct {
 	config Config
 	wake   chan struct{}
-	// trusted is the caBundle that every configuration has, and since when; only Run uses it.
+	// trusted is the caBundle that every configuration has, and trustedSince the time since which it has it. Only Run
+	// uses them.
 	trusted      []byte
 	trustedSince time.Time
 }
 
-// NewRotator checks the policy and listens to the store. Nothing happens before Run.
+// NewRotator checks the policy and listens to the store. The Rotator does nothing before Run.
 func NewRotator(config Config) (*Rotator, error) {
 	if err := config.Policy.validate(); err != nil {
 		return nil, err
@@ -55,14 +56,14 @@ func (r *Rotator) Enqueue() {
 }
 
 const (
-	// recheck bounds the wait for the next decision, which is months away, since timers do not see a
-	// clock that was set, or that a suspended machine has slept through.
+	// recheck bounds the wait for the next decision, which is months away. Timers do not notice a clock that was set,
+	// or a machine that was suspended.
 	recheck = time.Hour
 	// maxSteps bounds one sync. The longest repair writes three times.
 	maxSteps = 10
 )
 
-// Run maintains the certificates until ctx ends. Call it while leading; it may be called again.
+// Run maintains the certificates until ctx ends. Call it while this replica leads. You may call it again.
 func (r *Rotator) Run(ctx context.Context) {
 	var watches sync.WaitGroup
 	defer watches.Wait()
@@ -70,7 +71,7 @@ func (r *Rotator) Run(ctx context.Context) {
 		watches.Go(func() { c.watch(ctx, r.Enqueue) })
 	}
 	r.trusted, r.trustedSince = nil, time.Time{}
-	// If another writer keeps reverting the caBundle, repair it once a second.
+	// If another writer keeps reverting the caBundle, the Rotator repairs it once a second.
 	limiter := flowcontrol.NewTokenBucketRateLimiter(1, 10)
 	backoff := newBackoff()
 	for limiter.Wait(ctx) == nil {

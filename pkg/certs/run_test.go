@@ -28,7 +28,7 @@ const (
 	testWebhooks  = "fairlead"
 )
 
-// shortPolicy has the shape of the default one, in less time: there is a look at everything each hour.
+// shortPolicy has the shape of the default one with shorter lifetimes: the Rotator checks everything once an hour.
 var shortPolicy = Policy{CAValidity: 30 * day, LeafValidity: 7 * day, Backdate: 10 * time.Minute, Overlap: time.Hour}
 
 // cluster is a fake API server with a leader and a follower, in a bubble of synctest.
@@ -40,8 +40,7 @@ type cluster struct {
 	refusePatches atomic.Bool
 }
 
-// The fake cannot stream the initial list. Only the clientset says so, and it is the typed clients that
-// are passed on.
+// The fake cannot stream the initial list. Only the clientset says so, but the tests pass on typed clients.
 type (
 	fakeSecrets    struct{ SecretClient }
 	fakeValidating struct{ ValidatingClient }
@@ -72,7 +71,7 @@ func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 		t.Fatal(err)
 	}
 	c.rotator = rotator
-	// Before anything runs, since the fake reads its reactors without a lock.
+	// This comes before anything runs, because the fake reads its reactors without a lock.
 	client.PrependReactor("patch", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return c.refusePatches.Load(), nil, errors.New("refused")
 	})
@@ -94,7 +93,7 @@ func run(t *testing.T, loop func(context.Context)) (stop func()) {
 	return stop
 }
 
-// pass lets time pass, by the clock of synctest, and then everybody finish what is to be done by then.
+// pass lets time pass on the clock of synctest, until every goroutine has done what was due by then.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -118,7 +117,7 @@ func mutating() *admissionregistrationv1.MutatingWebhookConfiguration {
 	}
 }
 
-// caBundles returns all that are configured.
+// caBundles returns the caBundles of all webhooks.
 func (c *cluster) caBundles(t *testing.T) [][]byte {
 	t.Helper()
 	var all [][]byte
@@ -271,7 +270,7 @@ func TestDisturbances(t *testing.T) {
 	}
 }
 
-// A leader that loses its lease and gets it back goes on; in between nothing is written.
+// A leader that loses its lease and regains it continues. It writes nothing in between.
 func TestRunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, validating(""))

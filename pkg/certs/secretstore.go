@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// SecretClient is what is needed of clientset.CoreV1().Secrets(namespace).
+// SecretClient is the part of clientset.CoreV1().Secrets(namespace) that a [SecretStore] uses.
 type SecretClient interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.Secret, error)
 	List(ctx context.Context, options metav1.ListOptions) (*corev1.SecretList, error)
@@ -25,8 +25,8 @@ type SecretClient interface {
 	Update(ctx context.Context, secret *corev1.Secret, options metav1.UpdateOptions) (*corev1.Secret, error)
 }
 
-// SecretStore has the bundle in a Secret of type kubernetes.io/tls. Every replica runs one, to
-// serve from; the one that leads gives it to its [Rotator].
+// SecretStore keeps the bundle in a Secret of type kubernetes.io/tls. Every replica runs one to serve from it; the
+// leader passes its own to its [Rotator].
 type SecretStore struct {
 	serving
 	client SecretClient
@@ -35,7 +35,7 @@ type SecretStore struct {
 
 var _ Store = &SecretStore{}
 
-// NewSecretStore takes the client of the namespace in which the Secret is, or will be.
+// NewSecretStore returns a store for the Secret, which need not exist yet. The client is that of its namespace.
 func NewSecretStore(client SecretClient, namespace, secret string) *SecretStore {
 	return &SecretStore{
 		serving: serving{name: fmt.Sprintf("Secret %s/%s", namespace, secret)},
@@ -44,7 +44,7 @@ func NewSecretStore(client SecretClient, namespace, secret string) *SecretStore 
 	}
 }
 
-// Run follows the Secret until ctx ends. It works without permission to write.
+// Run watches the Secret until ctx ends. It needs no permission to write.
 func (s *SecretStore) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("secret", s.name)
 	watchOne(ctx, s.secret, &corev1.Secret{}, s.client, func(object runtime.Object) {
@@ -56,7 +56,7 @@ func (s *SecretStore) Run(ctx context.Context) {
 		} else if err := s.serve(bundle, time.Now()); err != nil {
 			logger.Info("Ignoring the certificate in the Secret", "reason", err)
 		}
-		s.notify() // Of damage too: the Rotator listens, and repairs.
+		s.notify() // After damage too: the Rotator listens, and repairs it.
 	})
 }
 
@@ -74,7 +74,7 @@ func (s *SecretStore) load(ctx context.Context) (stored, error) {
 func (s *SecretStore) save(ctx context.Context, loaded stored, data map[string][]byte) error {
 	var err error
 	if existing, ok := loaded.version.(*corev1.Secret); ok {
-		secret := existing.DeepCopy() // With its resourceVersion, so that this is no blind write.
+		secret := existing.DeepCopy() // With its resourceVersion: the API server refuses the update if another rotator was faster.
 		if secret.Data == nil {
 			secret.Data = map[string][]byte{}
 		}

@@ -24,24 +24,24 @@ type serving struct {
 	listeners []dynamiccertificates.Listener
 }
 
-// Name is the source of the certificate in logs.
+// Name names the source of the certificate in logs.
 func (s *serving) Name() string { return s.name }
 
-// CurrentCertKeyContent returns the leaf and its key, PEM encoded, or nothing before there is one.
+// CurrentCertKeyContent returns the leaf and its key, PEM encoded, or nil before there is one.
 func (s *serving) CurrentCertKeyContent() (certificate, key []byte) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.encoded[KeyLeafCertificate], s.encoded[KeyLeafKey]
 }
 
-// CABundle returns the CAs that belong to what is served.
+// CABundle returns the CAs of the served bundle.
 func (s *serving) CABundle() []byte {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.encoded[KeyCABundle]
 }
 
-// AddListener adds a listener for possible changes.
+// AddListener adds a listener, which is notified when the certificate may have changed.
 func (s *serving) AddListener(listener dynamiccertificates.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *serving) last() Bundle {
 	return s.bundle
 }
 
-// serve serves a bundle from now on, if it is fit to be served, and tells the listeners if it is new.
+// serve starts to serve a bundle if this replica may, and notifies the listeners if the bundle is new.
 func (s *serving) serve(bundle Bundle, now time.Time) error {
 	encoded, err := encode(bundle)
 	if err != nil {
@@ -88,8 +88,9 @@ func (s *serving) notify() {
 	}
 }
 
-// checkServable returns why this replica must not serve offered instead of current. The leader checks the names and the
-// remaining lifetime; a replica only must not serve a leaf that no client accepts while it has one that they accept.
+// checkServable returns why this replica must not replace current by offered. The leader checks the names and the
+// remaining lifetime. A replica checks one thing: it keeps a leaf that clients accept rather than serve one that no
+// client accepts.
 func checkServable(offered, current Bundle, now time.Time) error {
 	if offered.Leaf.Certificate == nil || offered.Leaf.Key == nil {
 		return errors.New("there is no usable leaf")

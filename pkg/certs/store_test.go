@@ -92,11 +92,11 @@ func TestDecodeKeepsWhatIsGood(t *testing.T) {
 		},
 		"key of another leaf": {
 			func(data map[string][]byte) { data[KeyLeafKey] = strange[KeyLeafKey] },
-			"not that of the certificate", func(b Bundle) bool { return b.Leaf.Key == nil && b.Leaf.Certificate != nil },
+			"does not belong to the certificate", func(b Bundle) bool { return b.Leaf.Key == nil && b.Leaf.Certificate != nil },
 		},
 		"key of another CA": {
 			func(data map[string][]byte) { data[KeyCAKey] = strange[KeyCAKey] },
-			"not that of the certificate", func(b Bundle) bool { return b.CA.Key == nil && b.Leaf.Key != nil && len(b.CAs()) == 1 },
+			"does not belong to the certificate", func(b Bundle) bool { return b.CA.Key == nil && b.Leaf.Key != nil && len(b.CAs()) == 1 },
 		},
 		"CA lost, still in the caBundle": {
 			func(data map[string][]byte) { delete(data, KeyCACertificate) },
@@ -127,7 +127,7 @@ func TestDecodeKeepsWhatIsGood(t *testing.T) {
 	}
 }
 
-// listener counts.
+// listener counts its notifications.
 type listener struct{ calls int }
 
 func (l *listener) Enqueue() { l.calls++ }
@@ -233,7 +233,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf(`
-# HELP fairlead_serving_ca_not_after_seconds [ALPHA] Unix time at which the CA of the serving certificates expires.
+# HELP fairlead_serving_ca_not_after_seconds [ALPHA] Unix time at which the CA that signs the serving certificates expires.
 # TYPE fairlead_serving_ca_not_after_seconds gauge
 fairlead_serving_ca_not_after_seconds %d
 # HELP fairlead_serving_certificate_not_after_seconds [ALPHA] Unix time at which the serving certificate of this replica expires.

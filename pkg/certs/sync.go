@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// sync decides and performs until nothing is left to do, and returns when to sync again.
+// sync decides and performs actions until none is left, and returns the delay until the next sync.
 func (r *Rotator) sync(ctx context.Context) (time.Duration, error) {
 	for range maxSteps {
 		done, delay, err := r.step(ctx, time.Now())
@@ -27,11 +27,11 @@ func (r *Rotator) sync(ctx context.Context) (time.Duration, error) {
 	return 0, fmt.Errorf("not finished after %d steps", maxSteps)
 }
 
-// step loads the bundle, injects its CAs, decides, and performs one action. It is done if there was nothing to do; then
-// delay is when to sync again.
+// step loads the bundle, injects its CAs, decides, and performs one action. It is done if there was nothing to do;
+// then delay is the time until the next sync.
 //
-// The order matters: every CA that signs was stored in an earlier step, and the API server gets it here before it may
-// sign.
+// The order matters: an earlier step has stored every CA that signs, and this one gives it to the API server before
+// it may sign.
 func (r *Rotator) step(ctx context.Context, now time.Time) (done bool, delay time.Duration, err error) {
 	store := r.config.Store
 	loaded, err := store.load(ctx)
@@ -42,7 +42,7 @@ func (r *Rotator) step(ctx context.Context, now time.Time) (done bool, delay tim
 	if damage != nil {
 		bundle = restore(bundle, store.last(), now)
 	}
-	// If this fails, the rotation must continue: Decide knows which actions have to wait.
+	// If this fails, the rotation must continue: Decide knows which actions must wait.
 	injectErr := r.inject(ctx, bundle, now)
 
 	in := Input{Bundle: bundle, Names: r.config.Names, Policy: r.config.Policy, Now: now, TrustedSince: r.trustedSince}
@@ -60,7 +60,7 @@ func (r *Rotator) step(ctx context.Context, now time.Time) (done bool, delay tim
 		}
 		logStored(ctx, store, loaded, bundle, decision, damage)
 	}
-	// This replica need not wait for its watch; restore uses what it serves.
+	// This replica does not wait for its watch. restore uses the bundle that it serves.
 	if err := store.serve(bundle, now); err != nil {
 		return false, 0, fmt.Errorf("serve %s: %w", store.Name(), err)
 	}
@@ -85,7 +85,7 @@ func logStored(ctx context.Context, store Store, loaded stored, bundle Bundle, d
 func (r *Rotator) inject(ctx context.Context, bundle Bundle, now time.Time) error {
 	if len(bundle.CAs()) == 0 {
 		r.trusted, r.trustedSince = nil, time.Time{}
-		return nil // An empty caBundle would mean the CAs of the system.
+		return nil // With an empty caBundle, the API server would trust the CAs of its system.
 	}
 	encoded, err := encode(bundle)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *Rotator) inject(ctx context.Context, bundle Bundle, now time.Time) erro
 		r.trusted, r.trustedSince = nil, time.Time{}
 		return err
 	}
-	if changed || now.Before(r.trustedSince) { // The latter: the clock was set back.
+	if clockSetBack := now.Before(r.trustedSince); changed || clockSetBack {
 		r.trusted, r.trustedSince = caBundle, now
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// verify checks the leaf as a client does that trusts the CAs of the bundle, names aside.
+// verify verifies the leaf as a client does that trusts the CAs of the bundle, except for its names.
 func verify(b Bundle, now time.Time) error {
 	if b.Leaf.Certificate == nil {
 		return errors.New("there is none")
@@ -30,7 +30,7 @@ func verify(b Bundle, now time.Time) error {
 	return err
 }
 
-// checkSigner tells why a CA cannot sign now.
+// checkSigner returns why a CA cannot sign now.
 func checkSigner(ca KeyPair, now time.Time) error {
 	switch {
 	case ca.Certificate == nil:
@@ -41,7 +41,7 @@ func checkSigner(ca KeyPair, now time.Time) error {
 	return checkValidity(ca.Certificate, now)
 }
 
-// checkValidity tells why a certificate is not valid now.
+// checkValidity returns why a certificate is not valid now.
 func checkValidity(certificate *x509.Certificate, now time.Time) error {
 	switch {
 	case now.Before(certificate.NotBefore):
@@ -52,7 +52,7 @@ func checkValidity(certificate *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// covers reports whether the leaf is valid for all names. More than them is not worth a new one.
+// covers reports whether the leaf is valid for all names. The leaf may have more names; that is not worth a new one.
 func covers(leaf *x509.Certificate, names Names) bool {
 	for _, name := range names.DNSNames {
 		if leaf.VerifyHostname(name) != nil {

@@ -19,8 +19,8 @@ type lister[L runtime.Object] interface {
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }
 
-// watchOne calls changed with each state of one object, and with nil when it is gone, until ctx ends.
-// It asks for this object alone, which is all that a role with resourceNames permits.
+// watchOne calls changed with each state of one object, and with nil when the object is deleted, until ctx ends. It
+// lists and watches this object alone, which is all that a role with resourceNames permits.
 func watchOne[L runtime.Object](ctx context.Context, name string, example runtime.Object, client lister[L], changed func(runtime.Object)) {
 	only := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	one := &cache.ListWatch{

@@ -1,5 +1,5 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package certstest tries package certs on a real API server, which calls a real webhook.
+// Package certstest tests package certs on a real API server that calls a real webhook.
 package certstest

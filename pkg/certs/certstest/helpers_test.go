@@ -27,14 +27,14 @@ func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 const (
 	secretName = "fairlead-serving-cert"
-	// patience is far more than anything here takes.
+	// patience is far longer than anything here takes.
 	patience = time.Minute
 )
 
-// names are those of a webhook that is called under a URL on this machine.
+// names are those of a webhook that the API server calls by URL on this machine.
 var names = certs.Names{DNSNames: []string{"localhost"}, IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}
 
-// policy makes a leaf every few seconds, and a CA every twenty.
+// policy issues a leaf every few seconds, and creates a CA every twenty.
 var policy = certs.Policy{CAValidity: 30 * time.Second, LeafValidity: 8 * time.Second, Backdate: 2 * time.Second, Overlap: 2 * time.Second}
 
 func clientFor(t *testing.T, config *rest.Config) *kubernetes.Clientset {
@@ -61,7 +61,7 @@ func run(t *testing.T, loop func(context.Context)) (stop func()) {
 	return stop
 }
 
-// startReplica starts a replica that leads, and returns what it serves.
+// startReplica starts a replica that leads, and returns the store from which it serves.
 func startReplica(t *testing.T, client kubernetes.Interface, namespace string, p certs.Policy, configurations ...certs.Configuration) *certs.SecretStore {
 	t.Helper()
 	store := certs.NewSecretStore(client.CoreV1().Secrets(namespace), namespace, secretName)

@@ -22,8 +22,8 @@ import (
 	"fairlead.dev/fairlead/pkg/certs"
 )
 
-// The API server asks a webhook of a follower about every request, three times, while the leader
-// goes through several leaves and CAs. None fails.
+// The API server calls a webhook of a follower three times for every request, while the leader goes through several
+// leaves and CAs. No call fails.
 func TestS17RotationUnderLoadLosesNoRequest(t *testing.T) {
 	cp := shared.Get(t)
 	namespace := cp.Namespace(t)
@@ -74,7 +74,7 @@ func TestS17RotationUnderLoadLosesNoRequest(t *testing.T) {
 	}
 }
 
-// dryRun makes a request that the webhooks are asked about.
+// dryRun sends a request for which the API server calls the webhooks.
 func dryRun(t *testing.T, client kubernetes.Interface, namespace string) error {
 	_, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "x-"}},
 		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -110,7 +110,7 @@ func serveWebhook(t *testing.T, store *certs.SecretStore) (url string, handshake
 				http.Error(w, err.Error(), http.StatusBadRequest)
 				return
 			}
-			// Many handshakes are wanted: an open connection does not look at certificates any more.
+			// The test needs many handshakes: an open connection no longer looks at certificates.
 			if calls.Add(1)%3 == 0 {
 				w.Header().Set("Connection", "close")
 			}

@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
-// Two leaders, as there should never be, start at the same time, with no more rights than the report of
-// this package asks for. They agree on one certificate.
+// Two leaders, which should never exist, start at the same time, with no more permissions than this package needs.
+// They agree on one certificate.
 func TestTwoRotatorsAtOnceConverge(t *testing.T) {
 	cp := shared.Get(t)
 	namespace := cp.Namespace(t)
@@ -53,7 +53,7 @@ func TestTwoRotatorsAtOnceConverge(t *testing.T) {
 	if refused := cursor.Events(t, controlplane.FromUserAgent(operator), func(e *controlplane.AuditEvent) bool { return e.Code == 403 }); len(refused) > 0 {
 		t.Errorf("refused with the documented permissions: %v", refused)
 	}
-	// Each of the two may have tried; one has won.
+	// Both may have tried; one has won.
 	created := cursor.Events(t, controlplane.FromUserAgent(operator), controlplane.InNamespace(namespace), controlplane.WithVerb("create"),
 		func(e *controlplane.AuditEvent) bool { return e.Code == 201 })
 	if len(created) != 1 {
@@ -120,7 +120,8 @@ func TestS17Repairs(t *testing.T) {
 	}
 }
 
-// configurations are both of the namespace; they are cluster-scoped, so they are named after it.
+// configurations returns the two configurations of the namespace. They are cluster-scoped, so they are named after
+// it.
 func configurations(client kubernetes.Interface, namespace string) []certs.Configuration {
 	return []certs.Configuration{
 		certs.ValidatingConfiguration(client.AdmissionregistrationV1().ValidatingWebhookConfigurations(), namespace),
@@ -176,7 +177,7 @@ func trustedBy(t *testing.T, client kubernetes.Interface, namespace string, caBu
 		bytes.Equal(mutating.Webhooks[0].ClientConfig.CABundle, caBundle)
 }
 
-// grant gives a user what package certs needs, as narrow as RBAC can be.
+// grant gives a user the permissions that package certs needs, as narrow as RBAC can be.
 func grant(t *testing.T, admin kubernetes.Interface, namespace, user string) {
 	t.Helper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
