@@ -25,17 +25,17 @@ type Ref struct {
 
 func (r Ref) String() string { return r.Kind.Kind + " " + r.Namespace + "/" + r.Name }
 
-// Desired is one rendered child: exactly the fields that Fairlead sets, and nothing else.
+// Desired is one rendered child: exactly the fields that Fairlead sets.
 type Desired struct {
 	Ref
-	// Configuration has the fields: an apply configuration, or an unstructured object. AnnotationRenderedHash need not
-	// be among them. Read-only.
+	// Configuration has the fields: an apply configuration, or an unstructured object. It need not have
+	// AnnotationRenderedHash. Never change it.
 	Configuration any
-	// Hash is over all fields that were rendered.
+	// Hash is the hash of all rendered fields.
 	Hash string
 }
 
-// configuration is what all apply configurations have.
+// configuration has the methods that all apply configurations share.
 type configuration interface {
 	GetAPIVersion() *string
 	GetKind() *string
@@ -43,8 +43,8 @@ type configuration interface {
 	GetName() *string
 }
 
-// NewDesired makes a Desired of an apply configuration, or of an unstructured object, which must carry apiVersion, kind,
-// name and namespace. The error is that of JSON encoding; for an apply configuration there is none.
+// NewDesired returns the Desired of an apply configuration or of an unstructured object, which must have apiVersion,
+// kind, name and namespace. The only other error is that of JSON encoding; apply configurations always encode.
 func NewDesired(kind Kind, rendered any) (Desired, error) {
 	ref := Ref{Kind: kind}
 	var apiVersion, name string
@@ -56,7 +56,7 @@ func NewDesired(kind Kind, rendered any) (Desired, error) {
 		ref.Namespace, ref.Name = ptr.Deref(rendered.GetNamespace(), ""), ptr.Deref(rendered.GetName(), "")
 	}
 	if schema.FromAPIVersionAndKind(apiVersion, name) != kind.GroupVersionKind() || ref.Name == "" {
-		return Desired{}, fmt.Errorf("%T is no apply configuration of a named %s", rendered, kind)
+		return Desired{}, fmt.Errorf("%T is not an apply configuration of a named %s", rendered, kind)
 	}
 	encoded, err := json.Marshal(rendered)
 	if err != nil {
@@ -67,8 +67,9 @@ func NewDesired(kind Kind, rendered any) (Desired, error) {
 	return Desired{Ref: ref, Configuration: rendered, Hash: hex.EncodeToString(sum[:10])}, nil
 }
 
-// Object is the child in the form in which it is written, AnnotationRenderedHash included. It is made anew, so it may be
-// changed. Few syncs need it. The error is that of encoding, which NewDesired would have had too.
+// Object returns the child in the form in which the writer sends it, with AnnotationRenderedHash. Each call creates a
+// new object, so the caller may change it. Few syncs need it. The only error is that of encoding, which NewDesired
+// would have returned too.
 func (d Desired) Object() (*unstructured.Unstructured, error) {
 	encoded, err := json.Marshal(d.Configuration)
 	if err != nil {

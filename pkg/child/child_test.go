@@ -92,7 +92,7 @@ func TestNewDesiredRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-// The table of kinds must say what the scheme says, and a Kind must find its way back from a URL.
+// The table of kinds must agree with the scheme, and a Kind must be found by its URL.
 func TestKinds(t *testing.T) {
 	seen := map[child.Kind]bool{}
 	for _, kind := range child.Kinds() {
@@ -177,7 +177,7 @@ func TestOwnedBy(t *testing.T) {
 	}
 }
 
-// With deletionPolicy Orphan an annotation has the UID. It proves nothing against a controller.
+// With deletionPolicy Orphan an annotation has the UID. It proves nothing on an object with a controller.
 func TestOwnedByAnnotation(t *testing.T) {
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-1"}}
 	controller := metav1.OwnerReference{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: "other", UID: "uid-2", Controller: new(true)}

@@ -1,9 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package child holds the words that the stages of a sync share: which kinds of children there
-// are, how one is named, what was rendered for it, and which live objects were seen. It is
-// pure: values in, values out.
+// Package child has the types that the stages of a sync share: the kinds of children, the reference to a child,
+// the rendered child, and the live objects. It is pure: values in, values out.
 package child
 
 import (
@@ -15,7 +14,7 @@ import (
 // Kind is one kind of child.
 type Kind struct {
 	Group, Version, Kind string
-	// Resource is the plural in the URL of the API.
+	// Resource is the plural name in API URLs.
 	Resource string
 }
 
@@ -34,9 +33,8 @@ var (
 	ServiceMonitor          = Kind{"monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"}
 )
 
-// Kinds returns the kinds that every Kubernetes serves, in the order in which children are written:
-// what the pods refer to and what protects them comes before the Deployment, what sends requests to
-// them after it.
+// Kinds returns the built-in kinds in the order of writes. What pods refer to and what protects them comes before the
+// Deployment, what sends requests to them after it.
 func Kinds() []Kind {
 	return []Kind{
 		ServiceAccount, ConfigMap, NetworkPolicy, ControllerRevision,
@@ -45,11 +43,11 @@ func Kinds() []Kind {
 	}
 }
 
-// OptionalKinds returns the kinds that are no part of Kubernetes: their APIs come with a
-// CustomResourceDefinition, may be missing, and come and go while the controller runs.
+// OptionalKinds returns the kinds that are not built into Kubernetes. Their APIs come with a
+// CustomResourceDefinition, so they may be missing, and may come and go while the controller runs.
 func OptionalKinds() []Kind { return []Kind{HTTPRoute, ServiceMonitor} }
 
-// AllKinds returns Kinds and then OptionalKinds. Read-only: every sync asks for it several times.
+// AllKinds returns Kinds followed by OptionalKinds. Never change the slice: every sync reads it several times.
 func AllKinds() []Kind { return allKinds }
 
 var allKinds = slices.Clip(append(Kinds(), OptionalKinds()...))
@@ -57,15 +55,15 @@ var allKinds = slices.Clip(append(Kinds(), OptionalKinds()...))
 // Optional reports whether the kind is one of OptionalKinds.
 func (k Kind) Optional() bool { return k == HTTPRoute || k == ServiceMonitor }
 
-// CarriesRoutes reports whether objects of the kind lead requests to the application.
+// CarriesRoutes reports whether objects of the kind route requests to the application.
 func (k Kind) CarriesRoutes() bool { return k == Ingress || k == HTTPRoute }
 
-// GroupVersionKind is the kind as the scheme knows it.
+// GroupVersionKind returns the kind as the scheme knows it.
 func (k Kind) GroupVersionKind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
 }
 
-// GroupVersionResource is the kind as the API's URLs know it.
+// GroupVersionResource returns the kind as API URLs name it.
 func (k Kind) GroupVersionResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource}
 }

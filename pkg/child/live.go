@@ -10,42 +10,40 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Object is a live child: a typed Kubernetes object with its apiVersion and kind set, unpacked from the
-// cache for one sync. No stage changes it.
+// Object is a live child: a typed Kubernetes object with its apiVersion and kind, decoded from the cache for one
+// sync. No stage changes it.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Snapshot is everything that one sync knows, taken at one moment from the informers. Nothing
-// changes it afterwards.
+// Snapshot has everything that one sync reads, taken from the informers at one moment. No stage changes it.
 type Snapshot struct {
 	Application *v1.Application
 	// Children are the live objects that carry the Application's label or controller ownerReference.
 	Children map[Ref]Object
-	// Unavailable are the optional kinds that could not be looked at. Nothing is known of their objects, and
-	// none can be written.
+	// Unavailable are the optional kinds that the controller cannot read or write now. The sync knows nothing about
+	// their objects.
 	Unavailable map[Kind]Unavailable
-	// ReplicaSets and Pods are those that carry the Application's label, in no order. Whose they are
-	// is proven by the chain of UIDs: Deployment, ReplicaSet, Pod. They belong to the cache: never change
-	// them.
+	// ReplicaSets and Pods are those that carry the Application's label, in no order. The chain of UIDs proves which
+	// are the Application's: Deployment, ReplicaSet, Pod. The cache owns them: never change them.
 	ReplicaSets []*ReplicaSet
 	Pods        []*Pod
 }
 
-// Unavailable is why an optional kind cannot be looked at.
+// Unavailable is why the controller cannot read or write an optional kind.
 type Unavailable struct {
-	// Why is the reason as a person reads it.
+	// Message explains it to a user.
 	Message string
-	// ListFailed tells that the cluster serves the kind, and only does not list its objects at the moment. So
-	// another kind must not take its place.
+	// ListFailed means that the cluster serves the kind, but cannot list its objects at the moment. So another kind
+	// must not take its place.
 	ListFailed bool
-	// MayExist tells that the cluster serves the kind, so that there may be objects of it which cannot be
-	// seen. Without it they went with their API.
+	// MayExist means that the cluster serves the kind, so objects may exist that the controller cannot see. Otherwise
+	// they were deleted with their API.
 	MayExist bool
 }
 
-// Get returns the live child of that name, as its own type, or the zero T if there is none.
+// Get returns the live child of this name as its own type, or the zero T if there is none.
 //
 //	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, name)
 func Get[T Object](s Snapshot, kind Kind, name string) T {

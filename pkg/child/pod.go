@@ -13,42 +13,40 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Pod is what a sync knows of a pod: whose it is and, unless it serves, why it does not. It is a
-// type of its own, because an empty corev1.Pod alone takes 1,240 bytes, and of a pod that serves nothing
-// more than its name is needed.
+// Pod is what a sync knows of a pod: its owner and, unless it serves, why it does not. It is a separate type because
+// an empty corev1.Pod takes 1,240 bytes, and of a pod that serves the sync needs only the name.
 type Pod struct {
-	// ObjectMeta has name, namespace, UID and resourceVersion, as caches need them.
+	// ObjectMeta has the name, namespace, UID and resourceVersion that caches need.
 	metav1.ObjectMeta
-	// Application is the value of v1.LabelApplication. It finds the pod, and proves nothing.
+	// Application is the value of v1.LabelApplication. The cache finds the pod by it. It proves nothing.
 	Application string
 	// ReplicaSet is the UID of the pod's controller.
 	ReplicaSet types.UID
-	// Problems is nil for a pod that serves, is being deleted, or has nothing to tell yet.
+	// Problems is nil for a pod that serves, is being deleted, or has no problem yet.
 	Problems *PodProblems
 }
 
-// ReplicaSet is what a sync knows of a ReplicaSet: of which revision its pods are, and why it cannot make
-// more of them.
+// ReplicaSet is what a sync knows of a ReplicaSet: the revision of its pods, and why it cannot create more of them.
 type ReplicaSet struct {
 	metav1.ObjectMeta
 	Application string
-	// Deployment is the UID of its controller.
+	// Deployment is the UID of the ReplicaSet's controller.
 	Deployment types.UID
-	// Revision is that of the Deployment when this was its newest ReplicaSet.
+	// Revision is the Deployment's revision when this was its newest ReplicaSet.
 	Revision string
 	// Failure is the message of the condition ReplicaFailure while it is True.
 	Failure string
-	// HasPods: it has pods, or is asked for some.
+	// HasPods means that it has pods, or should have some.
 	HasPods bool
-	// References are what its pods refer to by name.
+	// References are the objects to which its pods refer by name.
 	References PodReferences
 }
 
-// RevisionAnnotation is what the Deployment controller numbers its ReplicaSets by. The Deployment
-// carries the number of the current one. Kubernetes has the constant in a package of its own controllers.
+// RevisionAnnotation is the annotation in which the Deployment controller numbers its ReplicaSets. The Deployment has
+// the number of the current one. Kubernetes declares the constant in a package of its own controllers.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
-// NewPod keeps of a pod what a sync needs.
+// NewPod returns what a sync needs of a pod.
 func NewPod(pod *corev1.Pod) *Pod {
 	return &Pod{
 		ObjectMeta:  identity(pod),
@@ -58,7 +56,7 @@ func NewPod(pod *corev1.Pod) *Pod {
 	}
 }
 
-// NewReplicaSet keeps of a ReplicaSet what a sync needs.
+// NewReplicaSet returns what a sync needs of a ReplicaSet.
 func NewReplicaSet(replicaSet *appsv1.ReplicaSet) *ReplicaSet {
 	r := &ReplicaSet{
 		ObjectMeta:  identity(replicaSet),
@@ -90,8 +88,8 @@ func controllerUID(object metav1.Object) types.UID {
 	return ""
 }
 
-// SamePod reports whether a sync sees no difference between the two: most changes of pods are none. nil is
-// a pod that is not there, and the same as one without trouble.
+// SamePod reports whether both pods look the same to a sync; most changes of pods make no difference. nil is a pod
+// that does not exist, and looks like one without problems.
 func SamePod(a, b *Pod) bool {
 	if a == nil || b == nil {
 		return (a == nil || a.Problems == nil) && (b == nil || b.Problems == nil)
@@ -102,11 +100,11 @@ func SamePod(a, b *Pod) bool {
 	return a.Application == b.Application && a.ReplicaSet == b.ReplicaSet && equality.Semantic.DeepEqual(a.Problems, b.Problems)
 }
 
-// SameReplicaSet reports whether a sync sees no difference between the two.
+// SameReplicaSet reports whether both look the same to a sync.
 func SameReplicaSet(a, b *ReplicaSet) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return a.UID == b.UID && a.Application == b.Application && a.Deployment == b.Deployment && a.Revision == b.Revision &&
-		a.Failure == b.Failure && a.HasPods == b.HasPods // What its pods refer to cannot change.
+		a.Failure == b.Failure && a.HasPods == b.HasPods // The references of its pods cannot change.
 }

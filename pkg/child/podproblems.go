@@ -11,85 +11,83 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodProblems is what a pod that does not serve says of itself, without what changes although
-// nothing is new: back-off times, single restarts, times of starts in a crash loop. What it means is
-// decided by pkg/status.
+// PodProblems is what the status of a pod says about why it does not serve, without what changes although nothing is
+// new: back-off times, single restarts, and start times in a crash loop. pkg/health decides what it means.
 type PodProblems struct {
-	// Failed is why the pod ended for good.
+	// Failed is why the pod failed for good.
 	Failed *ReasonMessage
-	// Unscheduled is why no node takes it.
+	// Unscheduled is why the scheduler found no node for it.
 	Unscheduled *ReasonMessage
-	// NotReadyToStart is since when its node has taken it, but has no volumes or network for it.
+	// NotReadyToStart is the time since which its node has had no volumes or network for it.
 	NotReadyToStart *metav1.Time
-	// NodeUnreachable is since when the control plane has called it not ready, although the last that its
-	// kubelet said was that it is.
+	// NodeUnreachable is the time since which the control plane has marked it not ready, although its kubelet last
+	// reported it ready.
 	NodeUnreachable *metav1.Time
-	// Gate is a readiness gate that is not open.
+	// Gate is a readiness gate that is not True.
 	Gate *Unready
-	// Containers are those in trouble, init containers first.
+	// Containers are the containers with a problem, init containers first.
 	Containers []Container
 }
 
-// ReasonMessage is the reason and message of another component.
+// ReasonMessage is a reason and a message of another component.
 type ReasonMessage struct {
 	Reason, Message string
 }
 
-// Container is one in trouble: it waits, keeps ending, or runs without being ready.
+// Container is a container with a problem: it waits, keeps exiting, or runs without being ready.
 type Container struct {
 	Name string
-	// Init tells that the pod begins when the container has ended well.
+	// Init means that the pod starts only after the container has succeeded.
 	Init bool
-	// Waiting is why it cannot be started.
+	// Waiting is why the container cannot start.
 	Waiting *ReasonMessage
-	// Ended is how it ended last, if it did so repeatedly and was not ready since.
+	// Termination is its last exit, if it keeps exiting and has not been ready since.
 	Termination *Termination
-	// Unready is since when it runs without being ready.
+	// Unready is set if the container runs without being ready.
 	Unready *Unready
 }
 
-// Termination is how a container ended.
+// Termination is how a container exited.
 type Termination struct {
 	ExitCode int32
 	Reason   string
-	// Message is the container runtime's, where it could not even start the container. What the
-	// container itself left as its last words is not kept: it may be anything, secrets included.
+	// Message is that of the container runtime, if it could not start the container. The container's own termination
+	// message is left out: it may contain anything, secrets included.
 	Message string
-	// Restarts is rounded down to one of a few steps, so that it stays for long.
+	// Restarts is rounded down to one of a few steps, so that it seldom changes.
 	Restarts int32
 }
 
 // Unready is about something that should become ready, and has not.
 type Unready struct {
 	Since metav1.Time
-	// Due is when it should have been ready by its own terms. Before, it is just starting.
+	// Due is when it should be ready according to its own settings. Before that, it is just starting.
 	Due metav1.Time
-	// Message is why, where anybody says so.
+	// Message explains why, if a component reports it.
 	Message string
 }
 
-// Reasons for which a container waits that need not be trouble, or are seen elsewhere.
+// The kubelet's reasons for which a container waits. They need not be a problem, or another field shows it.
 const (
 	containerCreating = "ContainerCreating"
 	podInitializing   = "PodInitializing"
 	crashLoopBackOff  = "CrashLoopBackOff"
-	// The container runtime could not start it; the message of its end is the runtime's.
+	// The container runtime could not start the container; the message of the termination is the runtime's.
 	startError         = "StartError"
 	containerCannotRun = "ContainerCannotRun"
 )
 
-// readinessGatesNotReady is the kubelet's reason for not ready, where all containers are.
+// readinessGatesNotReady is the kubelet's reason for a pod that is not ready although all its containers are.
 const readinessGatesNotReady = "ReadinessGatesNotReady"
 
 const (
-	// readinessGrace is for how long a container may always run without being ready.
+	// readinessGrace is how long any container may run without being ready.
 	readinessGrace = 10 * time.Second
-	// gateGrace is the same for readiness gates, whose controllers are others'.
+	// gateGrace is the same for readiness gates, which other controllers set.
 	gateGrace = 30 * time.Second
 )
 
-// findProblems finds out what a pod has to say. One that is being deleted says nothing that matters: its
-// successor does.
+// findProblems returns the problems of a pod, or nil. A pod that is being deleted has none: its successor counts.
 func findProblems(pod *corev1.Pod) *PodProblems {
 	if pod.DeletionTimestamp != nil {
 		return nil
@@ -159,9 +157,8 @@ func containersOf(specs []corev1.Container, statuses []corev1.ContainerStatus, i
 	return found
 }
 
-// isCrashLooping recognises a crash loop in each of its states, so that it looks the same in all of them: a
-// container that waits for its next start, that was started again, or has just ended again. One end is
-// not a loop yet.
+// isCrashLooping reports whether the container is in a crash loop, in any of its states, so that all of them look the
+// same: waiting for the next start, started again, or just exited again. One exit is no loop yet.
 func isCrashLooping(status *corev1.ContainerStatus, ready *corev1.PodCondition) bool {
 	switch {
 	case status.State.Waiting != nil:
@@ -175,8 +172,8 @@ func isCrashLooping(status *corev1.ContainerStatus, ready *corev1.PodCondition) 
 	}
 }
 
-// lostReadiness reports whether the container has been ready since it was started last: then the pod became
-// not ready after that.
+// lostReadiness reports whether the container has been ready since its last start: the pod became not ready after
+// that.
 func lostReadiness(status *corev1.ContainerStatus, ready *corev1.PodCondition) bool {
 	return ready != nil && ready.LastTransitionTime.After(status.State.Running.StartedAt.Time)
 }
@@ -196,7 +193,7 @@ func terminationOf(status *corev1.ContainerStatus) *Termination {
 	return end
 }
 
-// roundRestarts rounds a number of restarts down, so that a crash loop of weeks changes it a few times.
+// roundRestarts rounds down, so that a crash loop of weeks changes the number only a few times.
 func roundRestarts(restarts int32) int32 {
 	for _, step := range []int32{10000, 1000, 500, 100, 50, 10, 5} {
 		if restarts >= step {
@@ -206,8 +203,8 @@ func roundRestarts(restarts int32) int32 {
 	return 0
 }
 
-// unready is about a container that runs. While its startup probe goes on nothing is to be said: if that
-// fails for too long, the kubelet ends the container.
+// unready returns the Unready of a running container, or nil while its startup probe is pending: if that fails for
+// too long, the kubelet kills the container.
 func unready(spec *corev1.Container, status *corev1.ContainerStatus, ready *corev1.PodCondition) *Unready {
 	if spec.StartupProbe != nil && (status.Started == nil || !*status.Started) {
 		return nil

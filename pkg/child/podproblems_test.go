@@ -21,7 +21,8 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(noon.Add(time.Duration(seconds) * time.Second))
 }
 
-// newPod is scheduled, its sandbox stands, and its container runs since noon without being ready.
+// newPod returns a pod that is scheduled, has its sandbox, and whose container has run since noon without being
+// ready.
 func newPod(changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -73,7 +74,7 @@ func terminated(code int32, reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
 }
 
-// web changes what the kubelet says of the container.
+// web sets the status of the container.
 func web(state, last corev1.ContainerState, restarts int32) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		status := &pod.Status.ContainerStatuses[0]
@@ -178,7 +179,7 @@ func TestPodProblems(t *testing.T) {
 	}
 }
 
-// A crash loop looks the same in each of its states, so that a pod left alone changes nothing.
+// A crash loop looks the same in each of its states, so a pod that keeps crashing changes nothing.
 func TestCrashLoopIsSteady(t *testing.T) {
 	last := terminated(1, "Error", "")
 	before := NewPod(newPod(web(waiting("CrashLoopBackOff", "back-off 10s"), last, 1)))

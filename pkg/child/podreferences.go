@@ -12,12 +12,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodReferences are the objects that pods refer to by name, of those kinds that may be children: the
-// ServiceAccount, then the ConfigMaps, one a line. It is a string since each cached ReplicaSet has one, and
-// those of an Application mostly the same.
+// PodReferences are the objects to which pods refer by name, if their kind may be a child: the ServiceAccount, then
+// the ConfigMaps, one per line. It is a string because each cached ReplicaSet has one, and those of one Application
+// are mostly equal.
 type PodReferences string
 
-// ReferencesOf returns what pods of the template refer to.
+// ReferencesOf returns the references of pods with this spec.
 func ReferencesOf(pod *corev1.PodSpec) PodReferences {
 	var configMaps []string
 	add := func(name string) { configMaps = append(configMaps, name) }
@@ -34,7 +34,7 @@ func ReferencesOf(pod *corev1.PodSpec) PodReferences {
 	return PodReferences(unique.Make(strings.Join(names, "\n")).Value())
 }
 
-// Has reports whether the child is among them.
+// Has reports whether the pods refer to the child.
 func (r PodReferences) Has(ref Ref) bool {
 	account, configMaps, _ := strings.Cut(string(r), "\n")
 	switch ref.Kind {

@@ -13,11 +13,12 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// maxLiveRoutes bounds what is kept of a live route. Fairlead writes fewer; what others add beyond it
-// is drift, and only their own Application would gain by its being known.
+// maxLiveRoutes bounds what the controller reads of a live route. Fairlead writes fewer. What other writers add
+// beyond it is drift, which only helps the Application that they added it to.
 const maxLiveRoutes = 1024
 
-// RouteKeys returns the host names and paths that a live Ingress or HTTPRoute serves, each once; nil for other kinds.
+// RouteKeys returns the host names and paths that a live Ingress or HTTPRoute serves, each once. It returns nil for
+// other kinds.
 func RouteKeys(object Object) []v1.RouteKey {
 	var keys []v1.RouteKey
 	seen := map[v1.RouteKey]struct{}{}
@@ -43,8 +44,8 @@ func eachLiveRoute(object Object, f func(hostname string, path v1.RoutePath)) {
 	}
 }
 
-// eachIngressRoute calls f also for host names that are there for TLS only: a controller may ask for
-// their certificates.
+// eachIngressRoute also calls f for host names that have TLS but no rule: an Ingress controller may request
+// certificates for them.
 func eachIngressRoute(ingress *networkingv1.Ingress, f func(string, v1.RoutePath)) {
 	ruled := map[string]bool{}
 	for _, rule := range ingress.Spec.Rules {
@@ -97,13 +98,13 @@ func livePath(match *gatewayv1.HTTPPathMatch) v1.RoutePath {
 	return path
 }
 
-// Addresses are what an Ingress or HTTPRoute serves.
+// Addresses are the URLs that an Ingress or HTTPRoute serves.
 type Addresses struct {
 	Ref  Ref
 	URLs []string
 }
 
-// URL is the address of a path under a host name. A wildcard stays "*.".
+// URL returns the URL of a path under a host name. A wildcard stays "*.".
 func URL(secure bool, hostname string, path v1.RoutePath) string {
 	scheme := "http"
 	if secure {
@@ -112,8 +113,8 @@ func URL(secure bool, hostname string, path v1.RoutePath) string {
 	return scheme + "://" + hostname + cmp.Or(path.Path, "/")
 }
 
-// LiveURLs are the addresses that a live Ingress or HTTPRoute serves; nil for other kinds. An HTTPRoute that only
-// redirects serves none. https reports whether an address of an HTTPRoute is one by HTTPS.
+// LiveURLs returns the URLs that a live Ingress or HTTPRoute serves, nil for other kinds. An HTTPRoute that only
+// redirects serves none. https reports whether a host name and path of an HTTPRoute is served by HTTPS.
 func LiveURLs(object Object, https func(hostname string, path v1.RoutePath) bool) []string {
 	secure := https
 	switch route := object.(type) {
