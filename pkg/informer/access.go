@@ -13,11 +13,11 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
 
-// Access reports whether the controller may get, list and watch a resource in a namespace, or in all
-// if it is empty. An error means that it is unknown.
+// Access reports whether the controller may get, list and watch a resource in a namespace, or in all namespaces if it
+// is empty. After an error the answer is unknown.
 type Access func(ctx context.Context, resource schema.GroupResource, namespace string) (permitted bool, err error)
 
-// OwnAccess asks the API server with a SelfSubjectAccessReview, which every user may create.
+// OwnAccess returns an Access that sends SelfSubjectAccessReviews, which every user may create.
 func OwnAccess(client authorizationclient.SelfSubjectAccessReviewsGetter) Access {
 	return func(ctx context.Context, resource schema.GroupResource, namespace string) (bool, error) {
 		for _, verb := range []string{"get", "list", "watch"} {

@@ -24,8 +24,8 @@ import (
 const (
 	// discoveryInterval is how often the controller reads discovery if it may not watch CustomResourceDefinitions.
 	discoveryInterval = 10 * time.Minute
-	// discoveryRetry is the delay after discovery did not answer. A recheck has no delay: its caller met a 404, and
-	// backs off itself.
+	// discoveryRetry is the delay after discovery failed. A recheck has no delay: its caller got a 404, and backs off
+	// itself.
 	discoveryRetry = 5 * time.Second
 )
 
@@ -80,8 +80,8 @@ func newAPIWatcher(kind child.Kind, crds apiextensions.Interface, discovery Disc
 	return a, nil
 }
 
-// instanceOf tells one life of an API from the next, by the UID of the definition; "" if the version
-// is not served, not yet, or not for long any more.
+// instanceOf returns the UID of the definition, which distinguishes one life of an API from the next. It returns ""
+// if the cluster does not serve the version, or is about to stop serving it.
 func instanceOf(definition *apiextensionsv1.CustomResourceDefinition, version string) string {
 	if definition.DeletionTimestamp != nil {
 		return ""
@@ -98,7 +98,7 @@ func instanceOf(definition *apiextensionsv1.CustomResourceDefinition, version st
 	return ""
 }
 
-// trimDefinition keeps what instanceOf reads: the schemas of a definition can be half a megabyte.
+// trimDefinition keeps what instanceOf reads. The schemas of a definition can take half a megabyte.
 func trimDefinition(object any) (any, error) {
 	definition, ok := object.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
@@ -128,11 +128,11 @@ func (a *apiWatcher) run(ctx context.Context) {
 	defer running.Wait()
 	running.Go(func() { a.informer.RunWithContext(ctx) })
 	if cache.WaitFor(ctx, "", a.synced) {
-		a.signal() // Without a definition there was no event.
+		a.signal() // If there is no definition, no event did.
 	}
 }
 
-// present is the instance that is served, or "".
+// present returns the instance that the cluster serves, or "".
 func (a *apiWatcher) present() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,12 +149,12 @@ func (a *apiWatcher) set(instance string) {
 func (a *apiWatcher) signal() {
 	select {
 	case a.changed <- struct{}{}:
-	default: // One is waiting; its receiver sees this change too.
+	default: // A signal is pending; its receiver sees this change too.
 	}
 }
 
-// recheck reads discovery at once. A caller that met a 404 of an API that should be served calls it; the watch of
-// the definition needs no hint.
+// recheck reads discovery at once. A caller that got a 404 from an API that should be served calls it. The watch of
+// the definition needs no such hint.
 func (a *apiWatcher) recheck() {
 	select {
 	case a.rechecks <- struct{}{}:

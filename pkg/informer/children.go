@@ -5,14 +5,13 @@ package informer
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
@@ -24,22 +23,20 @@ import (
 type ChildHandler interface {
 	ChildAdded(kind child.Kind, object *Encoded, initialList bool)
 	ChildUpdated(kind child.Kind, before, after *Encoded)
-	// ChildDeleted gets the last known state of the child, which may be older than the one that
-	// was deleted.
+	// ChildDeleted gets the last known state of the child, which may be older than its state at the deletion.
 	ChildDeleted(kind child.Kind, object *Encoded)
 }
 
-// children is the cache of one kind of child in one scope. What is cached is what encodeChild makes, so the
-// informer is typed by that.
+// children is the cache of one kind of child in one scope. It holds what encodeChild returns, so the informer has
+// that type.
 type children struct {
 	kind     child.Kind
 	informer cache.TypedSharedIndexInformer[*Encoded]
-	// empty makes an object of the kind to unpack into.
+	// empty creates an object of the kind to decode into.
 	empty func() child.Object
 }
 
-// newChildren makes an informer for each kind of child. This list and child.Kinds have the same
-// kinds; a test compares them.
+// newChildren creates an informer for each built-in kind of child. A test compares this list with child.Kinds.
 func newChildren(f informers.SharedInformerFactory) ([]*children, error) {
 	all := []*children{
 		newChildCache[corev1.ServiceAccount](child.ServiceAccount, f.Core().V1().ServiceAccounts().Informer()),
@@ -72,7 +69,7 @@ func newChildCache[T any, P interface {
 	}
 }
 
-// addIndexers must be called before the informer runs.
+// addIndexers adds the indexers. Call it before the informer runs.
 func (c *children) addIndexers() error {
 	if err := c.informer.AddTypedIndexers(cache.TypedIndexers[*Encoded]{byApplication: applicationIndex}); err != nil {
 		return fmt.Errorf("index %s by Application: %w", c.kind, err)
@@ -92,7 +89,7 @@ func (c *children) handle(handler ChildHandler) (cache.ResourceEventHandlerRegis
 			handler.ChildAdded(c.kind, object, initialList)
 		},
 		UpdateFunc: func(before, after *Encoded) {
-			// A new UID is a delete that the watch missed, and a create: the old owner must hear of it.
+			// A new UID is a delete that the watch missed, and a create. The old owner must learn of the delete.
 			if before.UID != after.UID {
 				handler.ChildDeleted(c.kind, before)
 				handler.ChildAdded(c.kind, after, false)
@@ -101,7 +98,7 @@ func (c *children) handle(handler ChildHandler) (cache.ResourceEventHandlerRegis
 			handler.ChildUpdated(c.kind, before, after)
 		},
 		DeleteFunc: func(object cache.DeletedObject[*Encoded]) {
-			// Without any known state nobody can tell whose it was; a child was never seen then.
+			// Without a last known state, the owner is unknown; then no handler ever saw the child.
 			if object.OptionalObj != nil {
 				handler.ChildDeleted(c.kind, object.OptionalObj)
 			}
@@ -109,7 +106,7 @@ func (c *children) handle(handler ChildHandler) (cache.ResourceEventHandlerRegis
 	})
 }
 
-// of returns the children of an Application, decoded: they belong to the caller.
+// of returns the children of an Application, decoded. The caller owns them.
 func (c *children) of(application cache.ObjectName) ([]child.Object, error) {
 	found, err := c.informer.GetTypedIndexer().ByTypedIndex(byApplication, application.String())
 	if err != nil {
@@ -126,13 +123,33 @@ func (c *children) of(application cache.ObjectName) ([]child.Object, error) {
 	return objects, nil
 }
 
-// shows reports whether the cache has an object of this name with this UID that is not being
-// deleted. One that is may stay for long, if a finalizer of others holds it.
-func hasLive(informer cache.SharedIndexInformer, name cache.ObjectName, uid types.UID) bool {
-	found, exists, err := informer.GetStore().GetByKey(name.String())
-	if err != nil || !exists {
-		return false
+// Children returns the cached children that carry the Application's label or ownerReference. Each call decodes
+// them, so the caller owns them.
+func (i *Informers) Children(application cache.ObjectName) (map[child.Ref]child.Object, error) {
+	s, found := i.scope(application.Namespace)
+	if !found {
+		return nil, nil
 	}
-	object, err := meta.Accessor(found)
-	return err == nil && object.GetUID() == uid && object.GetDeletionTimestamp() == nil
+	all := map[child.Ref]child.Object{}
+	for _, c := range i.childrenIn(s) {
+		objects, err := c.of(application)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range objects {
+			all[child.Ref{Kind: c.kind, Namespace: object.GetNamespace(), Name: object.GetName()}] = object
+		}
+	}
+	return all, nil
+}
+
+// childrenIn returns the caches of children that a scope has now.
+func (i *Informers) childrenIn(s *scope) []*children {
+	all := slices.Clip(s.children)
+	for _, o := range i.optional {
+		if c, _ := o.in(s.namespace); c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
 }

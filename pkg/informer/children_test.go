@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// What is rendered is watched, and nothing else, in the same order.
+// The kinds that are watched are those that are rendered, in the same order.
 func TestKindsAreThoseOfChildren(t *testing.T) {
 	all, err := newChildren(informers.NewSharedInformerFactory(kubefake.NewClientset(), 0))
 	if err != nil {
@@ -33,8 +33,7 @@ func TestKindsAreThoseOfChildren(t *testing.T) {
 	}
 }
 
-// Each kind's events come with that kind, and the object is found in the cache of that kind: a
-// mixed-up line in the table would show here.
+// Each kind's events have that kind, and its cache has the object. A mixed-up line in the table would fail here.
 func TestEachKindIsWatchedAsItself(t *testing.T) {
 	run(t, Options{}, empty, func(f *fixture) {
 		for i, kind := range child.Kinds() {
@@ -74,22 +73,22 @@ func TestEventsOfAChild(t *testing.T) {
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Data = map[string]string{"a": "1"} })
 		f.expect("updated ConfigMap shop/web " + first + " from 101 to 102")
 
-		// Who loses the label is gone for who selects by it.
+		// To a watch that selects by label, a child that loses it is deleted.
 		labels := childMeta("shop").Labels
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Labels = nil })
 		f.expect("deleted ConfigMap shop/web " + first)
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Labels = labels })
 		f.expect("added ConfigMap shop/web " + first + ", listed false")
 
-		// A watch that sees both brings the deletion and the new object one by one.
+		// A watch that is not interrupted reports the deletion and the new object separately.
 		f.server.Delete(child.ConfigMap, "shop", "web")
 		applytest.Put(f.server, child.ConfigMap, configMap("shop"))
 		f.expect("deleted ConfigMap shop/web "+first, "added ConfigMap shop/web "+second+", listed false")
 	})
 }
 
-// The watch breaks, and while it is down the child is deleted and made again: the list shows an
-// update from one UID to another. That is a deletion that nobody saw, and a new object.
+// The watch breaks. Meanwhile the child is deleted and created again, so the new list shows an update from one UID to
+// another: a delete that the watch missed, and a create.
 func TestMissedDeletion(t *testing.T) {
 	run(t, Options{}, func(s *applytest.Server) { applytest.Put(s, child.ConfigMap, configMap("shop")) }, func(f *fixture) {
 		f.expect("added ConfigMap shop/web " + string(uid(1)) + ", listed true")
@@ -105,7 +104,7 @@ func TestMissedDeletion(t *testing.T) {
 	})
 }
 
-// The same, but it was not made again: the list lacks it, and the last known state is told.
+// The same, but the child is not created again. The list lacks it, and the handler gets its last known state.
 func TestDeletionFoundByAList(t *testing.T) {
 	run(t, Options{}, func(s *applytest.Server) { applytest.Put(s, child.ConfigMap, configMap("shop")) }, func(f *fixture) {
 		f.expect("added ConfigMap shop/web " + string(uid(1)) + ", listed true")
@@ -117,7 +116,7 @@ func TestDeletionFoundByAList(t *testing.T) {
 	})
 }
 
-// A tombstone without any state is of an object that no handler ever saw.
+// A tombstone without any state is of an object that no handler saw.
 func TestTombstoneWithoutState(t *testing.T) {
 	var handler cache.ResourceEventHandler
 	configMaps := newChildCache[corev1.ConfigMap](child.ConfigMap, informers.NewSharedInformerFactory(kubefake.NewClientset(), 0).Core().V1().ConfigMaps().Informer())
@@ -136,7 +135,7 @@ func TestTombstoneWithoutState(t *testing.T) {
 	}
 }
 
-// handlerSpy hands the handler that is registered to the test.
+// handlerSpy passes the registered handler to the test.
 type handlerSpy struct {
 	cache.TypedSharedIndexInformer[*Encoded]
 	got func(cache.TypedResourceEventHandler[*Encoded])

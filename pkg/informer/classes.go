@@ -22,18 +22,18 @@ import (
 	appslisters "fairlead.dev/fairlead/pkg/generated/listers/apps/v1"
 )
 
-// ClassHandler is called for each event of an ApplicationClass. It must be quick.
+// ClassHandler handles the events of ApplicationClasses. It must return quickly.
 type ClassHandler = cache.TypedResourceEventHandler[*v1.ApplicationClass]
 
-// byClass is the name of the index that finds the Applications that name a class. Those that name
-// none are under noClass.
+// byClass is the name of the index that finds the Applications that name a class. Applications that name none are
+// under noClass.
 const (
 	byClass = "class"
 	noClass = ""
 )
 
-// classes is the cache of ApplicationClasses. They are in no namespace, so there is one of it,
-// whatever namespaces are watched. It is nil if an option says that the controller has none.
+// classes is the cache of ApplicationClasses. They are cluster-scoped, so there is one cache, whichever namespaces
+// are watched. It is nil if ApplicationClasses are disabled.
 type classes struct {
 	factory  externalversions.SharedInformerFactory
 	informer cache.TypedSharedIndexInformer[*v1.ApplicationClass]
@@ -58,7 +58,7 @@ func newClasses(fairlead versioned.Interface, recorder *debug.Recorder) (*classe
 	return &classes{factory: factory, informer: informer, lister: resource.Lister(), instrumentation: instrumentation}, nil
 }
 
-// reportClassWatchError says what waits: a class that cannot be read is never treated as absent.
+// reportClassWatchError also says what waits, because a class that cannot be read is never treated as absent.
 func reportClassWatchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	if !apierrors.IsForbidden(err) {
 		reportWatchError(v1.ApplicationClassResource)(ctx, reflector, err)
@@ -81,7 +81,7 @@ func (c *classes) shutdown() {
 	}
 }
 
-// trimClass drops what no sync reads from a class before it enters the cache.
+// trimClass removes what no sync reads from a class before it enters the cache.
 func trimClass(object any) (any, error) {
 	if class, ok := object.(*v1.ApplicationClass); ok {
 		class.ManagedFields = nil
@@ -90,7 +90,7 @@ func trimClass(object any) (any, error) {
 	return object, nil
 }
 
-// HandleClasses registers a handler and returns what to wait for, as Handle does.
+// HandleClasses registers a handler and returns what to wait for, like Handle.
 func (i *Informers) HandleClasses(handler ClassHandler) ([]cache.DoneChecker, error) {
 	if i.classes == nil {
 		return nil, nil
@@ -102,8 +102,7 @@ func (i *Informers) HandleClasses(handler ClassHandler) ([]cache.DoneChecker, er
 	return []cache.DoneChecker{registration.HasSyncedChecker()}, nil
 }
 
-// Classes returns all cached ApplicationClasses, in no order. They belong to the cache: never
-// change them.
+// Classes returns all cached ApplicationClasses, in no order. The cache owns them: never change them.
 func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
 	if i.classes == nil {
 		return nil, nil
@@ -114,14 +113,14 @@ func (i *Informers) Classes() ([]*v1.ApplicationClass, error) {
 	return i.classes.lister.List(labels.Everything())
 }
 
-// SeesAllNamespaces reports whether OfClass knows the Applications of the whole cluster.
+// SeesAllNamespaces reports whether OfClass knows the Applications of all namespaces.
 func (i *Informers) SeesAllNamespaces() bool {
 	_, all := i.scopes[metav1.NamespaceAll]
 	return all
 }
 
-// OfClass returns the cached Applications, of all watched namespaces and in no order, that name the
-// class; for "" those that name none. They belong to the cache: never change them.
+// OfClass returns the cached Applications that name the class, of all watched namespaces and in no order. For "" it
+// returns those that name none. The cache owns them: never change them.
 func (i *Informers) OfClass(name string) ([]*v1.Application, error) {
 	var all []*v1.Application
 	for _, s := range i.scopes {
@@ -134,30 +133,16 @@ func (i *Informers) OfClass(name string) ([]*v1.Application, error) {
 	return all, nil
 }
 
-// classIndexers are added to the informers of Applications.
+// classIndexers returns the indexers that the informers of Applications need to find them by class.
 func classIndexers() cache.Indexers {
 	return cache.Indexers{byClass: func(object any) ([]string, error) {
 		application, ok := object.(*v1.Application)
 		if !ok {
-			return nil, fmt.Errorf("index classes: %T is no Application", object)
+			return nil, fmt.Errorf("index classes: %T is not an Application", object)
 		}
 		if application.Spec.ClassName == "" {
 			return []string{noClass}, nil
 		}
 		return []string{application.Spec.ClassName}, nil
 	}}
-}
-
-// HandleApplications registers a further handler of Applications and returns what to wait for, as
-// Handle does.
-func (i *Informers) HandleApplications(handler ApplicationHandler) ([]cache.DoneChecker, error) {
-	var synced []cache.DoneChecker
-	for _, s := range i.scopes {
-		registration, err := s.applications.AddTypedEventHandler(handler)
-		if err != nil {
-			return nil, fmt.Errorf("handle Applications: %w", err)
-		}
-		synced = append(synced, registration.HasSyncedChecker())
-	}
-	return synced, nil
 }

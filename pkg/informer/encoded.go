@@ -15,31 +15,32 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Encoded is a child as the cache keeps it: who it is, whose it may be, and all the rest as the bytes that it
-// came in. A sync decodes the few that it looks at. As a Go value a Deployment takes 9 KiB, most of it
-// pointers that are nil; encoded it takes 2.
+// Encoded is a child in the form in which the cache keeps it: its identity, its possible owner, and all the rest as
+// encoded bytes. A sync decodes the few that it reads. As a Go value a Deployment takes 9 KiB, mostly nil pointers;
+// encoded it takes 2.
 type Encoded struct {
-	// ObjectMeta has namespace, name, UID, resourceVersion and deletionTimestamp, as caches and handlers
-	// need them. The rest of the metadata is among the bytes.
+	// ObjectMeta has the namespace, name, UID, resourceVersion and deletionTimestamp that caches and handlers need.
+	// The bytes have the rest of the metadata.
 	metav1.ObjectMeta
-	// Owner is the Application that the controller ownerReference names, and Label the one that
-	// v1.LabelApplication names. They find the child, and prove nothing.
+	// Owner is the Application that the controller ownerReference names, and Label the one that v1.LabelApplication
+	// names. The index finds the child by them; they prove nothing.
 	Owner, Label string
-	// OwnerUID is what the child names as its owner's, by reference or by v1.AnnotationOwnerUID, if it has routes.
+	// OwnerUID is the UID of the owner according to the child, in its ownerReference or in v1.AnnotationOwnerUID.
+	// Only routes have it.
 	OwnerUID types.UID
 	// routes are the host names and paths of a live Ingress or HTTPRoute.
 	routes []v1.RouteKey
 	data   []byte
 }
 
-// message is a type of the API that encodes itself as protobuf, as the built-in ones do.
+// message is an API type that encodes itself as protobuf, as the built-in types do.
 type message interface {
 	Marshal() ([]byte, error)
 	Unmarshal(data []byte) error
 }
 
-// Encode encodes a live object, and keeps no reference to it. Types without protobuf are encoded as
-// JSON. Encoding an object that was decoded cannot fail.
+// Encode encodes a live object, and keeps no reference to it. Types without protobuf are encoded as JSON. Encoding an
+// object that was decoded cannot fail.
 func Encode(object child.Object) (*Encoded, error) {
 	data, err := marshal(object)
 	if err != nil {
@@ -47,7 +48,7 @@ func Encode(object child.Object) (*Encoded, error) {
 	}
 	e := &Encoded{
 		ObjectMeta: metav1.ObjectMeta{
-			// A name is shared with the children of the same name, a namespace with all in it.
+			// Most children share the name of their Application, and all in a namespace share its name.
 			Namespace: intern(object.GetNamespace()), Name: intern(object.GetName()),
 			UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 			DeletionTimestamp: object.GetDeletionTimestamp(),
@@ -70,7 +71,7 @@ func Encode(object child.Object) (*Encoded, error) {
 	return e, nil
 }
 
-// RouteKeys are the host names and paths that the child serves; nil if it is no route.
+// RouteKeys returns the host names and paths that the child serves, or nil if it is no route.
 func (e *Encoded) RouteKeys() []v1.RouteKey { return e.routes }
 
 // EachHost calls f for the host name of each route key, until f returns false.
@@ -82,8 +83,8 @@ func (e *Encoded) EachHost(f func(host string) bool) {
 	}
 }
 
-// decodeInto fills an empty object of the type that was packed, and gives it its kind: structured merge finds
-// the schema by that.
+// decodeInto decodes into an empty object of the type that was encoded, and sets its kind, by which structured merge
+// finds the schema.
 func (e *Encoded) decodeInto(object child.Object, kind child.Kind) error {
 	if err := unmarshal(e.data, object); err != nil {
 		return fmt.Errorf("decode %s %s/%s: %w", kind, e.Namespace, e.Name, err)
@@ -106,5 +107,5 @@ func unmarshal(data []byte, object child.Object) error {
 	return json.Unmarshal(data, object)
 }
 
-// intern returns the one copy of a string that all caches share.
+// intern returns the copy of a string that all caches share.
 func intern(s string) string { return unique.Make(s).Value() }

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// What goes in comes out again, of each kind.
+// Each kind decodes to what was encoded.
 func TestEncode(t *testing.T) {
 	deletion := metav1.Unix(1_800_000_000, 0)
 	for _, kind := range child.Kinds() {
@@ -69,7 +69,7 @@ func emptyObject(t *testing.T, kind child.Kind) child.Object {
 	return object
 }
 
-// Types that have no protobuf, such as those of custom resources, are encoded as JSON.
+// Types without protobuf, such as custom resources, are encoded as JSON.
 func TestPackJSON(t *testing.T) {
 	kind := child.Kind{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"}
 	object := &unstructured.Unstructured{}

@@ -24,7 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// recorder notes the events of all kinds, each as a line.
+// recorder records the events of all kinds, one per line.
 type recorder struct {
 	mu    sync.Mutex
 	lines []string
@@ -60,7 +60,7 @@ func (r *recorder) ChildDeleted(kind child.Kind, o *Encoded) {
 	r.note("deleted %s %s/%s %s", kind, o.GetNamespace(), o.GetName(), o.GetUID())
 }
 
-// fixture is running informers and their API server, in a bubble of synctest.
+// fixture has running informers and their API server, in a bubble of synctest.
 type fixture struct {
 	*testing.T
 	server    *applytest.Server
@@ -69,7 +69,7 @@ type fixture struct {
 	synced    []cache.DoneChecker
 }
 
-// run starts informers of a server that begins with some objects, and stops them after the test.
+// run starts informers of a server with some initial objects, and stops them after the test.
 func run(t *testing.T, options Options, begin func(*applytest.Server), test func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func run(t *testing.T, options Options, begin func(*applytest.Server), test func
 		if _, err = f.informers.HandlePods(f.recorder); err != nil {
 			t.Fatal(err)
 		}
-		// Only what is unusual, and only if the test fails.
+		// The log has only what is unusual, and only if the test fails.
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(0)))
 		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
 		f.informers.Start(ctx)
@@ -96,8 +96,8 @@ func run(t *testing.T, options Options, begin func(*applytest.Server), test func
 	})
 }
 
-// expect compares the events since the last call; kinds are watched one by one, so the order
-// between them is not defined.
+// expect compares the events since the last call. Each kind has its own watch, so the order between kinds is
+// undefined.
 func (f *fixture) expect(want ...string) {
 	f.Helper()
 	synctest.Wait()
@@ -118,7 +118,7 @@ func application(namespace string) *v1.Application {
 	return &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
 }
 
-// childMeta is that of a child of the Application web, as the informers select it.
+// childMeta returns the metadata of a child of the Application web, with the label by which the informers select it.
 func childMeta(namespace string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: namespace, Name: "web",

@@ -12,22 +12,22 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Routed has host names and paths: an Application asks for its own, a live route serves its own.
+// Routed is an object with host names and paths: an Application asks for them, a live route serves them.
 type Routed interface {
 	GetNamespace() string
 	RouteKeys() []v1.RouteKey
-	// EachHost calls f for each host name of the keys, some perhaps more than once, until f returns false.
+	// EachHost calls f for each host name of the keys, until f returns false. It may repeat a host name.
 	EachHost(f func(host string) bool)
 }
 
 const (
-	// byRoute is the name of the index that finds what has a host name and path in a namespace.
+	// byRoute is the name of the index that finds objects by host name and path in a namespace.
 	byRoute = "route"
-	// byHost is the name of the index that finds what has a host name, or one below a domain.
+	// byHost is the name of the index that finds objects by host name, or by a domain above it.
 	byHost = "host"
 )
 
-// RouteIndexers index objects that are Routed, for VisitRoute and VisitHost.
+// RouteIndexers returns the indexers that VisitRoute and VisitHost need. The objects must be Routed.
 func RouteIndexers() cache.Indexers {
 	return cache.Indexers{byRoute: indexRouted(routeValues), byHost: indexRouted(hostValues)}
 }
@@ -36,7 +36,7 @@ func indexRouted(values func(Routed) []string) cache.IndexFunc {
 	return func(object any) ([]string, error) {
 		routed, ok := object.(Routed)
 		if !ok {
-			return nil, fmt.Errorf("index routes: %T has none", object)
+			return nil, fmt.Errorf("index routes: %T has no host names", object)
 		}
 		return values(routed), nil
 	}
@@ -53,11 +53,11 @@ func routeValues(object Routed) []string {
 
 func routeValue(namespace string, key v1.RouteKey) string { return namespace + "/" + key.String() }
 
-// maxDomains is how many domains of a host name are in the index. A name may have 127 labels, and the
-// index must stay in proportion to what a user stores; below that, VisitHost filters.
+// maxDomains is how many domains of a host name are in the index. A name may have 127 labels, and the index must stay
+// in proportion to what a user stores. VisitHost filters what is deeper.
 const maxDomains = v1.MaxHostLabels - 1
 
-// hostValues are the host names, and the domains that they are in: a wildcard is looked up by its own.
+// hostValues returns the host names, and the domains above them, by which VisitHost finds what a wildcard covers.
 func hostValues(object Routed) []string {
 	var values []string
 	seen := map[string]struct{}{}
@@ -69,7 +69,7 @@ func hostValues(object Routed) []string {
 	}
 	for _, key := range object.RouteKeys() {
 		if strings.HasPrefix(key.Host, ".") {
-			continue // Not a host name, so validation refuses it; in the index it would look like a domain.
+			continue // Validation refuses it, since it is no host name. In the index it would look like a domain.
 		}
 		add(key.Host)
 		of := domains(key.Host)
@@ -80,8 +80,8 @@ func hostValues(object Routed) []string {
 	return values
 }
 
-// domains are those that a host name is in, the longest first, each with its dot: of shop.example.com
-// they are .example.com and .com, as of *.example.com.
+// domains returns the domains above a host name, the longest first, each with its leading dot: .example.com and .com
+// for shop.example.com, and the same for *.example.com.
 func domains(host string) []string {
 	var all []string
 	for i := range len(host) {
@@ -92,7 +92,7 @@ func domains(host string) []string {
 	return all
 }
 
-// VisitRoute calls f for what has the host name and path in the namespace.
+// VisitRoute calls f for each object with the host name and path in the namespace.
 func VisitRoute(indexer cache.Indexer, namespace string, key v1.RouteKey, f func(Routed)) error {
 	objects, err := indexer.ByIndex(byRoute, routeValue(namespace, key))
 	if err != nil {
@@ -106,8 +106,8 @@ func VisitRoute(indexer cache.Indexer, namespace string, key v1.RouteKey, f func
 	return nil
 }
 
-// VisitHost calls f for each host name of an object that overlaps with the given one: the same, a
-// wildcard that covers it, or one that it covers as a wildcard.
+// VisitHost calls f for each host name of an object that overlaps with the given one: an equal one, a wildcard that
+// covers it, or one that it covers as a wildcard.
 func VisitHost(indexer cache.Indexer, host string, f func(object Routed, host string)) error {
 	find := func(value string, f func(Routed)) error {
 		objects, err := indexer.ByIndex(byHost, value)
@@ -141,7 +141,7 @@ func VisitHost(indexer cache.Indexer, host string, f func(object Routed, host st
 			if below != last && below != host && v1.HostCovers(host, below) {
 				f(object, below)
 			}
-			last = below // The paths of a host name follow each other.
+			last = below // Keys of one host name are adjacent.
 			return true
 		})
 	})

@@ -11,11 +11,11 @@ import (
 // metricsName is the label "name" of the metrics of informers.
 const metricsName = "fairlead"
 
-// informerName names the informers of a scope. client-go has metrics only of informers with a name, and a name
-// can have each resource once.
+// informerName names the informers of a scope. client-go has metrics only for informers with a name, and allows each
+// resource once per name.
 //
-// Names are unique in a process. If two controllers run in one process, as in tests, only the first has
-// metrics; nil disables them.
+// Names are unique in a process. If two controllers run in one process, as in tests, only the first has metrics. nil
+// disables them.
 func informerName(namespace string) *cache.InformerName {
 	name := metricsName
 	if namespace != metav1.NamespaceAll {
@@ -23,7 +23,7 @@ func informerName(namespace string) *cache.InformerName {
 	}
 	unique, err := cache.NewInformerName(name)
 	if err != nil {
-		return nil // Another controller in this process has it.
+		return nil // Another controller in this process has the name.
 	}
 	return unique
 }

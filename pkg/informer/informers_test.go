@@ -40,8 +40,7 @@ func TestSynced(t *testing.T) {
 	})
 }
 
-// One kind that cannot be listed keeps the whole from being ready: a sync would take its children
-// for missing.
+// If one kind cannot be listed, the informers are not ready: a sync would take its children for missing.
 func TestNotSyncedWithoutPermission(t *testing.T) {
 	run(t, Options{}, func(s *applytest.Server) { refuse(s, child.Ingress, nil) }, func(f *fixture) {
 		<-time.After(time.Minute)
@@ -144,7 +143,7 @@ func TestConsistencyCaches(t *testing.T) {
 				f.Errorf("shows %s %d: %t, want %t", test.resource.Resource, test.uid, got, test.want)
 			}
 		}
-		// What only waits for a finalizer of others is as good as deleted.
+		// An object that only waits for another controller's finalizer counts as deleted.
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Finalizers = []string{"example.com/wait"} })
 		f.server.Delete(child.ConfigMap, "shop", "web")
 		f.expect("updated ConfigMap shop/web "+string(uid(2))+" from 103 to 104", "updated ConfigMap shop/web "+string(uid(2))+" from 104 to 105")
@@ -158,7 +157,7 @@ func TestConsistencyCaches(t *testing.T) {
 	})
 }
 
-// A namespace that is not watched is as empty.
+// A namespace that is not watched looks empty.
 func TestNamespaces(t *testing.T) {
 	run(t, Options{Namespaces: []string{"shop", "team-a"}, WithoutNamespaces: true}, func(s *applytest.Server) {
 		for _, namespace := range []string{"shop", "team-a", "other"} {
@@ -187,7 +186,7 @@ func TestNamespaces(t *testing.T) {
 			}
 		}
 		for _, r := range f.server.Requests(func(r applytest.Request) bool { return r.Verb == "list" || r.Verb == "watch" }) {
-			// Classes are in no namespace.
+			// Classes are cluster-scoped.
 			if r.Namespace != "shop" && r.Namespace != "team-a" && r.Kind != applytest.ApplicationClasses {
 				f.Errorf("%s of %s in namespace %q; only two may be read", r.Verb, r.Kind, r.Namespace)
 			}
@@ -195,7 +194,7 @@ func TestNamespaces(t *testing.T) {
 	})
 }
 
-// Applications come again after the resync period although nothing changed; their children do not.
+// After the resync period, handlers get Applications again although nothing changed, but not their children.
 func TestResync(t *testing.T) {
 	run(t, Options{Resync: time.Hour}, func(s *applytest.Server) {
 		applytest.Put(s, applytest.Applications, application("shop"))

@@ -13,8 +13,8 @@ import (
 )
 
 // VisitSyncInputs calls visit with every cached object that a sync of the Application reads first, in no order: the
-// Application, its encoded children, its ReplicaSets and its pods. The cache owns them: never change them. Without
-// the Application there are none.
+// Application, its encoded children, its ReplicaSets and its pods. If the Application does not exist, it calls visit
+// for none. The cache owns the objects: never change them.
 func (i *Informers) VisitSyncInputs(application cache.ObjectName, visit func(kind string, object metav1.Object)) error {
 	object, found, err := i.Application(application)
 	if err != nil || !found {

@@ -22,11 +22,11 @@ import (
 // creates each informer only once: if a recorder observes an informer, this file creates it in the same way,
 // before the generated code asks for it.
 
-// instrumentation records the informers of one scope; nil disables recording.
+// instrumentation records the informers of one scope. nil disables recording.
 type instrumentation struct {
 	recorder  *debug.Recorder
 	namespace string
-	// name gives the FIFOs metrics: client-go has them only of informers with a name, and names are unique in a
+	// name gives the FIFOs metrics. client-go has them only for informers with a name, and names are unique in a
 	// process.
 	name *cache.InformerName
 	// of has the recorder of each resource and role.
@@ -65,7 +65,7 @@ func (r *instrumentation) begin() (err error) {
 	return nil
 }
 
-// end releases the name. Call it once the informers have stopped; others may begin after them.
+// end releases the name. Call it once the informers have stopped. Others may begin after it.
 func (r *instrumentation) end() {
 	if r == nil {
 		return
@@ -76,7 +76,7 @@ func (r *instrumentation) end() {
 	r.name.Release()
 }
 
-// resource returns the recorder of a resource that describe created; nil if nothing is recorded.
+// resource returns the recorder of a resource that describe created, or nil if recording is disabled.
 func (r *instrumentation) resource(resource schema.GroupVersionResource, role string) *debug.ResourceRecorder {
 	if r == nil {
 		return nil
@@ -84,7 +84,8 @@ func (r *instrumentation) resource(resource schema.GroupVersionResource, role st
 	return r.of[recorded{resource, role}]
 }
 
-// describe creates the recorder of a resource, or returns the existing one: informers may follow one another.
+// describe creates the recorder of a resource, or returns the existing one, because a new informer may replace an old
+// one.
 func (r *instrumentation) describe(resource schema.GroupVersionResource, role string, options debug.ResourceOptions) *debug.ResourceRecorder {
 	if made := r.resource(resource, role); made != nil {
 		return made
@@ -95,8 +96,7 @@ func (r *instrumentation) describe(resource schema.GroupVersionResource, role st
 	return made
 }
 
-// informer creates an informer as the generated code would, with a recorder around its ListerWatcher unless r is
-// nil.
+// informer creates an informer as the generated code would. Unless r is nil, a recorder wraps its ListerWatcher.
 func (r *instrumentation) informer(
 	resource schema.GroupVersionResource, role string, options debug.ResourceOptions,
 	listerWatcher cache.ListerWatcher, example runtime.Object, informerOptions cache.SharedIndexInformerOptions,
@@ -112,7 +112,7 @@ func (r *instrumentation) informer(
 	return made
 }
 
-// generated are the options that the generated code gives an informer.
+// generated returns the options with which the generated code creates an informer.
 func generated(resync time.Duration) cache.SharedIndexInformerOptions {
 	return cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
 }
@@ -125,13 +125,13 @@ func recordedAs(resource schema.GroupVersionResource, role string) schema.GroupV
 	return resource
 }
 
-// lister is a typed client as generated, of one resource.
+// lister is the part of a generated client that an informer needs.
 type lister[L runtime.Object] interface {
 	List(ctx context.Context, options metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }
 
-// listerWatcher returns the ListerWatcher of a resource; client reports whether it can stream lists.
+// listerWatcher returns the ListerWatcher of a resource. client says whether it can stream lists.
 func listerWatcher[L runtime.Object](client any, resource lister[L], selector string) cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// instrumentedHandler records the calls of a handler. Without a recorder it is the handler itself.
+// instrumentedHandler returns a handler that records its calls. Without a recorder it returns the handler itself.
 func instrumentedHandler[T handled](recorder *debug.ResourceRecorder, handler cache.TypedResourceEventHandler[T]) cache.TypedResourceEventHandler[T] {
 	if recorder == nil {
 		return handler
@@ -35,7 +35,7 @@ func instrumentedHandler[T handled](recorder *debug.ResourceRecorder, handler ca
 	}
 }
 
-// instrumentedChildHandler records the calls of a handler. Without a recorder it is the handler itself.
+// instrumentedChildHandler is instrumentedHandler for children.
 func instrumentedChildHandler(r *instrumentation, handler ChildHandler) ChildHandler {
 	if r == nil {
 		return handler
@@ -43,7 +43,7 @@ func instrumentedChildHandler(r *instrumentation, handler ChildHandler) ChildHan
 	return childRecorder{instrumentation: r, handler: handler}
 }
 
-// handled constrains type parameters to what handlers get: a typed informer compares with nil.
+// handled are the types that handlers get. A typed informer requires that they compare with nil.
 type handled interface {
 	cache.Object
 	metav1.Object
@@ -82,8 +82,8 @@ func (c childRecorder) handled(kind child.Kind, before, after *Encoded, initialL
 	}
 }
 
-// instrumentedChanges records the calls of a handler of pods or ReplicaSets. It also
-// records calls that change nothing for a sync.
+// instrumentedChanges is instrumentedHandler for pods and ReplicaSets. It also records calls that mean nothing to a
+// sync.
 func instrumentedChanges[T handled](recorder *debug.ResourceRecorder, handler changes[T]) changes[T] {
 	if recorder == nil {
 		return handler

@@ -35,7 +35,7 @@ var (
 	replicaSetsGVR = appsv1.SchemeGroupVersion.WithResource("replicasets")
 )
 
-// recordApplications creates the informer of Applications if it is recorded.
+// recordApplications creates the informer of Applications, if it is recorded.
 func recordApplications(r *instrumentation, factory externalversions.SharedInformerFactory) {
 	if r == nil {
 		return
@@ -46,7 +46,7 @@ func recordApplications(r *instrumentation, factory externalversions.SharedInfor
 	})
 }
 
-// recordClasses creates the informer of classes if it is recorded.
+// recordClasses creates the informer of classes, if it is recorded.
 func recordClasses(r *instrumentation, factory externalversions.SharedInformerFactory) {
 	if r == nil {
 		return
@@ -57,7 +57,7 @@ func recordClasses(r *instrumentation, factory externalversions.SharedInformerFa
 	})
 }
 
-// recordChildren creates the informers of children if they are recorded.
+// recordChildren creates the informers of children, if they are recorded.
 func recordChildren(r *instrumentation, factory informers.SharedInformerFactory, selector string) {
 	if r == nil {
 		return
@@ -73,8 +73,7 @@ func recordChildren(r *instrumentation, factory informers.SharedInformerFactory,
 	}
 }
 
-// recordOptional creates the instrumentations of an optional kind, by namespace. They exist before the API
-// and after it.
+// recordOptional creates the instrumentations of an optional kind, by namespace. They outlast every life of the API.
 func recordOptional(recorder *debug.Recorder, kind child.Kind, namespaces []string, example runtime.Object) map[string]*instrumentation {
 	if recorder == nil {
 		return nil
@@ -88,13 +87,13 @@ func recordOptional(recorder *debug.Recorder, kind child.Kind, namespaces []stri
 	return instrumentations
 }
 
-// recordedChild are the options of all recorders of children.
+// recordedChild returns the options that all recorders of children share.
 func recordedChild(kind child.Kind, example runtime.Object) debug.ResourceOptions {
 	return debug.ResourceOptions{Key: firstApplication, CachedKey: encodedApplication, Unpack: decoder(kind, example)}
 }
 
-// childLister returns the ListerWatcher of a kind, and an empty object of it. It is nil for optional kinds, which have
-// clients of their own.
+// childLister returns the ListerWatcher of a kind, and an empty object of it. list is nil for optional kinds, which
+// have clients of their own.
 func childLister(kind child.Kind) (list func(client kubernetes.Interface, namespace, selector string) cache.ListerWatcher, example runtime.Object) {
 	switch kind {
 	case child.ServiceAccount:
@@ -138,7 +137,7 @@ func childLister(kind child.Kind) (list func(client kubernetes.Interface, namesp
 	}
 }
 
-// recordPods creates the informers of pods and ReplicaSets if they are recorded.
+// recordPods creates the informers of pods and ReplicaSets, if they are recorded.
 func recordPods(r *instrumentation, factory informers.SharedInformerFactory) {
 	if r == nil {
 		return
@@ -164,7 +163,7 @@ func recordReferences(r *instrumentation, client metadata.Interface, kind refere
 		listerWatcher(client, client.Resource(resource).Namespace(r.namespace), ""), &metav1.PartialObjectMetadata{}, cache.SharedIndexInformerOptions{})
 }
 
-// The functions below return the Application of an object, as far as its labels say.
+// The functions below return the Application of an object according to its metadata.
 
 func ownName(object metav1.Object) cache.ObjectName { return cache.MetaObjectToName(object) }
 
@@ -198,7 +197,7 @@ func decoder(kind child.Kind, example runtime.Object) func(any) (any, error) {
 			return nil, err
 		}
 		if o, ok := object.(*unstructured.Unstructured); ok {
-			return o.Object, nil // Its Go fields say nothing about what changed.
+			return o.Object, nil // A comparison of its Go fields would not show what changed.
 		}
 		return object, nil
 	}

@@ -36,7 +36,7 @@ func serviceMonitor() *unstructured.Unstructured {
 	return object
 }
 
-// wantRecorded looks at what the recorder tells of a kind.
+// wantRecorded checks what the recorder shows of a kind.
 func wantRecorded(t *testing.T, recorder *debug.Recorder, kind child.Kind, state string, objects int, lists uint64) {
 	t.Helper()
 	name := kind.GroupVersionResource().GroupResource().String()
@@ -49,7 +49,7 @@ func wantRecorded(t *testing.T, recorder *debug.Recorder, kind child.Kind, state
 	}
 }
 
-// eventsOf are the events that have been recorded about a kind since then, in a few words.
+// eventsOf returns short texts about the events that were recorded for a kind since then.
 func eventsOf(recorder *debug.Recorder, kind child.Kind, since uint64) (told []string) {
 	for _, event := range recorder.Events(debug.Filter{Since: since, Resource: kind.GroupVersionResource().GroupResource().String()}).Events {
 		words := string(event.Type)
@@ -67,7 +67,7 @@ func eventsOf(recorder *debug.Recorder, kind child.Kind, since uint64) (told []s
 	return told
 }
 
-// What the informers of optional kinds do is told as of the others, through all the lives of their APIs.
+// The recorder shows the informers of optional kinds like the others, through all lives of their APIs.
 func TestOptionalKindsRecorded(t *testing.T) {
 	recorder, crds := debug.New(), definitionsfake.NewClientset()
 	end := recorder.Viewing()
@@ -117,7 +117,7 @@ func TestOptionalKindsRecorded(t *testing.T) {
 			for kind := range changed {
 				wantRecorded(t, recorder, kind, "Watching", 1, uint64(life)+1)
 			}
-			// The FIFO tells only under a name that is its own.
+			// The FIFO has metrics only under a name of its own.
 			if after := recorder.Snapshot(); after.Stages[1].ID != debug.StageFIFO || after.Stages[1].Total < before.Stages[1].Total+4 {
 				t.Errorf("life %d: %d events went through the FIFOs, and %d before", life, after.Stages[1].Total, before.Stages[1].Total)
 			}

@@ -11,9 +11,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The second handler of errors sleeps for as long as the last error is less than a millisecond
-	// old. It remembers the time of the last one over all tests, and in a bubble of synctest it is the
-	// year 2000: a reflector that reported an error there would sleep until today.
+	// The second error handler sleeps while the last error is less than a millisecond old. It remembers the time of that
+	// error across tests. In a bubble of synctest it is the year 2000, so a reflector that reported an error there would
+	// sleep until today.
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] //nolint:reassign // There is no other way.
 	goleak.VerifyTestMain(m)
 }

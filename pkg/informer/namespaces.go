@@ -19,7 +19,7 @@ import (
 // NamespaceHandler handles the events of namespaces. It must return quickly.
 type NamespaceHandler = cache.TypedResourceEventHandler[*corev1.Namespace]
 
-// namespaces is the cache of the labels by which classes select namespaces; nil if the controller may not read
+// namespaces is the cache of the labels by which classes select namespaces. It is nil if the controller may not read
 // namespaces.
 type namespaces struct {
 	factory  informers.SharedInformerFactory
@@ -47,7 +47,7 @@ func (n *namespaces) shutdown() {
 	}
 }
 
-// trimNamespace keeps what classes select by, and what an informer needs.
+// trimNamespace keeps the labels by which classes select, and what an informer needs.
 func trimNamespace(object any) (any, error) {
 	namespace, ok := object.(*corev1.Namespace)
 	if !ok {
@@ -58,7 +58,7 @@ func trimNamespace(object any) (any, error) {
 	}}, nil
 }
 
-// HandleNamespaces registers a handler and returns what to wait for, as Handle does.
+// HandleNamespaces registers a handler and returns what to wait for, like Handle.
 func (i *Informers) HandleNamespaces(handler NamespaceHandler) ([]cache.DoneChecker, error) {
 	if i.namespaces == nil {
 		return nil, nil
@@ -73,8 +73,8 @@ func (i *Informers) HandleNamespaces(handler NamespaceHandler) ([]cache.DoneChec
 // ReadsNamespaces reports whether the controller may read namespaces.
 func (i *Informers) ReadsNamespaces() bool { return i.namespaces != nil }
 
-// NamespaceLabels returns the labels of a namespace, which belong to the cache: never change them. found is false
-// while the cache does not have it, which may be older than an Application in it.
+// NamespaceLabels returns the labels of a namespace. The cache owns them: never change them. found is false if the
+// cache lacks the namespace, because it may lag behind the cache of Applications.
 func (i *Informers) NamespaceLabels(name string) (labels map[string]string, found bool) {
 	if i.namespaces == nil {
 		return nil, false
@@ -87,7 +87,7 @@ func (i *Informers) NamespaceLabels(name string) (labels map[string]string, foun
 	return namespace.Labels, true
 }
 
-// InNamespace returns the cached Applications of a namespace, in no order. They belong to the cache: never change them.
+// InNamespace returns the cached Applications of a namespace, in no order. The cache owns them: never change them.
 func (i *Informers) InNamespace(namespace string) ([]*v1.Application, error) {
 	s, found := i.scope(namespace)
 	if !found {

@@ -17,41 +17,40 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// ServedHandler is called when a kind of child becomes available or unavailable, with the Applications that
-// this concerns.
+// ServedHandler is called with the Applications concerned when an optional kind becomes available or unavailable.
 type ServedHandler func(kind child.Kind, applications []cache.ObjectName)
 
-// optional are the caches of a kind of child whose API comes and goes. While the API is served, each scope has
-// an informer. When the API goes, they stop with all their goroutines: a reflector would retry for ever. An
-// informer runs only once, so each life of the API has its own.
+// optional has the caches of a kind of child whose API comes and goes. While the cluster serves the API, each scope
+// has an informer. When the API goes, the informers stop with all their goroutines, since a reflector would retry for
+// ever. An informer runs only once, so each life of the API has its own.
 type optional struct {
 	kind   child.Kind
-	scopes []string // the namespaces
-	// open makes the cache of a scope, once for each life of the API.
+	scopes []string // namespaces
+	// open creates the cache of a scope, once for each life of the API.
 	open      func(namespace string) (*children, error)
 	permitted Access
-	// instrumentations are by namespace, and last for all lives. There are none if nothing is recorded.
+	// instrumentations are by namespace, and last for all lives. It is nil if recording is disabled.
 	instrumentations map[string]*instrumentation
-	// concerned finds the Applications that have, or may want, a child of the kind.
+	// concerned returns the Applications that have, or may want, a child of the kind.
 	concerned func(kind child.Kind) []cache.ObjectName
 
 	children ChildHandler
 	served   ServedHandler
 
 	api *apiWatcher
-	// decided is closed once the first availability is known.
+	// decided is closed when the first availability is known.
 	decided chan struct{}
 	decide  func()
 
 	mu sync.RWMutex
-	// live has the synced caches by namespace; without them, unserved has the reason.
+	// live has the synced caches by namespace. While it is nil, unserved has the reason.
 	live     map[string]*children
 	unserved child.Unavailable
 }
 
-// listTimeout is how long the controller waits for the first list of a kind that it can do without for a while. A kind that
-// the API server does not list, for example because a conversion webhook is down or one Secret cannot be decrypted, must
-// not stop all other work.
+// listTimeout is how long the controller waits for the first list of a kind that it can do without for a while. A
+// kind that the API server cannot list must not stop all other work. A broken conversion webhook causes that, or one
+// Secret that cannot be decrypted.
 const listTimeout = 30 * time.Second
 
 func newOptional(kind child.Kind, scopes []string, api *apiWatcher, permitted Access) *optional {
@@ -77,12 +76,12 @@ func notListed(kind child.Kind) child.Unavailable {
 	return child.Unavailable{Message: fmt.Sprintf("the API server cannot list %s.%s; see the log of the controller", kind.Resource, kind.Group), ListFailed: true, MayExist: true}
 }
 
-// Name and Done make it a cache.DoneChecker: what to wait for before the caches may be used.
+// Name and Done implement cache.DoneChecker: the controller waits for it before it uses the caches.
 
 func (o *optional) Name() string          { return "optional " + o.kind.Resource }
 func (o *optional) Done() <-chan struct{} { return o.decided }
 
-// run follows the API until ctx ends, and returns when everything that it started has ended.
+// run follows the API until ctx ends, and returns when everything that it started has stopped.
 func (o *optional) run(ctx context.Context) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -109,7 +108,7 @@ func (o *optional) run(ctx context.Context) {
 	}
 }
 
-// start fills new caches. The returned function stops them, synced or not.
+// start starts to fill new caches. The returned function stops them, whether they have synced or not.
 func (o *optional) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -139,7 +138,7 @@ func (o *optional) fill(ctx context.Context) {
 	for _, namespace := range o.scopes {
 		c, registered, err := o.prepare(namespace)
 		if err != nil {
-			logger.Error(err, "Cannot watch an optional API") // A bug: this does not depend on the cluster.
+			logger.Error(err, "Cannot watch an optional API") // This is a bug: it does not depend on the cluster.
 			return
 		}
 		live[namespace], synced = c, append(synced, registered)
@@ -165,7 +164,7 @@ func waitForList(ctx context.Context, synced ...cache.DoneChecker) bool {
 	return cache.WaitFor(ctx, "", synced...)
 }
 
-// prepare makes the cache of a scope, with its handler.
+// prepare creates the cache of a scope and registers its handler.
 func (o *optional) prepare(namespace string) (*children, cache.DoneChecker, error) {
 	c, err := o.open(namespace)
 	if err != nil {
@@ -178,7 +177,8 @@ func (o *optional) prepare(namespace string) (*children, cache.DoneChecker, erro
 	return c, registration.HasSyncedChecker(), c.informer.SetWatchErrorHandlerWithContext(o.watchError)
 }
 
-// canWatch reports whether the controller may watch every scope; one forbidden scope would keep all from syncing.
+// canWatch reports whether the controller may watch every scope. One forbidden scope would keep all of them from
+// syncing.
 func (o *optional) canWatch(ctx context.Context) bool {
 	for _, namespace := range o.scopes {
 		if !waitForAccess(ctx, o.permitted, o.kind.GroupVersionResource().GroupResource(), namespace) {
@@ -188,8 +188,8 @@ func (o *optional) canWatch(ctx context.Context) bool {
 	return true
 }
 
-// watchError handles a failed list or watch. A 404 means that the API is gone, or that one of several API servers
-// lags; the watch of the definition decides.
+// watchError handles a failed list or watch. A 404 means that the API has gone, or that one of several API servers
+// lags behind. The watch of the definition decides.
 func (o *optional) watchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	if apierrors.IsNotFound(err) {
 		klog.FromContext(ctx).V(2).Info("Optional API not found; checking whether it is still served", "resource", o.kind.Resource)
@@ -199,8 +199,8 @@ func (o *optional) watchError(ctx context.Context, reflector *cache.Reflector, e
 	reportWatchError(o.kind.Resource)(ctx, reflector, err)
 }
 
-// publish shows the caches, or the reason why there are none, to syncs. final means that the next state is not
-// already on its way.
+// publish makes the caches available to syncs, or the reason why there are none. final means that no further change
+// is already on its way.
 func (o *optional) publish(ctx context.Context, live map[string]*children, unserved child.Unavailable, final bool) {
 	o.mu.Lock()
 	changed := (o.live == nil) != (live == nil) || o.unserved != unserved
@@ -224,8 +224,8 @@ func (o *optional) in(namespace string) (*children, child.Unavailable) {
 	return o.live[namespace], o.unserved
 }
 
-// Unavailable returns the optional kinds that cannot be read or written now, each with the reason. Call it
-// before Children: what is available then was available before.
+// Unavailable returns the optional kinds that the controller cannot read or write now, with the reasons. Call it
+// before Children, so that Children has the caches of every kind that is missing from the result.
 func (i *Informers) Unavailable() map[child.Kind]child.Unavailable {
 	unserved := map[child.Kind]child.Unavailable{}
 	for _, kind := range child.OptionalKinds() {
@@ -241,14 +241,14 @@ func (i *Informers) Unavailable() map[child.Kind]child.Unavailable {
 	return unserved
 }
 
-// HandleServed registers the handler. Call it before Start, and once.
+// HandleServed registers the handler. Call it once, before Start.
 func (i *Informers) HandleServed(handler ServedHandler) {
 	for _, o := range i.optional {
 		o.served = handler
 	}
 }
 
-// concerned finds the Applications of all scopes that have, or may want, a child of the kind.
+// concerned returns the Applications of all scopes that have, or may want, a child of the kind.
 func (i *Informers) concerned(kind child.Kind) []cache.ObjectName {
 	var names []cache.ObjectName
 	for _, s := range i.scopes {
@@ -263,7 +263,7 @@ func (i *Informers) concerned(kind child.Kind) []cache.ObjectName {
 	return names
 }
 
-// definitionName is that of the CustomResourceDefinition of a kind.
+// definitionName returns the name of the CustomResourceDefinition of a kind.
 func definitionName(kind child.Kind) string {
 	return kind.Resource + "." + kind.Group
 }

@@ -31,7 +31,7 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// openWatches counts the watches of HTTPRoutes that nobody has stopped.
+// openWatches counts the watches of HTTPRoutes that are still open.
 type openWatches struct{ atomic.Int32 }
 
 type countedWatch struct {
@@ -60,8 +60,8 @@ func countWatches(client *gatewayfake.Clientset) *openWatches {
 	return open
 }
 
-// withOptional runs informers with an optional API in a bubble, which does not end before all of its
-// goroutines have. Nobody need record them.
+// withOptional runs informers with an optional API in a bubble, which ends only when all its goroutines have ended. A
+// nil record disables recording.
 func withOptional(t *testing.T, record *debug.Recorder, optional func(*gatewayfake.Clientset) OptionalAPIs, test func(f *fixture, gateway *gatewayfake.Clientset, open *openWatches)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func withOptional(t *testing.T, record *debug.Recorder, optional func(*gatewayfa
 	})
 }
 
-// wantServed looks at whether HTTPRoutes are served, and how many are seen by how many watches.
+// wantServed checks whether HTTPRoutes are served, and how many objects and watches there are.
 func (f *fixture) wantServed(open *openWatches, served bool, routes int) {
 	f.Helper()
 	synctest.Wait()
@@ -127,7 +127,7 @@ func definition(kind child.Kind, uid types.UID) *apiextensionsv1.CustomResourceD
 	}
 }
 
-// One life of an API after the other: each has caches of its own, and leaves none behind.
+// The API comes and goes several times. Each of its lives has caches of its own, and leaves none behind.
 func TestOptionalAPIComesAndGoes(t *testing.T) {
 	crds := definitionsfake.NewClientset()
 	definitions := crds.ApiextensionsV1().CustomResourceDefinitions()
@@ -154,7 +154,7 @@ func TestOptionalAPIComesAndGoes(t *testing.T) {
 				f.wantServed(open, false, 0)
 				f.expect("HTTPRoute came or went")
 			}
-			// It ends while it is served: what runs then is stopped too.
+			// The test ends while the API is served: its informers must stop too.
 			if _, err := definitions.Create(f.Context(), definition(child.HTTPRoute, "last"), metav1.CreateOptions{}); err != nil {
 				f.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestOptionalAPIComesAndGoes(t *testing.T) {
 		})
 }
 
-// An API that is served, but whose lists fail, keeps nobody waiting. Once they succeed it is as any other.
+// An API that is served but cannot be listed delays no other work. Once its list succeeds, it is like any other.
 func TestOptionalAPIThatCannotBeListed(t *testing.T) {
 	crds := definitionsfake.NewClientset(definition(child.HTTPRoute, "first"))
 	var broken atomic.Bool
@@ -211,7 +211,7 @@ func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context,
 	return &metav1.APIResourceList{GroupVersion: version, APIResources: []metav1.APIResource{{Name: child.HTTPRoute.Resource}}}, nil
 }
 
-// Where definitions may not be watched, discovery is asked every ten minutes.
+// If the controller may not watch definitions, it reads discovery every ten minutes.
 func TestOptionalAPIByDiscovery(t *testing.T) {
 	asked := &discovery{}
 	withOptional(t, nil, func(gateway *gatewayfake.Clientset) OptionalAPIs {

@@ -24,27 +24,27 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// OptionalAPIs are the clients of the kinds whose APIs are no part of Kubernetes.
+// OptionalAPIs are the clients of the kinds that are not built into Kubernetes.
 type OptionalAPIs struct {
-	// Gateway has HTTPRoutes; nil disables them.
+	// Gateway reads HTTPRoutes. nil disables them.
 	Gateway gateway.Interface
-	// Dynamic has ServiceMonitors; nil disables them.
+	// Dynamic reads ServiceMonitors. nil disables them.
 	Dynamic dynamic.Interface
-	// CRDs watches the definitions of the optional kinds. If it is nil, the controller reads Discovery at
-	// the start and every ten minutes.
+	// CRDs watches the definitions of the optional kinds. If it is nil, the controller reads Discovery at the start
+	// and every ten minutes.
 	CRDs      apiextensions.Interface
 	Discovery Discovery
 }
 
-// byOptionalKind is the name of the index that finds the Applications which have, or may want, a child
-// of an optional kind.
+// byOptionalKind is the name of the index that finds the Applications that have, or may want, a child of an optional
+// kind.
 const byOptionalKind = "optionalKind"
 
 func optionalKindIndexers() cache.Indexers {
 	return cache.Indexers{byOptionalKind: func(object any) ([]string, error) {
 		application, ok := object.(*v1.Application)
 		if !ok {
-			return nil, fmt.Errorf("index optional kinds: %T is no Application", object)
+			return nil, fmt.Errorf("index optional kinds: %T is not an Application", object)
 		}
 		var kinds []string
 		for _, kind := range child.OptionalKinds() {
@@ -56,7 +56,7 @@ func optionalKindIndexers() cache.Indexers {
 	}}
 }
 
-// ListedElsewhere reports whether the status of an Application outside of the namespace lists a child of the kind.
+// ListedElsewhere reports whether the status of an Application outside the namespace lists a child of the kind.
 func (i *Informers) ListedElsewhere(kind child.Kind, namespace string) bool {
 	for _, s := range i.scopes {
 		concerned, err := s.applications.GetTypedIndexer().ByTypedIndex(byOptionalKind, kind.Kind)
@@ -71,9 +71,9 @@ func hasChild(application *v1.Application, kind child.Kind) bool {
 	return slices.ContainsFunc(application.Status.Resources, func(r v1.ResourceStatus) bool { return r.Group == kind.Group && r.Kind == kind.Kind })
 }
 
-// mayUse reports whether the Application is concerned when the API of the kind comes or goes: its status
-// lists a child of the kind, or its spec asks for one or would ask for one, or it was refused a host name that one
-// may serve. Defaults from its class are in status too.
+// mayUse reports whether the Application is concerned when the API of the kind comes or goes: its status lists a
+// child of the kind, its spec asks for one or would do so, or it was refused a host name that such a child may serve.
+// The status also has the defaults of its class.
 func mayUse(application *v1.Application, kind child.Kind) bool {
 	if hasChild(application, kind) {
 		return true
@@ -144,7 +144,7 @@ func (i *Informers) addOptional(
 	return nil
 }
 
-// waitForAccess reports whether the controller may read a resource; it retries until there is an answer. A nil
+// waitForAccess reports whether the controller may read a resource. It retries until the API server answers. A nil
 // Access permits everything.
 func waitForAccess(ctx context.Context, access Access, resource schema.GroupResource, namespace string) bool {
 	if access == nil {

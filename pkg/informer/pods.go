@@ -25,14 +25,14 @@ type PodHandler interface {
 	ReplicaSetChanged(before, after *child.ReplicaSet, initialList bool)
 }
 
-// pods are the caches of the pods and ReplicaSets in one scope. Nothing is ever written to them.
+// pods has the caches of the pods and ReplicaSets in one scope. The controller never writes pods or ReplicaSets.
 //
-// The selector is the label that the Deployment itself selects by: a pod without it is no longer the
-// Deployment's. (A user may remove the managed-by label of the children from a pod that goes on serving.) The cache
+// The selector is the label by which the Deployment itself selects: a pod without it no longer belongs to the
+// Deployment. (A user may remove the managed-by label of the children from a pod that continues to serve.) The cache
 // keeps a few hundred bytes of each object; see child.Pod.
 //
-// ReplicaSets are watched whole, although metadata would show whose pods are current: their condition
-// ReplicaFailure says why this revision gets no pods, while the Deployment may repeat the failure of an older one.
+// ReplicaSets are watched whole, although metadata would show whose pods are current. Their condition ReplicaFailure
+// says why this revision gets no pods, while the Deployment may repeat the failure of an older one.
 type pods struct {
 	factory     informers.SharedInformerFactory
 	pods        cache.TypedSharedIndexInformer[*child.Pod]
@@ -85,7 +85,7 @@ func trimPod(object any) (any, error) {
 	}
 }
 
-// HandlePods is Handle for pods and ReplicaSets.
+// HandlePods registers a handler of pods and ReplicaSets and returns what to wait for, like Handle.
 func (i *Informers) HandlePods(handler PodHandler) ([]cache.DoneChecker, error) {
 	var synced []cache.DoneChecker
 	for _, s := range i.scopes {
@@ -102,7 +102,7 @@ func (i *Informers) HandlePods(handler PodHandler) ([]cache.DoneChecker, error) 
 	return synced, nil
 }
 
-// changes is a handler with one function for all events.
+// changes is an event handler with one function for all events.
 type changes[T cache.Object] func(before, after T, initialList bool)
 
 func (f changes[T]) OnAdd(object T, initialList bool) {

@@ -64,13 +64,13 @@ func TestPods(t *testing.T) {
 			r.Annotations = map[string]string{child.RevisionAnnotation: "3"}
 		})
 		f.expect("updated ReplicaSet web-1 from revision  to 3")
-		// A list that the watch could not follow: what is gone is told with its last known state.
+		// A list after a gap in the watch: the handler gets a deleted pod with its last known state.
 		f.server.HoldWatch(applytest.Pods)
 		f.server.Delete(applytest.Pods, "shop", "web-1-a")
 		f.server.ExpireWatch(applytest.Pods)
 		<-time.After(time.Minute) // The reflector waits a little before it lists again.
 		f.expect("deleted pod web-1-a", "updated pod web-1-b, in trouble before false, after false")
-		// Without the label it is not the Deployment's any more.
+		// Without the label the pod no longer belongs to the Deployment.
 		applytest.Edit(f.server, applytest.Pods, "other", "web-1-b", func(pod *corev1.Pod) { pod.Labels = nil })
 		f.expect("deleted pod web-1-b")
 		f.server.Delete(applytest.ReplicaSets, "shop", "web-1")
@@ -81,7 +81,7 @@ func TestPods(t *testing.T) {
 	})
 }
 
-// What is not watched has no pods.
+// A namespace that is not watched has no pods.
 func TestPodsOfOneNamespace(t *testing.T) {
 	run(t, Options{Namespaces: []string{"shop"}}, func(s *applytest.Server) {
 		applytest.Put(s, applytest.Pods, &corev1.Pod{ObjectMeta: podMeta("other", "web-1-b")})
@@ -93,7 +93,7 @@ func TestPodsOfOneNamespace(t *testing.T) {
 	})
 }
 
-// The cache keeps little of each: ten thousand Applications have a lot of pods, and more ReplicaSets.
+// The cache keeps little of each object: ten thousand Applications have many pods, and more ReplicaSets.
 func TestPodsAreSmall(t *testing.T) {
 	const most = 320
 	if got := unsafe.Sizeof(child.Pod{}); got > most {

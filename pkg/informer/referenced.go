@@ -27,7 +27,7 @@ func (s *scope) addReferences(namespace string, options Options) error {
 	return nil
 }
 
-// HandleReferences registers the handler. Call it before Start, and once.
+// HandleReferences registers the handler. Call it once, before Start.
 func (i *Informers) HandleReferences(handler ReferenceHandler) error {
 	for _, s := range i.scopes {
 		for _, r := range s.references {
@@ -39,8 +39,9 @@ func (i *Informers) HandleReferences(handler ReferenceHandler) error {
 	return nil
 }
 
-// SetReferences replaces what an Application refers to. From now on, a change of these objects calls the handler with the
-// Application. Call it before WatchReferences and ReferenceVersion, so that no later change is missed.
+// SetReferences replaces what an Application refers to. From now on, a change of one of these objects calls the
+// handler with the Application. Call it before WatchReferences and ReferenceVersion, so that no later change is
+// missed.
 func (i *Informers) SetReferences(application cache.ObjectName, references []reference.Reference) {
 	if s, found := i.scope(application.Namespace); found {
 		s.referrers.set(application, references)
@@ -58,8 +59,8 @@ func (i *Informers) WatchReferences(kind reference.Kind, namespace string) (watc
 	return s.references[kind].state()
 }
 
-// ReferenceVersion is the cached version of an object, the zero Version if there is no such object.
-// It is reliable only while WatchReferences returns WatchSynced.
+// ReferenceVersion returns the cached version of an object, or the zero Version if there is no such object. It is
+// reliable only while WatchReferences returns WatchSynced.
 func (i *Informers) ReferenceVersion(kind reference.Kind, object cache.ObjectName) reference.Version {
 	s, found := i.scope(object.Namespace)
 	if !found || s.references[kind] == nil {

@@ -23,15 +23,14 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// ReferenceHandler handles changes of ConfigMaps and Secrets that Applications refer to, with these
-// Applications. It must return quickly.
+// ReferenceHandler handles changes of ConfigMaps and Secrets to which Applications refer. It must return quickly.
 type ReferenceHandler interface {
 	// ReferenceAdded is called for a new object.
 	ReferenceAdded(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName)
 	// ReferenceChanged is called for an object that was updated, replaced or deleted.
 	ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName)
-	// ReferencesSynced is called for each kind and scope when its cache has synced, is forbidden, or did not sync in time; then
-	// once more when it has synced. The Applications are all that refer to the kind.
+	// ReferencesSynced is called for each kind and scope when its cache has synced, is forbidden, or did not sync in
+	// time, and once more when it syncs after that. The Applications are all that refer to the kind.
 	ReferencesSynced(kind reference.Kind, applications []cache.ObjectName)
 }
 
@@ -39,28 +38,29 @@ type ReferenceHandler interface {
 type WatchState int
 
 const (
-	// WatchPending: the cache has not synced yet. ReferencesSynced is called when it has.
+	// WatchPending means that the cache has not synced yet. ReferencesSynced is called when it has.
 	WatchPending WatchState = iota
-	// WatchSynced: the cache has synced, and is kept up to date.
+	// WatchSynced means that the cache has synced and is kept up to date.
 	WatchSynced
-	// WatchForbidden: the controller may not read the kind. It does not ask again.
+	// WatchForbidden means that the controller may not read the kind. It does not ask again.
 	WatchForbidden
-	// WatchListFailed: the API server does not list the kind. The informer retries, and ReferencesSynced is called when it succeeds.
+	// WatchListFailed means that the API server cannot list the kind. The informer retries, and ReferencesSynced is
+	// called when it succeeds.
 	WatchListFailed
 )
 
 // accessRetry is the delay after a failed access review.
 const accessRetry = 5 * time.Second
 
-// references is the cache of one kind of reference in one scope: of all its objects, since nothing
-// in a ConfigMap or Secret says who uses it. So it keeps almost nothing of each (see refMeta), and starts
-// only once an Application needs it.
+// references is the cache of one kind of reference in one scope. It has all objects of the kind, because nothing in a
+// ConfigMap or Secret says which workloads use it. So it keeps almost nothing of each (see refMeta), and starts only
+// once an Application needs it.
 type references struct {
 	kind      reference.Kind
 	resource  schema.GroupVersionResource
 	namespace string
 	informer  cache.SharedIndexInformer
-	// concerned finds the Applications that refer to one object, or all that refer to the kind.
+	// concerned returns the Applications that refer to an object, or all that refer to the kind if object is nil.
 	concerned func(kind reference.Kind, object *cache.ObjectName) []cache.ObjectName
 	permitted Access
 	recorder  *debug.ResourceRecorder
@@ -73,7 +73,7 @@ type references struct {
 
 	mu       sync.Mutex
 	watching WatchState
-	// message says why the kind is not watched; listError is the reason of the last failed list.
+	// message explains why the kind is not watched, and listError is the reason of the last failed list.
 	message   string
 	listError metav1.StatusReason
 }
@@ -108,7 +108,7 @@ func referenceResource(kind reference.Kind) string {
 	return "configmaps"
 }
 
-// handle registers the handler. Call it before run, and once.
+// handle registers the handler. Call it once, before run.
 func (r *references) handle(handler ReferenceHandler) error {
 	r.handler = handler
 	registration, err := r.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
@@ -141,8 +141,8 @@ func (r *references) handle(handler ReferenceHandler) error {
 	return nil
 }
 
-// notify calls the handler with the Applications that an event concerns; most events concern none. before is nil
-// for a new object, after for a deleted one.
+// notify calls the handler with the Applications that an event concerns. Most events concern none. before is nil for
+// a new object, after for a deleted one.
 func (r *references) notify(before, after *refMeta, call func(reference.Kind, cache.ObjectName, []cache.ObjectName)) {
 	object := cmp.Or(after, before).objectName()
 	applications := r.concerned(r.kind, &object)
@@ -157,7 +157,7 @@ func (r *references) notify(before, after *refMeta, call func(reference.Kind, ca
 	call(r.kind, object, applications)
 }
 
-// run waits for activate, and runs the informer if the controller may. It returns when ctx ends.
+// run waits for activate, and runs the informer if the controller may watch. It returns when ctx ends.
 func (r *references) run(ctx context.Context) {
 	select {
 	case <-r.activated:
@@ -183,7 +183,7 @@ func (r *references) run(ctx context.Context) {
 	}
 }
 
-// watchError records why the kind cannot be listed, and reports it.
+// watchError records why the API server cannot list the kind, and reports it.
 func (r *references) watchError(ctx context.Context, reflector *cache.Reflector, err error) {
 	r.mu.Lock()
 	r.listError = apierrors.ReasonForError(err)
@@ -191,14 +191,16 @@ func (r *references) watchError(ctx context.Context, reflector *cache.Reflector,
 	reportWatchError(r.resource.Resource)(ctx, reflector, err)
 }
 
-// notListed gives only a reason: the message of the API server may name a Secret of another namespace.
+// notListed returns a message that has only a reason, because the API server's own message may name a Secret of
+// another namespace.
 func (r *references) notListed() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return fmt.Sprintf("%ss cannot be listed (%s); the controller retries, and its log has the error", r.kind, cmp.Or(string(r.listError), "NoAnswer"))
 }
 
-// canWatch reports whether the controller has the permissions. Without the review, every watch would be refused.
+// canWatch reports whether the controller has the permissions. Without this review the API server would refuse one
+// watch after the other.
 func (r *references) canWatch(ctx context.Context) bool {
 	logger := klog.FromContext(ctx).WithValues("resource", r.resource.Resource, "namespace", r.namespace)
 	permitted := waitForAccess(ctx, r.permitted, r.resource.GroupResource(), r.namespace)

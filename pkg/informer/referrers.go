@@ -15,16 +15,16 @@ import (
 )
 
 // referrers knows which Applications refer to which ConfigMap or Secret, according to their last syncs. An index over
-// specs is not enough: after a rollback the pods use objects that the spec does not mention, and only a sync knows which
-// revision runs.
+// specs is not enough: after a rollback the pods use objects that the spec does not mention, and only a sync knows
+// which revision runs.
 type referrers struct {
 	mu sync.RWMutex
-	// refersTo has what each Application refers to, and of has the reverse.
+	// refersTo has what each Application refers to; of has the reverse.
 	refersTo map[cache.ObjectName][]referent
 	of       map[referent]sets.Set[cache.ObjectName]
 }
 
-// referent is an object that is referred to; without a name, its whole kind.
+// referent is an object to which Applications refer; without a name, the whole kind.
 type referent struct {
 	kind reference.Kind
 	name cache.ObjectName

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// What an Application refers to is replaced as a whole, and what no Application refers to takes no memory.
+// Each call replaces all references of an Application. An object to which no Application refers takes no memory.
 func TestReferrers(t *testing.T) {
 	secret := func(name string) reference.Reference { return reference.Reference{Kind: reference.Secret, Name: name} }
 	web, api := cache.NewObjectName("shop", "web"), cache.NewObjectName("shop", "api")

@@ -14,9 +14,9 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// refMeta is all that the cache keeps of a ConfigMap or Secret that any workload may use: its name and its
-// version. It never has content: the API server sends metadata only. A metav1.PartialObjectMetadata with the
-// same fields takes three times the memory, and a cluster may have tens of thousands of Secrets.
+// refMeta is everything that the cache keeps of a ConfigMap or Secret: its name and its version. It never has
+// content, because the API server sends only metadata. A metav1.PartialObjectMetadata with the same fields takes
+// three times the memory, and a cluster may have tens of thousands of Secrets.
 type refMeta struct {
 	namespace       unique.Handle[string]
 	name            string
@@ -26,8 +26,8 @@ type refMeta struct {
 
 var _ metav1.ObjectMetaAccessor = (*refMeta)(nil)
 
-// newRefMeta is the transform of the informers of references. It may be called more than once on one
-// object, as the reflector demands.
+// newRefMeta is the transform of the informers of references. The reflector may call it more than once for one
+// object.
 func newRefMeta(object any) (any, error) {
 	switch object.(type) {
 	case *refMeta, cache.DeletedFinalStateUnknown:
@@ -45,12 +45,12 @@ func newRefMeta(object any) (any, error) {
 	}, nil
 }
 
-// GetObjectMeta returns a copy; the informer finds the key by it.
+// GetObjectMeta returns a copy of the metadata, from which the informer derives the key.
 func (t *refMeta) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: t.namespace.Value(), Name: t.name, UID: t.uid, ResourceVersion: t.resourceVersion}
 }
 
-// meta is GetObjectMeta of a refMeta that may be nil.
+// meta is GetObjectMeta for a refMeta that may be nil.
 func (t *refMeta) meta() metav1.Object {
 	if t == nil {
 		return nil

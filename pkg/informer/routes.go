@@ -14,9 +14,9 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// HostClaims returns the claims, of all watched namespaces and in no order, to host names that overlap
-// with the given one: those of specs, and those of live Ingresses and HTTPRoutes. The Applications
-// belong to the cache: never change them.
+// HostClaims returns the claims to host names that overlap with the given one, of all watched namespaces and in no
+// order: those of specs, and those of live Ingresses and HTTPRoutes. The cache owns the Applications: never change
+// them.
 func (i *Informers) HostClaims(host string) ([]v1.RouteClaim, error) {
 	var claims []v1.RouteClaim
 	for _, s := range i.scopes {
@@ -30,7 +30,7 @@ func (i *Informers) HostClaims(host string) ([]v1.RouteClaim, error) {
 	return claims, nil
 }
 
-// RouteClaims returns the claims of a namespace to a host name and path, as HostClaims does.
+// RouteClaims returns the claims of a namespace to a host name and path, like HostClaims.
 func (i *Informers) RouteClaims(namespace string, key v1.RouteKey) ([]v1.RouteClaim, error) {
 	s, found := i.scope(namespace)
 	if !found {
@@ -73,12 +73,13 @@ func (i *Informers) appendClaim(claims []v1.RouteClaim, object Routed, host stri
 	return claims
 }
 
-// servedBy returns the Application that a live route is of, or nil. A label or a name alone proves nothing: any user
-// who may write Ingresses can write those. The route is the Application's if it names its UID as the owner's, or if
-// status lists that of the route.
+// servedBy returns the Application that owns a live route, or nil. A label or a name proves nothing, since any user
+// who may write Ingresses can set those. The Application owns the route if the route has its UID as the owner's, or
+// if its status lists the UID of the route.
 //
-// The route of an Application that is gone goes on serving, until the garbage collector comes or, as an orphan, for
-// good. It keeps others from the same host name, but not from all that a wildcard covers: a user may have made it up.
+// The route of a deleted Application continues to serve, until the garbage collector deletes it or, as an orphan, for
+// good. It keeps other Applications from the same host name, but not from everything that a wildcard covers: a user
+// may have made it up.
 func (i *Informers) servedBy(object *Encoded, host string) *v1.Application {
 	name := cache.ObjectName{Namespace: object.Namespace, Name: cmp.Or(object.Owner, object.Label)}
 	application, found, err := i.Application(name)

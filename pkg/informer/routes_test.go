@@ -35,7 +35,7 @@ func namespacesOf(claims []v1.RouteClaim) []string {
 	return got
 }
 
-// The index follows what the Applications ask for, over all namespaces that are watched.
+// The index follows the specs of the Applications in all watched namespaces.
 func TestClaims(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -90,7 +90,7 @@ func TestRouteIndexTakesRoutesOnly(t *testing.T) {
 	}
 }
 
-// Host names overlap whatever their depth, in the index as by v1.HostsOverlap.
+// The index finds host names that overlap, whatever their depth, just as v1.HostsOverlap does.
 func TestEachOfHost(t *testing.T) {
 	const deep = "a.b.c.d.e.example.com" // With two more labels it is as deep as may be.
 	hosts := []string{
@@ -121,7 +121,7 @@ func TestEachOfHost(t *testing.T) {
 	}
 }
 
-// What the index keeps of a host name is bounded, however many labels it has.
+// The index keeps a bounded number of entries for a host name, however many labels it has.
 func TestIndexOfHostsIsBounded(t *testing.T) {
 	host := "a"
 	for len(host) < 250 {
@@ -132,8 +132,8 @@ func TestIndexOfHostsIsBounded(t *testing.T) {
 	}
 }
 
-// TestS8MadeUpRoutes has Ingresses that a user wrote by hand, as what Fairlead writes: they must not take a host name
-// from the Application that has it, and most of all not every host name at once.
+// TestS8MadeUpRoutes has Ingresses that a user wrote to look like Fairlead's. They must not take a host name from the
+// Application that has it, least of all every host name at once.
 func TestS8MadeUpRoutes(t *testing.T) {
 	run(t, Options{}, func(s *applytest.Server) {
 		applytest.Put(s, applytest.Applications, routed("victim", "shop.example.com"))
@@ -164,7 +164,7 @@ func TestS8MadeUpRoutes(t *testing.T) {
 	})
 }
 
-// madeUp is an Ingress whose ownerReference has the name of an Application, and a UID of nobody's.
+// madeUp returns an Ingress whose ownerReference has the name of an Application, and a UID that no object has.
 func madeUp(name, owner string, hosts ...string) *networkingv1.Ingress {
 	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "evil", Name: name,

@@ -11,9 +11,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// trimApplication drops what a sync never reads from an Application before it enters the cache. Of an
-// Application that is too large it keeps only what the sync needs to report that: users must not decide how
-// much memory the controller takes. The reflector may call it more than once for one object.
+// trimApplication removes what no sync reads from an Application before it enters the cache. Of an Application that
+// is too large it keeps only what the sync needs to report that: users must not decide how much memory the controller
+// takes. The reflector may call it more than once for one object.
 func trimApplication(object any) (any, error) {
 	application, ok := object.(*v1.Application)
 	if !ok {
@@ -27,8 +27,8 @@ func trimApplication(object any) (any, error) {
 	return application, nil
 }
 
-// encodeChild returns the cached form of a child. Of managedFields, often half of an object, it keeps only that
-// a POST created the object. An encoded child stays as it is.
+// encodeChild returns the cached form of a child. Of managedFields, often half of an object, it keeps only whether a
+// POST created the object. An encoded child stays as it is.
 func encodeChild(object any) (any, error) {
 	live, ok := object.(child.Object)
 	if !ok {

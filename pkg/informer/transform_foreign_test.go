@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Only an entry of ours without a subresource says that we created the object by a POST; entries
-// of an apply, of others and of the status say nothing, and go.
+// Only our own entry without a subresource proves that we created the object by a POST. Entries of an apply, of other
+// managers and of the status prove nothing, and are dropped.
 func TestPackChildThatWasNotPosted(t *testing.T) {
 	for name, entry := range map[string]metav1.ManagedFieldsEntry{
 		"applied by us":    {Manager: apply.FieldManager, Operation: metav1.ManagedFieldsOperationApply},

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// fat is the metadata of an object as the API server sends it.
+// fat returns the metadata of an object as the API server sends it.
 func fat() metav1.ObjectMeta {
 	fields := metav1.NewFieldsV1(`{"f:data":{}}`)
 	return metav1.ObjectMeta{
@@ -107,7 +107,7 @@ func TestTrimApplication(t *testing.T) {
 	}
 }
 
-// A tombstone is not the object; what it holds was trimmed when it entered the cache.
+// A tombstone stays as it is: its object was trimmed when it entered the cache.
 func TestTombstonesAreLeftAlone(t *testing.T) {
 	for name, trim := range map[string]cache.TransformFunc{"child": encodeChild, "Application": trimApplication} {
 		object := &corev1.ConfigMap{ObjectMeta: fat()}
@@ -122,8 +122,8 @@ func TestTombstonesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTooLargeApplicationIsNotCached: an Application of which little JSON takes much memory leaves
-// nothing of that in the cache, and claims no host name there.
+// TestTooLargeApplicationIsNotCached has an Application whose little JSON takes much memory. The cache keeps nothing
+// of that, and has no claim to its host names.
 func TestTooLargeApplicationIsNotCached(t *testing.T) {
 	application := &v1.Application{ObjectMeta: fat(), Spec: v1.ApplicationSpec{
 		Command: make([]string, 200_000), Routes: []v1.Route{{Name: "a", Hostnames: []string{"a.example.com"}}},

@@ -19,7 +19,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// refuse answers all requests for a kind with an error, by default that of a missing permission.
+// refuse makes the server answer every request for a kind with an error, by default that of a missing permission.
 func refuse(s *applytest.Server, kind child.Kind, err error) (stop func()) {
 	if err == nil {
 		err = apierrors.NewForbidden(kind.GroupVersionResource().GroupResource(), "", nil)
@@ -32,7 +32,7 @@ func refuse(s *applytest.Server, kind child.Kind, err error) (stop func()) {
 	})
 }
 
-// What cannot be watched is said with its cause and what to do, and tried again.
+// A failed watch is logged with its cause and what to do, and retried.
 func TestWatchErrors(t *testing.T) {
 	for _, test := range []struct {
 		name string
