@@ -1,6 +1,6 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reference knows which ConfigMaps and Secrets the pods of an Application use, and turns
-// their content into a hash. It is pure: it reads specs and objects that others have got.
+// Package reference finds the ConfigMaps and Secrets that the pods of an Application use, and hashes their content. It
+// is pure: callers pass it specs and objects.
 package reference

@@ -17,26 +17,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Version is one state of one object. The zero Version is that of an object that does not exist.
+// Version is one state of one object. The zero Version means that the object does not exist.
 type Version struct {
 	UID             types.UID
 	ResourceVersion string
 }
 
-// Exists reports whether there is an object at all.
+// Exists reports whether the object exists.
 func (v Version) Exists() bool { return v.UID != "" }
 
-// Content is what is kept of the content of an object.
+// Content is what the controller keeps of the content of an object.
 type Content struct {
-	// Hash is over all keys and values, or empty if there is no object.
+	// Hash is over all keys and values. It is empty if the object does not exist.
 	Hash string
-	// Keys are the names of the keys, sorted. They are no secret: a Deployment names them too.
+	// Keys are the names of the keys, sorted. They are not secret: a Deployment names them too.
 	Keys []string
-	// Immutable: the content stays what it is for as long as the object exists.
+	// Immutable means that the content never changes while the object exists.
 	Immutable bool
 }
 
-// Missing returns which of the wanted keys, which are sorted, the object lacks.
+// Missing returns which of the wanted keys the object lacks. wanted is sorted.
 func (c Content) Missing(wanted []string) []string {
 	var missing []string
 	for _, key := range wanted {
@@ -47,8 +47,8 @@ func (c Content) Missing(wanted []string) []string {
 	return missing
 }
 
-// OfConfigMap hashes a ConfigMap. Whoever may see the hash may usually see the ConfigMap too, so the
-// hash has no key.
+// OfConfigMap hashes a ConfigMap. The hash has no key, because a user who may read the hash may usually read the
+// ConfigMap too.
 func OfConfigMap(c *corev1.ConfigMap) Content {
 	digest := newDigest(sha256.New())
 	digest.number(len(c.Data))
@@ -56,7 +56,7 @@ func OfConfigMap(c *corev1.ConfigMap) Content {
 		digest.text(key)
 		digest.text(c.Data[key])
 	}
-	// Apart from the above, as environment variables are made of Data only.
+	// BinaryData counts separately, because environment variables come from Data only.
 	digest.number(len(c.BinaryData))
 	for _, key := range slices.Sorted(maps.Keys(c.BinaryData)) {
 		digest.text(key)
@@ -67,8 +67,8 @@ func OfConfigMap(c *corev1.ConfigMap) Content {
 	return Content{Hash: digest.String(), Keys: keys, Immutable: c.Immutable != nil && *c.Immutable}
 }
 
-// OfSecret hashes a Secret under a key. Without the key, whoever sees the hash, which is on the pods,
-// cannot try out passwords until one fits.
+// OfSecret hashes a Secret with a key. The hash is on the pods; without the key, a user who may read it cannot use it
+// to guess passwords.
 func OfSecret(s *corev1.Secret, key []byte) Content {
 	digest := newDigest(hmac.New(sha256.New, key))
 	digest.number(len(s.Data))
@@ -80,7 +80,7 @@ func OfSecret(s *corev1.Secret, key []byte) Content {
 	return Content{Hash: digest.String(), Keys: keys, Immutable: s.Immutable != nil && *s.Immutable}
 }
 
-// Combine makes one hash of the contents of references, which stand in the same order.
+// Combine returns one hash of the contents of the references, which have the same order.
 func Combine(references []Reference, contents []Content) string {
 	digest := newDigest(sha256.New())
 	for i, r := range references {
@@ -91,9 +91,9 @@ func Combine(references []Reference, contents []Content) string {
 	return digest.String()
 }
 
-// Digest makes a short proof that a hash was computed from these versions of the references, with
-// the keys that were required of them. A change of any of these makes another one; so while it fits,
-// the hash is that of the present content, and no required key is missing.
+// Digest returns a short proof that a hash was computed from these versions of the references, with these required
+// keys. A change of any of them changes the digest. So while it matches, the hash is that of the current content, and
+// no required key is missing.
 func Digest(hash string, references []Reference, versions []Version) string {
 	digest := newDigest(sha256.New())
 	digest.text(hash)
@@ -110,14 +110,13 @@ func Digest(hash string, references []Reference, versions []Version) string {
 	return digest.String()
 }
 
-// digest writes values so that no two lists of values have the same encoding: each with its length
-// before it.
+// digest writes each value after its length, so that no two lists of values have the same encoding.
 type digest struct{ hash hash.Hash }
 
 func newDigest(hash hash.Hash) digest { return digest{hash} }
 
 func (d digest) number(n int) {
-	// A hash never returns an error, here and below.
+	// Hashes never return an error, here and below.
 	_, _ = d.hash.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) //nolint:gosec // A length is not negative.
 }
 
@@ -131,5 +130,5 @@ func (d digest) bytes(b []byte) {
 	_, _ = d.hash.Write(b)
 }
 
-// String is the first 128 bits, in hex: plenty to tell contents apart, and short enough to read.
+// String returns the first 128 bits, in hex: enough to distinguish contents, and short enough to read.
 func (d digest) String() string { return hex.EncodeToString(d.hash.Sum(nil)[:16]) }

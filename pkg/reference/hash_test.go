@@ -15,7 +15,7 @@ import (
 
 type bytes = map[string][]byte
 
-// Contents that are easily taken for one another have hashes of their own.
+// Contents that are easily confused have different hashes.
 func TestContentsStayApart(t *testing.T) {
 	key := []byte("key")
 	seen := map[string]string{}
@@ -40,7 +40,7 @@ func TestContentsStayApart(t *testing.T) {
 	check("a ConfigMap in binary", reference.OfConfigMap(&corev1.ConfigMap{BinaryData: bytes{"a": []byte("bc")}}).Hash)
 }
 
-// Metadata is no content.
+// Metadata does not count as content.
 func TestMetadataIsNoContent(t *testing.T) {
 	key := []byte("key")
 	secret := &corev1.Secret{Data: bytes{"b": []byte("2"), "a": []byte("1")}}
@@ -57,7 +57,7 @@ func TestMetadataIsNoContent(t *testing.T) {
 	if diff := cmp.Diff([]string{"c", "z"}, got.Missing([]string{"a", "b", "c", "z"})); diff != "" {
 		t.Errorf("missing keys (-want +got):\n%s", diff)
 	}
-	// These are on the Deployments of running pods: another way to compute them replaces them all.
+	// Deployments of running pods have these hashes. Computing them differently would replace all pods.
 	keys := []string{"a", "b"}
 	if got := reference.OfSecret(secret, key); got.Hash != pinnedSecret || !cmp.Equal(got.Keys, keys) {
 		t.Errorf("the hash of a Secret is %s, want %s", got.Hash, pinnedSecret)
@@ -73,7 +73,7 @@ const (
 	pinnedConfigMap = "667be5da6b3a45728bbb3636816d70ca"
 )
 
-// Whatever would make the hash, or what was checked with it, another one makes another digest.
+// Anything that would change the hash, or what was checked with it, changes the digest.
 func TestDigest(t *testing.T) {
 	references := []reference.Reference{{Kind: reference.Secret, Name: "a", Required: true, Keys: []string{"k"}}, {Kind: reference.Secret, Name: "b"}}
 	versions := []reference.Version{{UID: "1", ResourceVersion: "1"}, {}}

@@ -13,7 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Kind is a kind of object that pods take their configuration from.
+// Kind is a kind of object from which pods take their configuration.
 type Kind string
 
 // The kinds, by their names in the core API.
@@ -29,23 +29,21 @@ func Kinds() []Kind { return []Kind{ConfigMap, Secret} }
 type Reference struct {
 	Kind Kind
 	Name string
-	// Required: without the object no pod starts.
+	// Required means that no pod starts without the object.
 	Required bool
-	// Keys are those without which no pod starts, sorted. Where all keys are used, as in envFrom,
-	// none is required.
+	// Keys are the keys without which no pod starts, sorted. A reference to all keys, as in envFrom, requires none.
 	Keys []string
 }
 
 func (r Reference) String() string { return string(r.Kind) + " " + r.Name }
 
-// RollsOut reports whether a change of what the spec refers to is to replace the pods.
+// RollsOut reports whether a change of a referenced object replaces the pods.
 func RollsOut(spec *v1.ApplicationSpec) bool {
 	return spec.ConfigChangePolicy != v1.ConfigChangeIgnore
 }
 
-// FromSpec returns every ConfigMap and Secret that a container of the pods uses, once, ordered by
-// kind and name. imagePullSecrets are for the kubelet and do not count; nor does spec.config, which
-// is no reference.
+// FromSpec returns every ConfigMap and Secret that a container of the pods uses, each once, ordered by kind and name.
+// It omits imagePullSecrets, which only the kubelet reads, and spec.config, which is not a reference.
 func FromSpec(spec *v1.ApplicationSpec) []Reference {
 	f := collector{}
 	f.container(spec.Env, spec.EnvFrom)
@@ -62,7 +60,7 @@ func FromSpec(spec *v1.ApplicationSpec) []Reference {
 	})
 }
 
-// collector gathers what was found, by kind and name.
+// collector collects references by kind and name.
 type collector map[target]Reference
 
 type target struct {
@@ -70,11 +68,11 @@ type target struct {
 	name string
 }
 
-// add adds one place that refers to an object. An object that one place needs and another may do
-// without is needed.
+// add adds one place that refers to an object. An object that one place requires is required, even if another place
+// can do without it.
 func (f collector) add(kind Kind, name string, optional *bool, keys ...string) {
 	if name == "" {
-		return // The API refuses it where the object is used.
+		return // The API server refuses a reference without a name where pods use it.
 	}
 	t := target{kind, name}
 	r := f[t]
@@ -130,7 +128,7 @@ func (f collector) mount(mount *v1.Mount) {
 	}
 }
 
-// itemKeys are the keys that a volume picks. Without items it takes what there is.
+// itemKeys returns the keys that a volume selects. Without items it takes all keys, and requires none.
 func itemKeys(items []corev1.KeyToPath) []string {
 	keys := make([]string, 0, len(items))
 	for _, item := range items {
