@@ -33,7 +33,7 @@ const (
 		"status":{"observedGeneration":2,"conditions":[{"type":"Ready","status":"True","reason":"Ready","message":"","lastTransitionTime":"2026-01-02T03:04:05Z"}]}}`
 )
 
-// serve answers every get, list and watch of Applications with these.
+// serve answers every get, list and watch of Applications with these objects.
 func serve(t *testing.T, objects ...string) versioned.Interface {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ var wantErrors = []v1.DecodeError{
 	{Field: "spec.resources.limits.cpu", Value: "1e1.5", Detail: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
 }
 
-// checkBad wants everything of the bad object but the two fields.
+// checkBad expects everything of the bad object except the two fields.
 func checkBad(t *testing.T, got *v1.Application) {
 	t.Helper()
 	if diff := cmp.Diff(wantErrors, got.DecodeErrors); diff != "" {
@@ -128,7 +128,7 @@ func TestGet(t *testing.T) {
 	checkBad(t, got)
 }
 
-// TestUserCannotForgeErrors stores the Go name of the field, in every spelling, and writes what was read.
+// TestUserCannotForgeErrors stores the Go name of the field in every spelling, and writes back what it read.
 func TestUserCannotForgeErrors(t *testing.T) {
 	forged := strings.Replace(good, `"spec"`, `"DecodeErrors":[{"Field":"spec"}],"decodeErrors":[{"Field":"spec"}],"-":[{"Field":"spec"}],"spec"`, 1)
 	got, err := serve(t, forged).AppsV1().Applications("shop").Get(t.Context(), "good", metav1.GetOptions{})
@@ -140,7 +140,7 @@ func TestUserCannotForgeErrors(t *testing.T) {
 	}
 }
 
-// TestHTTPRoute is about a type that has no place for the errors.
+// TestHTTPRoute has a type without a field for the errors.
 func TestHTTPRoute(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -11,17 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The cost of parsing a quantity grows with its exponent and its length: that of "1e-1000000" takes 0.2 s, and nine digits
-// take minutes and gigabytes. A mutating webhook sees an object before the schema does, so anyone could send one.
+// The cost of parsing a quantity grows with its exponent and its length: "1e-1000000" takes 0.2 s, and an exponent of
+// nine digits takes minutes and gigabytes. A mutating webhook gets an object before the schema is checked, so any user
+// could send one.
 const (
 	maxExponentDigits = 3
 	maxDigits         = 255
 )
 
-// numeric are strings that would be a quantity, in a field of that type.
+// numeric matches strings that would be a quantity in a field of that type.
 var numeric = regexp.MustCompile(`"[\s\p{Z}\x{85}0-9.+-]*([eE][+-]?([0-9]+)|[A-Za-z]{0,2})[\s\p{Z}\x{85}]*"`)
 
-// disarm puts a string that is no quantity in the place of the costly ones.
+// disarm replaces costly quantities by a string that is no quantity.
 func disarm(data []byte) []byte {
 	return numeric.ReplaceAllFunc(data, func(text []byte) []byte {
 		exponent := text[bytes.LastIndexAny(text, "eE")+1:]
@@ -32,12 +33,12 @@ func disarm(data []byte) []byte {
 	})
 }
 
-// Guard makes a decoder fail for a quantity that is too costly to parse.
+// Guard returns a decoder that fails for a quantity that is too costly to parse.
 func Guard(of runtime.Decoder) runtime.Decoder { return guarded{of} }
 
 type guarded struct{ runtime.Decoder }
 
-// Decode first tries the object without its costly strings. If that succeeds, they are texts.
+// Decode first decodes the object without its costly strings. If that succeeds, they are ordinary text.
 func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	if mayBeCostly(data) {
 		if _, kind, err := g.Decoder.Decode(disarm(data), defaults, blank(into)); err != nil {
@@ -47,7 +48,7 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	return g.Decoder.Decode(data, defaults, into)
 }
 
-// mayBeCostly is a quick look that spares nearly every object the regular expression.
+// mayBeCostly is a quick check that saves the regular expression for nearly every object.
 func mayBeCostly(data []byte) bool {
 	digits, exponent := 0, false // The length of the run of digits, and whether it follows an e.
 	for i, c := range data {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCostlyQuantities would not end if one of them were parsed.
+// TestCostlyQuantities would not end if the decoder parsed one of them.
 func TestCostlyQuantities(t *testing.T) {
 	for _, quantity := range []string{
 		"1e-999999999", "1E-999999999", "-.5e-999999999", "1e999999999", " 1e-999999999 ", "+1e-999999999", strings.Repeat("9", 1_000_000), "0." + strings.Repeat("9", 1_000_000) + "Ki",
@@ -26,7 +26,7 @@ func TestCostlyQuantities(t *testing.T) {
 	}
 }
 
-// TestTextsLikeQuantities is about texts that would be costly as quantities, such as the hash of a commit.
+// TestTextsLikeQuantities has texts that would be costly as quantities, such as the hash of a commit.
 func TestTextsLikeQuantities(t *testing.T) {
 	digits := strings.Repeat("9", 1000)
 	got, err := decode(object(`"metadata":{"name":"a"},"spec":{"image":"1e123456","env":[{"name":"DIGITS","value":"` + digits + `"}],"resources":{"limits":{"cpu":"1e3"}}}`))

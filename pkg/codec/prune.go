@@ -19,22 +19,23 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// A hostile object has many fields that do not decode, and large ones. These bound what is kept of them, and the time to find
-// them: that of an ordinary object takes as many attempts as the lists on the way to the field have elements.
+// A hostile object has many fields that do not decode, and large ones. These constants bound what the decoder records of
+// them, and the time to find them. A field of an ordinary object takes about as many attempts as the lists above it have
+// elements.
 const (
 	maxErrors   = 20
 	maxAttempts = 3000
 	maxValue    = 64
 )
 
-// fields are those of a JSON object.
+// fields are the fields of a JSON object.
 type fields = map[string]json.RawMessage
 
 // pruned is a document without the fields that do not decode.
 type pruned struct {
 	document []byte
 	isList   bool
-	// errs has the errors of each item of a list, or those of the one object.
+	// errs has the errors of each item of a list, or those of the single object.
 	errs [][]v1.DecodeError
 }
 
@@ -66,7 +67,7 @@ func prune(data []byte, decodes func(document []byte) error) (p pruned, found bo
 	return p, true
 }
 
-// note notes the errors in the object, or in the items of the list, that the document was decoded to.
+// note records the errors in the object to which the document was decoded, or in the items of the list.
 func (p pruned) note(decoded runtime.Object) error {
 	if !p.isList {
 		setErrors(decoded, p.errs[0])
@@ -83,11 +84,11 @@ func (p pruned) note(decoded runtime.Object) error {
 // pruner collects the errors of one object.
 type pruner struct {
 	errs []v1.DecodeError
-	// attempts are those left for one of metadata, spec and status; below 0 it is given up.
+	// attempts are left for one of metadata, spec and status. Below 0 the pruner gives up on it.
 	attempts int
 }
 
-// pruneObject prunes metadata, spec and status each by itself: what one of them is like costs the others nothing.
+// pruneObject prunes metadata, spec and status separately, so that a bad one costs the others nothing.
 func (p *pruner) pruneObject(object json.RawMessage, decodes func(object []byte) error) (kept json.RawMessage, found bool) {
 	var parts fields
 	if json.Unmarshal(object, &parts) != nil || decodes([]byte("{}")) != nil {
@@ -109,8 +110,8 @@ func (p *pruner) pruneObject(object json.RawMessage, decodes func(object []byte)
 	return encode(parts), true
 }
 
-// prune returns as much of a value as decodes accepts. It goes down to the fields that are to blame, so that whoever reads
-// the rest of the object, such as its host names, still finds it.
+// prune returns as much of a value as decodes accepts. It descends to the fields to blame, so that callers still find
+// the rest of the object, such as its host names.
 func (p *pruner) prune(value json.RawMessage, at *field.Path, decodes func(value []byte) error) (kept json.RawMessage, found bool) {
 	p.attempts--
 	if p.attempts < 0 {
@@ -153,7 +154,7 @@ func (p *pruner) prune(value json.RawMessage, at *field.Path, decodes func(value
 	return nil, false
 }
 
-// below is the path of a field, or of a key that looks like none.
+// below returns the path of a field, or of a map key that is no valid field name.
 func below(at *field.Path, name string) *field.Path {
 	if strings.ContainsAny(name, "./") {
 		return at.Key(name)
@@ -161,13 +162,13 @@ func below(at *field.Path, name string) *field.Path {
 	return at.Child(name)
 }
 
-// encode writes what was read from JSON, which cannot fail.
+// encode encodes a value that was decoded from JSON, which cannot fail.
 func encode(value any) json.RawMessage {
 	encoded, _ := json.Marshal(value)
 	return encoded
 }
 
-// shown is the beginning of a value, a string without its quotes.
+// shown returns the beginning of a value; a string loses its quotes.
 func shown(value json.RawMessage) string {
 	text := string(bytes.TrimSpace(value))
 	var unquoted string
@@ -180,7 +181,7 @@ func shown(value json.RawMessage) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// detail says what a value should be. The words of encoding/json are about Go.
+// detail returns what a value must be. The messages of encoding/json are about Go types.
 func detail(err error) string {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {

@@ -57,7 +57,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestNothingToPrune keeps client-go's error where no field is to blame.
+// TestNothingToPrune expects client-go's error if no field is to blame.
 func TestNothingToPrune(t *testing.T) {
 	for _, data := range []string{``, `{`, `[]`, `7`, `{}`, `{"kind":5}`, `{"apiVersion":"apps.fairlead.dev/v1","kind":"Nothing","spec":1}`} {
 		if got, err := decode(data); err == nil {
@@ -66,7 +66,7 @@ func TestNothingToPrune(t *testing.T) {
 	}
 }
 
-// TestErrorsAreBounded has more and larger errors than anybody reads.
+// TestErrorsAreBounded has more and larger errors than a status can show.
 func TestErrorsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", 10_000)
 	var env []string
@@ -87,7 +87,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzDecode wants that what client-go decodes is decoded alike, and that nothing panics.
+// FuzzDecode checks that the decoder agrees with client-go on what client-go can decode, and never panics.
 func FuzzDecode(f *testing.F) {
 	for _, data := range []string{good, bad, object(`"metadata":{"name":"a"},"items":[]`), `{"items":[{}]}`, `{"items":7}`} {
 		f.Add(data)
