@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// keyName is where the key is in its Secret.
+	// keyName is the name of the key in the data of its Secret.
 	keyName = "key"
-	// keyLength is that of the hash: a longer key adds nothing.
+	// keyLength is the length of the hash; a longer key adds nothing.
 	keyLength = 32
 )
 
-// keeper gets the key from its Secret, and makes it where there is none. All replicas, and whoever
-// runs after them, must use the same key: with another one all hashes of Secrets would be others.
+// keeper reads the key from its Secret, and creates the Secret if it does not exist. All replicas, now and later,
+// must use the same key: another key changes the hash of every Secret.
 type keeper struct {
 	client Client
 	secret cache.ObjectName
@@ -32,7 +32,7 @@ type keeper struct {
 	key []byte
 }
 
-// get returns the key. The Secret is read once in the life of the process.
+// get returns the key. A process reads the Secret once.
 func (k *keeper) get(ctx context.Context) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -48,18 +48,18 @@ func (k *keeper) get(ctx context.Context) ([]byte, error) {
 	}
 	key := secret.Data[keyName]
 	if len(key) < keyLength {
-		return nil, fmt.Errorf("the key for hashes of Secrets, %q in Secret %s, has %d bytes, but at least %d are needed; delete that Secret, and a new key is made", keyName, k.secret, len(key), keyLength)
+		return nil, fmt.Errorf("the key for hashes of Secrets, %q in Secret %s, has %d bytes, but needs at least %d; delete that Secret, and the controller creates a new key", keyName, k.secret, len(key), keyLength)
 	}
 	k.key = key
 	return key, nil
 }
 
-// create makes the Secret. Of two replicas that try at once, one is told that it exists, and takes
-// the key of the other.
+// create creates the Secret. If two replicas try at once, the slower one gets AlreadyExists and uses the key of the
+// other.
 func (k *keeper) create(ctx context.Context) (*corev1.Secret, error) {
 	key := make([]byte, keyLength)
 	if _, err := rand.Read(key); err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("generate a key: %w", err)
 	}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -67,7 +67,7 @@ func (k *keeper) create(ctx context.Context) (*corev1.Secret, error) {
 			Name:      k.secret.Name,
 			Labels:    map[string]string{"app.kubernetes.io/part-of": "fairlead"},
 			Annotations: map[string]string{
-				"kubernetes.io/description": "The key of the hashes by which Fairlead sees that a Secret changed. After it was lost, a Secret that changes, be it only in a label, rolls its pods.",
+				"kubernetes.io/description": "Key of the hashes by which Fairlead detects changed Secrets. If you delete it, the next change of a Secret rolls its pods, even a change of a label.",
 			},
 		},
 		Type:      corev1.SecretTypeOpaque,
@@ -77,7 +77,7 @@ func (k *keeper) create(ctx context.Context) (*corev1.Secret, error) {
 	secrets := k.client.Secrets(k.secret.Namespace)
 	created, err := secrets.Create(ctx, secret, metav1.CreateOptions{})
 	if apierrors.IsNotFound(err) {
-		// Out of a cluster the namespace may not be there.
+		// Outside the cluster, the namespace may not exist.
 		if err := k.createNamespace(ctx); err != nil {
 			return nil, err
 		}

@@ -21,11 +21,11 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// remembered is how many objects the Reader knows the hashes of. A hash is asked for while a change
-// is under way, so these are more than enough; one that was forgotten is read once more.
+// remembered is the number of objects whose hashes the Reader remembers. Only syncs during a change ask for a hash,
+// so this is more than enough. The Reader reads a forgotten object again.
 const remembered = 4096
 
-// Client is what the Reader asks: it gets ConfigMaps and Secrets, and keeps its key.
+// Client is what the Reader needs to read ConfigMaps and Secrets, and to keep its key.
 type Client interface {
 	corev1client.ConfigMapsGetter
 	corev1client.SecretsGetter
@@ -36,25 +36,25 @@ type Client interface {
 type Reader struct {
 	client Client
 	key    *keeper
-	known  *lru.Cache // types.UID to Read: of each object the version that was read last
+	known  *lru.Cache // types.UID to Read: the version of each object that was read last
 	reads  singleflight.Group
 }
 
-// Read is what is known of one version of one object.
+// Read is what the Reader knows of one version of an object.
 type Read struct {
 	reference.Version
 	reference.Content
 }
 
-// NewReader makes a Reader. The key for the hashes of Secrets is kept in the Secret of that name; it
-// is created when it is needed first.
+// NewReader returns a Reader. The Secret keySecret has the key for the hashes of Secrets. The Reader creates it when
+// it first needs the key.
 func NewReader(client Client, keySecret cache.ObjectName) *Reader {
 	return &Reader{client: client, key: &keeper{client: client, secret: keySecret}, known: lru.New(remembered)}
 }
 
-// Content returns the hash of an object of which the version was seen, or of a newer one; the Read
-// says which. Its zero value means that the object is gone. The content is read only if this version
-// is not known, and of an immutable object only once.
+// Content returns the hash of the version of an object that a cache has seen, or of a newer one; the Read says which.
+// The zero Read means that the object does not exist. Content reads the object only if it does not know this version,
+// and an immutable object only once.
 func (r *Reader) Content(ctx context.Context, kind reference.Kind, object cache.ObjectName, seen reference.Version) (Read, error) {
 	if known, found := r.known.Get(seen.UID); found {
 		if read, ok := known.(Read); ok && (read.Immutable || !older(read.ResourceVersion, seen.ResourceVersion)) {
@@ -76,8 +76,8 @@ func (r *Reader) Content(ctx context.Context, kind reference.Kind, object cache.
 	return read, nil
 }
 
-// Latest returns the hash of an object as it is now, for who cannot know which version that is. Its zero value means that there
-// is no such object.
+// Latest returns the hash of the current version of an object, for callers that do not know the version. The zero
+// Read means that the object does not exist.
 func (r *Reader) Latest(ctx context.Context, kind reference.Kind, object cache.ObjectName) (Read, error) {
 	result, err, _ := r.reads.Do(string(kind)+" "+object.String(), func() (any, error) { return r.read(ctx, kind, object) })
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *Reader) Latest(ctx context.Context, kind reference.Kind, object cache.O
 	return read, nil
 }
 
-// older reports whether a version is not as new as another. Where they cannot be compared, it is.
+// older reports whether a version is older than another. If they cannot be compared, it is.
 func older(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return version != than && (err != nil || order < 0)
@@ -129,7 +129,7 @@ func (r *Reader) secret(ctx context.Context, object cache.ObjectName) (Read, err
 	return Read{Version: versionOf(secret), Content: reference.OfSecret(secret, key)}, nil
 }
 
-// forget overwrites the values, so that they do not wait in memory for the garbage collector.
+// forget overwrites the values, so that they do not stay in memory until the garbage collector runs.
 func forget(secret *corev1.Secret) {
 	for _, value := range secret.Data {
 		clear(value)
@@ -140,5 +140,5 @@ func versionOf(object metav1.Object) reference.Version {
 	return reference.Version{UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
 }
 
-// silent takes the logger away: from level 8 on, client-go logs the bodies of requests and answers.
+// silent removes the logger: from level 8 on, client-go logs the bodies of requests and responses.
 func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, klog.Logger{}) }

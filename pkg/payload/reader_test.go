@@ -42,7 +42,7 @@ func secret(version, password string) *corev1.Secret {
 	}
 }
 
-// reads counts how often the Secret was read.
+// reads counts the reads of the Secret.
 func reads(client *kubefake.Clientset) int {
 	count := 0
 	for _, action := range client.Actions() {
@@ -62,7 +62,7 @@ func content(t *testing.T, reader *payload.Reader, version string) payload.Read 
 	return read
 }
 
-// Each version is read once. One that is newer than the caches show serves those too.
+// The Reader reads each version once. A version that is newer than the caches answers for theirs too.
 func TestContentIsReadOnce(t *testing.T) {
 	client := kubefake.NewClientset(secret("5", "one"))
 	reader := payload.NewReader(client.CoreV1(), keySecret)
@@ -89,10 +89,10 @@ func TestContentIsReadOnce(t *testing.T) {
 	}
 }
 
-// Two replicas that start at once, and whoever comes later, use one key; a process reads it once.
+// Two replicas that start at once, and all later ones, use one key. A process reads it once.
 func TestOneKey(t *testing.T) {
 	client := kubefake.NewClientset(secret("5", "one"))
-	// Both find no key; then one of the two is slower.
+	// Neither finds a key; then one of the two is slower.
 	var barrier sync.WaitGroup
 	barrier.Add(2)
 	var hashes [2]string
@@ -116,7 +116,7 @@ func TestOneKey(t *testing.T) {
 	}
 }
 
-// A key that is found when one tries to create it is taken, and a namespace that is not there is made.
+// If another replica creates the key first, the Reader uses that one. It creates a missing namespace.
 func TestKeyIsCreatedOnce(t *testing.T) {
 	client := kubefake.NewClientset(secret("5", "one"))
 	namespaceExists, raced := false, false
@@ -149,7 +149,7 @@ func TestKeyIsCreatedOnce(t *testing.T) {
 	}
 }
 
-// A key that somebody has spoilt is told, and nothing is hashed with it.
+// The Reader reports a damaged key, and hashes nothing with it.
 func TestShortKey(t *testing.T) {
 	client := kubefake.NewClientset(secret("5", "one"), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: keySecret.Namespace, Name: keySecret.Name}, Data: map[string][]byte{"key": []byte("short")},
@@ -160,7 +160,7 @@ func TestShortKey(t *testing.T) {
 	}
 }
 
-// Whatever is logged, even with -v=10, has nothing of the content; nor has an error.
+// No log, even with -v=10, and no error contains any content.
 func TestContentIsNotLogged(t *testing.T) {
 	const canary = "correct-horse-battery-staple"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -193,7 +193,7 @@ func TestContentIsNotLogged(t *testing.T) {
 	}
 }
 
-// A failure is not remembered.
+// The Reader does not remember a failure.
 func TestFailureIsTriedAgain(t *testing.T) {
 	client := kubefake.NewClientset(secret("5", "one"))
 	failing := true
