@@ -4,9 +4,9 @@
 // Package consistency makes sure that a sync reads its own writes, like the ConsistencyStore of
 // kube-controller-manager.
 //
-// An informer's cache lags behind the API server. A sync that acted on a cache older than its
-// owner's last write would create what exists, or undo what was just done. The Store remembers every
-// write, and a sync ends early while a cache has not observed the last ones.
+// An informer's cache lags behind the API server. A sync that acted on a cache older than its owner's last write would
+// create what exists, or undo that write. The Store remembers every write, and a sync ends early while a cache has not
+// observed the last ones.
 package consistency
 
 import (
@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Caches reports how far the informers' caches are.
+// Caches reports what the informers' caches have observed.
 type Caches interface {
 	// LastResourceVersion returns the newest resourceVersion that the cache of the resource has
 	// observed in the namespace, or "" if it is unknown.
@@ -56,7 +56,7 @@ func NewStore() *Store {
 // WroteAt records that a write for the owner gave an object of the resource this resourceVersion.
 func (s *Store) WroteAt(owner cache.ObjectName, resource schema.GroupVersionResource, version string) {
 	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
-		return // No cache can be compared with it, and it must not hide an earlier write.
+		return // It cannot be compared with any cache, and must not hide an earlier write.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *Store) Stale(owner cache.ObjectName, caches Caches) []schema.GroupVersi
 	return stale
 }
 
-// Clear forgets the writes for an owner that is gone.
+// Clear forgets the writes for an owner that was deleted.
 func (s *Store) Clear(owner cache.ObjectName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ var (
 	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
 )
 
-// fakeCaches are caches that have seen these versions and show these UIDs.
+// fakeCaches have observed these versions and have these UIDs.
 type fakeCaches struct {
 	mu       sync.Mutex
 	versions map[schema.GroupVersionResource]string
@@ -93,7 +93,7 @@ func TestWritesMustBeSeen(t *testing.T) {
 	}
 }
 
-// Each resource has a cache of its own, and a write that was seen once needs no proof again.
+// Each resource has its own cache. A write that a cache has observed once needs no further proof.
 func TestEachResourceWaitsForItself(t *testing.T) {
 	store := NewStore()
 	store.WroteAt(web, deployments, "12")
@@ -102,7 +102,7 @@ func TestEachResourceWaitsForItself(t *testing.T) {
 	if got := store.Stale(web, caches); !slices.Equal(got, []schema.GroupVersionResource{services}) {
 		t.Errorf("stale are %v, want the services", got)
 	}
-	// A watch that starts over may show an older version for a moment; the write was seen all the same.
+	// A new watch may show an older version for a moment; the cache has observed the write nevertheless.
 	caches.see(deployments, "3")
 	caches.see(services, "13")
 	if got := store.Stale(web, caches); len(got) != 0 {
@@ -126,7 +126,7 @@ func TestDeletionsMustBeSeen(t *testing.T) {
 	if got := store.Stale(web, caches); !slices.Equal(got, []schema.GroupVersionResource{deployments}) {
 		t.Errorf("stale are %v while the cache shows what was deleted", got)
 	}
-	// The name was taken again, by another object.
+	// Another object has the name now.
 	caches.shown = map[types.UID]bool{"uid-2": true}
 	if got := store.Stale(web, caches); len(got) != 0 {
 		t.Errorf("stale are %v after the deletion was seen", got)
@@ -155,8 +155,8 @@ func TestClear(t *testing.T) {
 	store.Clear(cache.ObjectName{Namespace: "shop", Name: "never-seen"})
 }
 
-// Many workers write for owners of their own while the caches move: no owner waits for another's
-// write, none is consistent before its own was observed, and nothing is left at the end.
+// Many workers write for their own owners while the caches advance. No owner waits for another's write, none is
+// consistent before its own write was observed, and nothing remains at the end.
 func TestConcurrentOwners(t *testing.T) {
 	const workers, writes = 8, 200
 	store := NewStore()
@@ -166,7 +166,7 @@ func TestConcurrentOwners(t *testing.T) {
 		all.Go(func() {
 			owner := cache.ObjectName{Namespace: "shop", Name: "app-" + strconv.Itoa(worker)}
 			for i := range writes {
-				// Versions of one worker grow; over all workers they are unique.
+				// The versions of one worker increase; across workers they are unique.
 				version := strconv.Itoa(1_000_000*(worker+1) + i)
 				store.WroteAt(owner, services, version)
 				store.WroteAt(owner, deployments, version)
