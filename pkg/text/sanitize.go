@@ -11,18 +11,18 @@ import (
 )
 
 var (
-	// Every other time the kubelet puts its own words before the registry's.
+	// The kubelet alternates between its own message, which has this prefix, and the registry's.
 	backOffPrefix = regexp.MustCompile(`^Back-off pulling image ".*?": (\w+: )?`)
 	rpcError      = regexp.MustCompile(`rpc error: code = \w+ desc = `)
-	// A connection that fails has another local port at each try.
+	// A failed connection has another local port at each attempt.
 	localPort = regexp.MustCompile(`(\S+):\d+->`)
-	// Nobody should have credentials in a URL, but some do.
+	// A URL should have no credentials, but some do.
 	credentials = regexp.MustCompile(`://[^/@\s]+@`)
 	podName     = regexp.MustCompile(`^pods ".*?" is forbidden: `)
 )
 
-// Sanitize makes a message of the kubelet, the registry or the scheduler fit for a status: one line of at most
-// limit bytes, without the credentials that a URL may carry, and the same at each attempt.
+// Sanitize makes a message of the kubelet, the registry or the scheduler fit for a status: one line of at most limit
+// bytes, without credentials from URLs, and the same at each attempt.
 func Sanitize(message string, limit int) string {
 	message = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -38,11 +38,11 @@ func Sanitize(message string, limit int) string {
 	return TruncateMiddle(message, limit)
 }
 
-// WithoutPodName removes the name of a pod that was not created: the next attempt has another.
+// WithoutPodName removes the name of a pod that could not be created. The next attempt has another name.
 func WithoutPodName(message string) string { return podName.ReplaceAllString(message, "") }
 
-// TruncateMiddle shortens text in its middle, to at most limit bytes of JSON. Callers wrap an error by writing
-// before it, so the cause is often at the end.
+// TruncateMiddle cuts out the middle of text, so that at most limit bytes of JSON remain. Callers wrap an error by
+// writing before it, so the cause is often at the end.
 func TruncateMiddle(text string, limit int) string {
 	if len(text) <= limit {
 		return Truncate(text, limit)

@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package text makes messages fit for a status: whole sentences of bounded length, and of other
-// components' messages one line that stays the same while nothing changes.
+// Package text makes messages fit for a status: whole sentences of bounded length. Messages of other components become
+// one line that stays the same while nothing changes.
 package text
 
 import (
@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence ends text as a sentence ends. The rest stays as it is: it may begin with a name.
+// Sentence ends text with a period, if it has no end. It does not capitalize text, which may begin with a name.
 func Sentence(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "…") {
@@ -20,7 +20,7 @@ func Sentence(text string) string {
 	return text + "."
 }
 
-// Capitalize begins text as a sentence begins.
+// Capitalize capitalizes the first letter of text.
 func Capitalize(text string) string {
 	if text == "" {
 		return ""
@@ -48,7 +48,7 @@ func Truncate(text string, limit int) string {
 	return text
 }
 
-// JSONSize is how many bytes the texts take in JSON, without their quotes.
+// JSONSize returns how many bytes the texts take in JSON, without quotes.
 func JSONSize(texts ...string) int {
 	n := 0
 	for _, text := range texts {
@@ -59,7 +59,7 @@ func JSONSize(texts ...string) int {
 	return n
 }
 
-// jsonSizeOf is how many bytes a character takes in JSON. The API server escapes what means something in HTML.
+// jsonSizeOf returns how many bytes a character takes in JSON. The API server escapes the special characters of HTML.
 func jsonSizeOf(r rune) int {
 	switch {
 	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
