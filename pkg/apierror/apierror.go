@@ -106,7 +106,7 @@ func Message(err error) string {
 	}
 }
 
-// The admission plugin ResourceQuota.
+// deniedByQuota reports whether the admission plugin ResourceQuota denied the request.
 func deniedByQuota(message string) bool {
 	return strings.Contains(message, "exceeded quota: ") || strings.Contains(message, "failed quota: ") ||
 		strings.Contains(message, "insufficient quota to ")
@@ -122,7 +122,8 @@ var (
 	limitMessage = regexp.MustCompile(`(minimum|maximum) \S+ usage per \S+ is |max limit to request ratio per `)
 )
 
-// The authorizer, and the admission plugin OwnerReferencesPermissionEnforcement.
+// deniedByPermission reports whether the authorizer denied the request, or the admission plugin
+// OwnerReferencesPermissionEnforcement.
 func deniedByPermission(message string) bool {
 	return lacksPermission.MatchString(message) ||
 		strings.Contains(message, "cannot set blockOwnerDeletion") || strings.Contains(message, "cannot set an ownerRef")
@@ -132,7 +133,7 @@ func deniedByPolicy(message string) bool {
 	return policyMessage.MatchString(message) || webhookMessage.MatchString(message)
 }
 
-// The admission plugin PodSecurity.
+// deniedByPodSecurity reports whether the admission plugin PodSecurity denied the request.
 func deniedByPodSecurity(message string) bool {
 	return strings.Contains(message, "violates PodSecurity ")
 }

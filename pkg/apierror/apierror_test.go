@@ -31,7 +31,7 @@ func terminating() error {
 	return err
 }
 
-// answered is an error as a client makes it of the API server's answer.
+// answered returns the error that a client makes of the API server's response.
 func answered(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }
