@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// reviewCacheTTL is how long the API server's answers count. Prometheus asks every few seconds.
+	// reviewCacheTTL is how long the API server's answers are cached. Prometheus scrapes every few seconds.
 	reviewCacheTTL = 10 * time.Second
 	reviewTimeout  = 10 * time.Second
 )
 
-// Access asks the API server who somebody is and what he may do.
+// Access asks the API server who the client is and what it may do.
 type Access struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
 }
 
-// NewAccess needs the permission to create TokenReviews and SubjectAccessReviews.
+// NewAccess returns an Access. The controller needs the permission to create TokenReviews and SubjectAccessReviews.
 func NewAccess(client kubernetes.Interface) (*Access, error) {
-	// A scrape that fails is repeated anyway, so few retries.
+	// Few retries are enough: a failed scrape is repeated anyway.
 	backoff := &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 3}
 	authentication, _, err := authenticatorfactory.DelegatingAuthenticatorConfig{
 		TokenAccessReviewClient:  client.AuthenticationV1(),
@@ -41,7 +41,7 @@ func NewAccess(client kubernetes.Interface) (*Access, error) {
 		CacheTTL:                 reviewCacheTTL,
 	}.New()
 	if err != nil {
-		return nil, fmt.Errorf("make authenticator: %w", err)
+		return nil, fmt.Errorf("create authenticator: %w", err)
 	}
 	authorization, err := authorizerfactory.DelegatingAuthorizerConfig{
 		SubjectAccessReviewClient: client.AuthorizationV1(),
@@ -50,13 +50,13 @@ func NewAccess(client kubernetes.Interface) (*Access, error) {
 		WebhookRetryBackoff:       backoff,
 	}.New()
 	if err != nil {
-		return nil, fmt.Errorf("make authorizer: %w", err)
+		return nil, fmt.Errorf("create authorizer: %w", err)
 	}
 	return &Access{authenticator: authentication, authorizer: authorization}, nil
 }
 
-// Require lets through who has a bearer token of the cluster and may do the request: the verb get on
-// the path, as a ClusterRole grants it by nonResourceURLs.
+// Require passes on requests with a bearer token of the cluster whose user may send them: it needs the verb get on
+// the path, which a ClusterRole grants by nonResourceURLs.
 func (a *Access) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, known, err := a.authenticator.AuthenticateRequest(r)

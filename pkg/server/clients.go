@@ -14,15 +14,15 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// Clients lets only those clients connect that show a certificate of a CA. It is for the webhooks: an API
-// server that is configured to shows one, and no pod can.
+// Clients accepts only connections of clients with a certificate of a CA. It is for the webhooks: you can configure
+// an API server to present such a certificate, and no pod has one.
 type Clients struct {
 	ca    *dynamiccertificates.DynamicFileCAContent
 	names []string
 }
 
-// NewClients reads the CAs from a PEM file. names are the common names that a certificate may have; none
-// means any, which is too much where the CA signs for users too.
+// NewClients reads the CAs from a PEM file. names are the common names that a certificate may have. An empty list
+// permits any name, which is too much if the CA also signs for users.
 func NewClients(file string, names []string) (*Clients, error) {
 	ca, err := dynamiccertificates.NewDynamicCAContentFromFile("client CA", file)
 	if err != nil {
@@ -31,11 +31,10 @@ func NewClients(file string, names []string) (*Clients, error) {
 	return &Clients{ca: ca, names: names}, nil
 }
 
-// Run reads the file again when it changes, until ctx ends.
+// Run reloads the file when it changes, until ctx ends.
 func (c *Clients) Run(ctx context.Context) { c.ca.Run(ctx, 1) }
 
-// Guard returns the config with the check added. config must have GetConfigForClient, as that of
-// Certificates has.
+// Guard returns the config with the check added. config must have GetConfigForClient, like that of Certificates.
 func (c *Clients) Guard(config *tls.Config) *tls.Config {
 	guarded, serving := config.Clone(), config.GetConfigForClient
 	guarded.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {

@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// TestS16ClientCertificates connects to the webhooks as the API server, as another client of the same CA, and as
-// a pod that has no certificate, or one that it made itself.
+// TestS16ClientCertificates connects to the webhooks as the API server, as another client of the same CA, and as a
+// pod without a certificate or with a self-signed one.
 func TestS16ClientCertificates(t *testing.T) {
 	source := &provider{}
 	certificates := NewCertificates(source)

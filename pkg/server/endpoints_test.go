@@ -93,7 +93,7 @@ func TestMetricsHandler(t *testing.T) {
 	}
 }
 
-// reviewer is an API server that knows two tokens, and lets one of them read.
+// reviewer is an API server that knows two tokens; the user of one may read metrics.
 func reviewer(t *testing.T) (client kubernetes.Interface, asked func() []authorizationv1.SubjectAccessReviewSpec) {
 	t.Helper()
 	var mu sync.Mutex
@@ -145,7 +145,7 @@ func reviewer(t *testing.T) (client kubernetes.Interface, asked func() []authori
 	}
 }
 
-// S19: who reads metrics shows who he is, and may.
+// S19: a client that reads metrics must authenticate, and needs permission.
 func TestAccess(t *testing.T) {
 	client, asked := reviewer(t)
 	access, err := NewAccess(client)

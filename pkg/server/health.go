@@ -11,12 +11,12 @@ import (
 
 // HealthHandler serves
 //
-//	/livez    a restart helps if it fails
-//	/readyz   requests may come here if it succeeds; also for replicas that do not lead
+//	/livez    if it fails, a restart helps
+//	/readyz   if it succeeds, the replica may get requests, whether it leads or not
 //	/healthz  the old name of /livez
 //
-// each with ?verbose and ?exclude=NAME, and each check by itself at /livez/NAME. A failing check is
-// named to everyone; why it fails is told at its own path, and in the log.
+// Each accepts ?verbose and ?exclude=NAME, and serves each check separately at /livez/NAME. The response names failing
+// checks. Only the path of a check, and the log, say why it fails.
 func HealthHandler(live, ready []healthz.HealthChecker) http.Handler {
 	mux := http.NewServeMux()
 	live = append([]healthz.HealthChecker{healthz.PingHealthz}, live...)
@@ -27,8 +27,8 @@ func HealthHandler(live, ready []healthz.HealthChecker) http.Handler {
 	return mux
 }
 
-// NewCheck makes a check of a function, which returns why something is not well, or nil. It is called
-// for every probe, so it must be quick.
+// NewCheck returns a check that calls a function, which returns an error if something is wrong. Every probe calls it,
+// so it must be quick.
 func NewCheck(name string, check func() error) healthz.HealthChecker {
 	return healthz.NamedCheck(name, func(*http.Request) error { return check() })
 }

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// A client that sends its header or body slowly, or does not read the answer, does not keep a
-	// connection for longer. A profile takes up to the write timeout.
+	// A client that sends its header or body slowly, or does not read the response, cannot hold a connection for longer
+	// than this. A profile may take up to the write timeout.
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second
 	writeTimeout      = 2 * time.Minute
-	// idleTimeout is longer than that of Go's clients, so that they close first: a server that closes
-	// a connection while a request is on its way loses the request.
+	// idleTimeout is longer than that of Go's clients, so that they close first. A server that closes a connection
+	// loses a request that is already on its way.
 	idleTimeout    = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
-	// endTimeout is how long requests may go on after a stop. A webhook has to answer within 5 seconds.
+	// endTimeout is how long running requests may take after a stop. A webhook must answer within 5 seconds.
 	endTimeout = 10 * time.Second
 )
 
@@ -37,8 +37,8 @@ type Listener struct {
 	server   *http.Server
 }
 
-// Listen opens the address, host:port, where port 0 is a free one. The name is for logs. tlsConfig
-// nil means plain HTTP. Nothing is answered before Serve.
+// Listen opens the address, host:port; port 0 selects a free port. The name is for logs. With a nil tlsConfig it
+// serves plain HTTP. It answers no request before Serve.
 func Listen(ctx context.Context, name, address string, handler http.Handler, tlsConfig *tls.Config) (*Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -57,7 +57,7 @@ func Listen(ctx context.Context, name, address string, handler http.Handler, tls
 			WriteTimeout:      writeTimeout,
 			IdleTimeout:       idleTimeout,
 			MaxHeaderBytes:    maxHeaderBytes,
-			// Requests carry the logger. They do not end with ctx: a stop lets them finish.
+			// Requests carry the logger. They do not end with ctx, so that a stop lets them finish.
 			BaseContext: func(net.Listener) context.Context {
 				return klog.NewContext(context.WithoutCancel(ctx), logger)
 			},
@@ -66,14 +66,14 @@ func Listen(ctx context.Context, name, address string, handler http.Handler, tls
 	}, nil
 }
 
-// Addr is where it listens: the address of Listen, with the port that a port 0 has become.
+// Addr returns the address on which it listens, with the selected port if Listen got port 0.
 func (l *Listener) Addr() *net.TCPAddr {
 	address, _ := l.listener.Addr().(*net.TCPAddr)
 	return address
 }
 
-// Serve answers until ctx ends. Then it takes no new connection, lets the requests that run end, and
-// returns. An error means that it stopped by itself.
+// Serve answers requests until ctx ends. Then it accepts no new connection, lets running requests finish, and
+// returns. An error means that it stopped before ctx ended, or was stopped by force.
 func (l *Listener) Serve(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Serving", "server", l.name, "address", l.Addr().String())
@@ -87,8 +87,8 @@ func (l *Listener) Serve(ctx context.Context) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
 	if err := l.server.Shutdown(ending); err != nil {
-		logger.Info("Requests were cut off", "server", l.name, "after", endTimeout, "cause", err)
-		_ = l.server.Close() // It can only say again what Shutdown did.
+		logger.Info("Running requests did not finish; closing their connections", "server", l.name, "after", endTimeout, "cause", err)
+		_ = l.server.Close() // Its error can only repeat that of Shutdown.
 	}
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", l.name, err)
@@ -103,15 +103,15 @@ func (l *Listener) serve() error {
 	return l.server.ServeTLS(l.listener, "", "")
 }
 
-// OnShutdown makes a handler be told that Serve is about to wait for its requests: one that streams has
-// to end them. Call it before Serve.
+// OnShutdown calls end when Serve is about to wait for running requests, so that a handler can end its streams. Call
+// it before Serve.
 func (l *Listener) OnShutdown(end func()) { l.server.RegisterOnShutdown(end) }
 
-// Close is for a Listener that never served.
+// Close closes a Listener that never served.
 func (l *Listener) Close() { _ = l.listener.Close() }
 
-// connectionLog takes what net/http says about connections. Most of it is a port scan, or a probe that
-// hangs up during the handshake: nothing that this process did wrong.
+// connectionLog logs the messages of net/http about connections. Most are about a port scan, or a probe that closes
+// the connection during the handshake. They are no errors of this process.
 type connectionLog struct{ logger klog.Logger }
 
 func (l connectionLog) Write(message []byte) (int, error) {

@@ -36,7 +36,7 @@ func serve(t *testing.T, handler http.Handler, tlsConfig *tls.Config) (address s
 	return listener.Addr().String(), stop
 }
 
-// get asks once, on a connection of its own.
+// get sends one request on its own connection.
 func get(t *testing.T, address string, header http.Header, trusted *tls.Config) (code int, body string, err error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -63,7 +63,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// A stop takes no new connection, and lets the request end that runs.
+// After a stop, the listener accepts no new connection, and lets the running request finish.
 func TestStopLetsRequestsEnd(t *testing.T) {
 	entered, open := make(chan struct{}), make(chan struct{})
 	address, stop := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -105,7 +105,7 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 	}
 }
 
-// provider has a certificate that tests exchange.
+// provider has a certificate that tests replace.
 type provider struct {
 	mu               sync.Mutex
 	certificate, key []byte
@@ -124,7 +124,7 @@ func (p *provider) CurrentCertKeyContent() (certificate, key []byte) {
 	return p.certificate, p.key
 }
 
-// exchange makes a new certificate and returns who trusts it.
+// exchange creates a new certificate, and returns the config of a client that trusts it.
 func (p *provider) exchange(t *testing.T) *tls.Config {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
@@ -159,7 +159,7 @@ func TestS16TLS(t *testing.T) {
 	if _, _, err := get(t, "https://"+address, nil, &tls.Config{InsecureSkipVerify: true}); err == nil {
 		t.Error("a handshake without a certificate succeeded")
 	}
-	// The same listener goes on with each new certificate.
+	// The same listener continues with each new certificate.
 	for range 2 {
 		trusted := source.exchange(t)
 		for {

@@ -8,9 +8,9 @@ import (
 	"net/http"
 )
 
-// LoopbackNamesOnly refuses requests that were sent to another name than this machine's own. It is for a
-// loopback listener that authenticates nobody: it keeps web pages out that make their own name resolve to
-// 127.0.0.1 and ask from the browser of the person at this machine.
+// LoopbackNamesOnly refuses requests that were not sent to a name of the loopback interface. It protects a loopback
+// listener without authentication from DNS rebinding: a web page could make its own name resolve to 127.0.0.1, and
+// send requests from the browser on this machine.
 func LoopbackNamesOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !namesThisMachine(r.Host) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// A web page may give its own name the address 127.0.0.1, and ask as if it were its own server.
+// A web page may make its own name resolve to 127.0.0.1, and send requests as if to its own server.
 func TestS19LoopbackNamesOnly(t *testing.T) {
 	handler := LoopbackNamesOnly(MetricsHandler(metrics.NewKubeRegistry(), true))
 	for host, code := range map[string]int{

@@ -14,12 +14,12 @@ import (
 	"k8s.io/component-base/version"
 )
 
-// MetricsHandler serves /metrics: what the registry has, and what client-go, the Go runtime and
-// Kubernetes' libraries count for the whole process. profiling adds /debug/pprof.
+// MetricsHandler serves /metrics: the metrics of the registry, and the process-wide ones of client-go, the Go runtime
+// and the Kubernetes libraries. profiling adds /debug/pprof.
 func MetricsHandler(registry metrics.KubeRegistry, profiling bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.HandlerFor(prometheus.Gatherers{registry, legacyregistry.DefaultGatherer}, metrics.HandlerOpts{
-		// One collector that fails must not hide the others.
+		// A collector that fails must not hide the others.
 		ErrorHandling: metrics.ContinueOnError,
 	}))
 	if profiling {
@@ -32,12 +32,12 @@ func MetricsHandler(registry metrics.KubeRegistry, profiling bool) http.Handler 
 	return mux
 }
 
-// RegisterBuildInfo registers the metric that tells which build this is.
+// RegisterBuildInfo registers the metric that identifies the build.
 func RegisterBuildInfo(registry metrics.KubeRegistry) {
 	info := version.Get()
 	build := metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Name:           "fairlead_build_info",
-		Help:           "Always 1; the labels tell the version of this build, and of Go.",
+		Help:           "Always 1. The labels have the versions of this build and of Go.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"version", "go_version"})
 	registry.MustRegister(build)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// S16: a client that dribbles its header, or its body, or never asks again loses its connection.
+// S16: a client loses its connection if it sends its header or its body slowly, or sends no further request.
 func TestS16SlowClients(t *testing.T) {
 	const short = 100 * time.Millisecond
 	for _, test := range []struct {
@@ -32,7 +32,7 @@ func TestS16SlowClients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// None of them may be without a limit; the test only has no time for the real ones.
+			// Each must have a limit. The test shortens them, because the real ones would take too long.
 			s := listener.server
 			for what, limit := range map[string]time.Duration{"header": s.ReadHeaderTimeout, "body": s.ReadTimeout, "answer": s.WriteTimeout, "idle": s.IdleTimeout} {
 				if limit <= 0 || limit > 2*time.Minute {
@@ -61,7 +61,7 @@ func TestS16SlowClients(t *testing.T) {
 			if err := connection.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			// It reads to the end, which is there when the server has hung up.
+			// The read ends when the server has closed the connection.
 			var timeout net.Error
 			if _, err := io.ReadAll(connection); errors.As(err, &timeout) && timeout.Timeout() {
 				t.Error("the server keeps the connection")

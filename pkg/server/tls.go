@@ -10,8 +10,8 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// Certificates gives listeners the certificate that a provider has now. A handshake before there is
-// one fails; one after a rotation gets the new one, without a restart.
+// Certificates gives listeners the current certificate of a provider. A handshake before the first certificate fails.
+// A handshake after a rotation gets the new one, without a restart.
 type Certificates struct {
 	config     *tls.Config
 	provider   dynamiccertificates.CertKeyContentProvider
@@ -19,9 +19,10 @@ type Certificates struct {
 	changed    chan struct{}
 }
 
-// NewCertificates listens to the provider, so call it before the provider runs.
+// NewCertificates returns the Certificates of a provider. It adds listeners to the provider, so call it before the
+// provider runs.
 func NewCertificates(provider dynamiccertificates.CertKeyContentProvider) *Certificates {
-	// Go's choice of cipher suites for TLS 1.2 is a good one, and that for 1.3 is fixed.
+	// Go's cipher suites for TLS 1.2 are a good choice, and those for TLS 1.3 are fixed.
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	c := &Certificates{
 		config:     config.Clone(),
@@ -35,10 +36,10 @@ func NewCertificates(provider dynamiccertificates.CertKeyContentProvider) *Certi
 	return c
 }
 
-// Config is what a Listener needs. Each gets a copy, since net/http adds to it what HTTP/2 needs.
+// Config returns a config for a Listener. Each gets a copy, because net/http modifies it for HTTP/2.
 func (c *Certificates) Config() *tls.Config { return c.config.Clone() }
 
-// Enqueue is called by the provider when it has something new.
+// Enqueue wakes Run. The provider calls it after a change.
 func (c *Certificates) Enqueue() {
 	select {
 	case c.changed <- struct{}{}:
@@ -46,9 +47,8 @@ func (c *Certificates) Enqueue() {
 	}
 }
 
-// Run takes over what the provider has, and whatever it gets, until ctx ends. Before there is
-// anything it only waits: a new installation has no certificate until somebody leads, and that is
-// no error to log again and again.
+// Run applies the provider's certificates until ctx ends. Until there is one, it only waits: a new installation has
+// no certificate before a replica leads, and that is no error to log again and again.
 func (c *Certificates) Run(ctx context.Context) {
 	for {
 		if certificate, _ := c.provider.CurrentCertKeyContent(); len(certificate) > 0 {
