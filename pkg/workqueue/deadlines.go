@@ -14,27 +14,28 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// deadlines orders the ready keys: earliest deadline first, where the deadline is the time of queueing plus the
-// longest that the event may wait. It is what client-go's queue calls its storage.
+// deadlines orders the ready keys: earliest deadline first. The deadline is the time of queueing plus the longest
+// that the event may wait. It implements the storage of client-go's queue.
 //
-// A priority alone would let urgent keys keep others out for ever. With deadlines, a key that may wait becomes the
+// With priorities alone, urgent keys could keep others out for ever. With deadlines, a key that may wait becomes the
 // most urgent one simply by waiting.
 //
-// A namespace may not occupy more than a share of the workers. What it queues beyond that waits, and is not ready in the
-// eyes of client-go's queue, until one of its own syncs ends. So a tenant whose every sync is slow leaves workers to the
-// others.
+// A namespace may not occupy more than a share of the workers. Its other keys wait, and client-go's queue does not
+// count them as ready, until one of the namespace's own syncs ends. So a tenant whose syncs are slow leaves workers
+// to the others.
 type deadlines struct {
-	// mu guards what both the handlers and the queue's lock reach.
+	// mu guards what both handlers and client-go's queue access.
 	mu sync.Mutex
-	// triggers are those of keys that are about to be queued, or are processed: Kubernetes' queue calls these dirty.
+	// triggers are those of keys that are about to be queued, or are being processed. client-go's queue calls such
+	// keys dirty.
 	triggers map[cache.ObjectName]Trigger
-	// taken are keys between Pop and popped.
+	// taken are the keys between Pop and popped.
 	taken map[cache.ObjectName]Waiting
-	// share is how many keys of a namespace may be processed at once.
+	// share is how many keys of a namespace workers may process at once.
 	share int
-	// namespaces are those with keys that wait or are processed.
+	// namespaces are those with keys that wait or are being processed.
 	namespaces map[string]*namespace
-	// open are the namespaces that have a key waiting, and less than their share of workers.
+	// open are the namespaces that have a waiting key and less than their share of workers.
 	open indexedHeap[*namespace]
 	// ready is how many keys workers may take now.
 	ready    int
@@ -54,8 +55,8 @@ func newDeadlines(share int, observer Observer) *deadlines {
 	}
 }
 
-// note says why a key is about to be queued. client-go's queue passes keys only, so the trigger waits here until
-// Push or Touch is called for the key. While the key is processed, that is when Done is called.
+// note records why a key is about to be queued. client-go's queue passes keys only, so the trigger waits here until
+// it calls Push or Touch for the key. While a worker processes the key, that happens in Done.
 func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,7 +66,7 @@ func (d *deadlines) note(key cache.ObjectName, trigger Trigger) {
 	d.triggers[key] = trigger
 }
 
-// Push is called for a key that does not wait yet.
+// Push adds a key that is not waiting yet.
 func (d *deadlines) Push(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,7 +83,7 @@ func (d *deadlines) Push(key cache.ObjectName) {
 	d.observer.Enqueued(key, trigger, now, waiting.Deadline)
 }
 
-// Touch is called for a key that waits already: it may have become urgent.
+// Touch updates a key that is already waiting, and may have become urgent.
 func (d *deadlines) Touch(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,14 +95,14 @@ func (d *deadlines) Touch(key cache.ObjectName) {
 	d.reorder(key.Namespace, space)
 }
 
-// Len is the number of keys that a worker may take. client-go's queue lets its workers sleep while that is 0.
+// Len returns how many keys workers may take. While it is 0, client-go's queue lets its workers sleep.
 func (d *deadlines) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ready
 }
 
-// Pop is never called while Len is 0.
+// Pop takes the most urgent key. client-go's queue never calls it while Len is 0.
 func (d *deadlines) Pop() cache.ObjectName {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,9 +114,9 @@ func (d *deadlines) Pop() cache.ObjectName {
 	return next.Key
 }
 
-// done gives the worker of a key back to the key's namespace. It is called before client-go's Done: if the namespace had
-// used up its share, one of its keys becomes ready. No worker is woken for that key, and none needs to be: the caller of
-// done is about to ask for the next key, and each other ready key has woken a worker when it was added.
+// done returns the worker of a key to the key's namespace. Queue calls it before client-go's Done. If the namespace
+// had used up its share, one of its keys becomes ready. No worker wakes for that key, and none has to: the caller of
+// done asks for the next key right away, and every other ready key woke a worker when it was added.
 func (d *deadlines) done(key cache.ObjectName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,7 +125,7 @@ func (d *deadlines) done(key cache.ObjectName) {
 	d.reorder(key.Namespace, space)
 }
 
-// reorder puts a namespace that has changed where it belongs among the others, and forgets one that has no key.
+// reorder restores the order of the namespaces after one has changed, and forgets a namespace without keys.
 func (d *deadlines) reorder(name string, space *namespace) {
 	ready := min(len(space.waiting), d.share-space.processing)
 	d.ready += ready - space.ready
@@ -142,7 +143,7 @@ func (d *deadlines) reorder(name string, space *namespace) {
 	}
 }
 
-// popped returns what is known of the key that Pop returned; once.
+// popped returns the Item of the key that Pop returned. It does so once.
 func (d *deadlines) popped(key cache.ObjectName) Item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,8 +152,8 @@ func (d *deadlines) popped(key cache.ObjectName) Item {
 	return Item{Key: key, Trigger: taken.Trigger, Since: taken.Since}
 }
 
-// popTrigger returns the noted trigger. There is none for a retry, nor for a key that was due later, if an event
-// queued it before and took the trigger along.
+// popTrigger removes and returns the noted trigger. A retry has none. Nor has a delayed key if an earlier event
+// queued it and took the trigger along.
 func (d *deadlines) popTrigger(key cache.ObjectName) Trigger {
 	trigger, found := d.triggers[key]
 	if !found {
@@ -162,7 +163,7 @@ func (d *deadlines) popTrigger(key cache.ObjectName) Trigger {
 	return trigger
 }
 
-// observeDirty tells the observer of a key that is processed; Push and Touch tell it of the others.
+// observeDirty reports a key that is being processed to the observer. Push and Touch report the others.
 func (d *deadlines) observeDirty(key cache.ObjectName, trigger Trigger) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,7 +173,7 @@ func (d *deadlines) observeDirty(key cache.ObjectName, trigger Trigger) {
 	}
 }
 
-// Waiting is a key that waits for a worker. The sequence keeps keys of one deadline in order.
+// Waiting is a key that waits for a worker. The sequence orders keys with equal deadlines.
 type Waiting struct {
 	Key      cache.ObjectName
 	Trigger  Trigger
@@ -186,8 +187,8 @@ func (w Waiting) compare(other Waiting) int {
 	return cmp.Or(w.Deadline.Compare(other.Deadline), cmp.Compare(w.sequence, other.sequence))
 }
 
-// Ready returns the keys that wait for a worker, in the order of their deadlines. Those of a namespace that occupies its
-// share of the workers are taken later than that.
+// Ready returns the keys that wait for a worker, in the order of their deadlines. Workers take the keys of a
+// namespace that occupies its share of the workers later than in this order.
 func (q *Queue) Ready() []Waiting {
 	q.order.mu.Lock()
 	var ready []Waiting
@@ -201,7 +202,7 @@ func (q *Queue) Ready() []Waiting {
 	return ready
 }
 
-// IsDirty reports whether a key that is processed was queued again meanwhile.
+// IsDirty reports whether a key was queued again while a worker processes it.
 func (q *Queue) IsDirty(key cache.ObjectName) bool {
 	q.order.mu.Lock()
 	defer q.order.mu.Unlock()

@@ -27,7 +27,7 @@ func TestMaxWait(t *testing.T) {
 	}
 }
 
-// Of all reasons for which a key waits, the most urgent one counts, and of equal ones the first.
+// Of all triggers for which a key waits, the most urgent one counts, and of equal ones the first.
 func TestNote(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -74,7 +74,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// Whichever reason counts, it is kept that one of them is not to be seen at the objects of the Application.
+// Whichever trigger counts, the key keeps ForceFullSync if any trigger had it.
 func TestForceFullSyncIsKept(t *testing.T) {
 	forced := Trigger{Kind: "Secret", Event: Added, ForceFullSync: true}
 	for _, other := range []Event{Listed, Updated, Resynced, Requeued, Retried} {
@@ -99,8 +99,8 @@ func TestForceFullSyncIsKept(t *testing.T) {
 	}
 }
 
-// A key that waits since long is more urgent than a change of now; touching it by something
-// patient does not put it back.
+// A key that has waited for long is more urgent than a change of now. Touching it with a less urgent trigger does not
+// move it back.
 func TestTouchNeverPutsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeadlines(100, unobserved{})
@@ -118,10 +118,10 @@ func TestTouchNeverPutsBack(t *testing.T) {
 	})
 }
 
-// share is that of a namespace in TestOrder.
+// share is that of each namespace in TestOrder.
 const share = 2
 
-// model is the order as a list that is searched, and the keys that are processed.
+// model is the order as a list that is searched, and the keys that are being processed.
 type model struct {
 	waiting    []Waiting
 	processing []cache.ObjectName
@@ -131,7 +131,7 @@ func (m *model) find(key cache.ObjectName) int {
 	return slices.IndexFunc(m.waiting, func(w Waiting) bool { return w.Key == key })
 }
 
-// free is how many more keys of a namespace may be processed.
+// free returns how many more keys of a namespace may be processed.
 func (m *model) free(namespace string) int {
 	free := share
 	for _, key := range m.processing {
@@ -142,7 +142,7 @@ func (m *model) free(namespace string) int {
 	return free
 }
 
-// first is the position of the key to take next; -1 if there is none.
+// first returns the index of the next key, or -1.
 func (m *model) first() int {
 	first := -1
 	for i, waiting := range m.waiting {
@@ -153,7 +153,7 @@ func (m *model) first() int {
 	return first
 }
 
-// ready is how many keys can be taken.
+// ready returns how many keys workers may take.
 func (m *model) ready() int {
 	waiting := map[string]int{}
 	for _, w := range m.waiting {
@@ -166,7 +166,7 @@ func (m *model) ready() int {
 	return ready
 }
 
-// operation is what a test does to the queue, after some time.
+// operation is what the test does to the queue, after a delay.
 type operation struct {
 	after time.Duration
 	do    string
@@ -186,12 +186,12 @@ func operations() *rapid.Generator[[]operation] {
 	}), 1, 60)
 }
 
-// Whatever is pushed, touched, popped and done in whatever order, the next key is the one with the earliest deadline
-// of a namespace that has not used up its share, and each key is there once.
+// After any sequence of Push, Touch, Pop and done, the next key is the one with the earliest deadline in a namespace
+// that has not used up its share, and each key waits only once.
 func TestOrder(t *testing.T) {
 	fixedseed.Check(t, func(r *rapid.T) {
 		all := operations().Draw(r, "operations")
-		// Real time would make the deadlines of the model and of the heap differ; in a bubble it stands.
+		// In a bubble time stands still. In real time, the deadlines of the model and the heap would differ.
 		var failure string
 		synctest.Test(t, func(*testing.T) { failure = compareWithModel(all) })
 		if failure != "" {
@@ -248,7 +248,7 @@ func compareWithModel(operations []operation) (failure string) {
 	return emptied(d, m)
 }
 
-// emptied takes all keys, and reports what the queue remembers then.
+// emptied takes all keys, and reports what the queue still remembers.
 func emptied(d *deadlines, m model) (failure string) {
 	for len(m.waiting)+len(m.processing) > 0 {
 		for _, key := range m.processing {

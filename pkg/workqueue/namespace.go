@@ -10,16 +10,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// namespace is what the queue knows of a namespace that has keys.
+// namespace has the keys of one namespace.
 type namespace struct {
-	// waiting are its keys that wait for a worker, by deadline.
+	// waiting are the keys that wait for a worker, by deadline.
 	waiting indexedHeap[*entry]
 	byKey   map[cache.ObjectName]*entry
-	// processing is how many of its keys workers have taken.
+	// processing is how many of its keys workers process.
 	processing int
-	// ready is how many of those that wait a worker may take now.
+	// ready is how many waiting keys workers may take now.
 	ready int
-	// position is where it is among the open namespaces; -1 says that it is not.
+	// position is its index among the open namespaces, or -1.
 	position int
 }
 
@@ -39,7 +39,7 @@ func (n *namespace) push(waiting Waiting) {
 	heap.Push(&n.waiting, added)
 }
 
-// touch merges another trigger into that of a key, and moves the key forward if its deadline is earlier now.
+// touch merges another trigger into that of a key, and moves the key forward if its deadline is now earlier.
 func (n *namespace) touch(key cache.ObjectName, trigger Trigger, deadline time.Time) {
 	touched := n.byKey[key]
 	touched.Trigger = touched.Trigger.merge(trigger)
@@ -65,13 +65,13 @@ func (e *entry) before(other *entry) bool { return e.compare(other.Waiting) < 0 
 
 func (e *entry) moved(position int) { e.position = position }
 
-// indexedHeap implements heap.Interface over elements that know their position, so that one whose order changes can be
-// found and moved.
+// indexedHeap implements heap.Interface over elements that know their position, so that an element whose order
+// changes can be moved.
 type indexedHeap[E element[E]] []E
 
 type element[E any] interface {
 	before(other E) bool
-	// moved tells the element its position; -1 when it leaves the heap.
+	// moved tells the element its position, or -1 when it leaves the heap.
 	moved(position int)
 }
 

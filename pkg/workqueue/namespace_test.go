@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
-// A namespace whose every sync takes ten seconds leaves workers to the others: their keys are taken at once.
+// A namespace whose syncs take ten seconds each leaves workers to the others: their keys are taken at once.
 func TestSlowNamespaceLeavesWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New("test", 2, nil)
@@ -65,7 +65,7 @@ func TestSlowNamespaceLeavesWorkers(t *testing.T) {
 	})
 }
 
-// load is keys that are added while workers process others.
+// load has keys that are added while workers process others.
 type load struct {
 	after, takes time.Duration
 	key          cache.ObjectName
@@ -82,8 +82,8 @@ func loads() *rapid.Generator[[]load] {
 	}), 1, 50)
 }
 
-// Done wakes no worker for the key that it makes ready. Still no worker sleeps while there is a key that it may take, no
-// namespace exceeds its share, and no key is lost.
+// Done wakes no worker for the key that it makes ready. Still no worker sleeps while there is a key that it may take,
+// no namespace exceeds its share, and no key is lost.
 func TestNoWorkerSleepsBesideAReadyKey(t *testing.T) {
 	fixedseed.Check(t, func(r *rapid.T) {
 		all := loads().Draw(r, "loads")
@@ -97,7 +97,7 @@ func TestNoWorkerSleepsBesideAReadyKey(t *testing.T) {
 	})
 }
 
-// process adds the keys to a queue with so many workers, and returns what went wrong.
+// process adds the keys to a queue with this many workers, and returns what went wrong.
 func process(all []load, workers, share int) (failure string) {
 	q := New("test", share, nil)
 	var mu sync.Mutex

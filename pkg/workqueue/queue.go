@@ -1,9 +1,9 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workqueue is client-go's work queue with an order and with reasons. Each key waits at most once and is
-// never processed twice at a time. Keys are taken by deadline, and no namespace gets all workers, see deadlines.go. A
-// worker learns why its key was queued. The package knows nothing of what the keys stand for.
+// Package workqueue is client-go's work queue with an order and with triggers. Each key waits at most once, and two
+// workers never process it at the same time. Workers take keys by deadline, and no namespace gets all workers; see
+// deadlines.go. A worker learns why its key was queued. The package does not know what the keys stand for.
 package workqueue
 
 import (
@@ -15,14 +15,14 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A failing key is retried after baseDelay, then twice that, and so on up to maxDelay. There is no limit over all
-// keys: with a token bucket the last of 10,000 failed keys would wait for a quarter of an hour.
+// A failing key is retried after baseDelay, then twice that, and so on up to maxDelay. There is no overall rate limit:
+// with a token bucket, the last of 10,000 failed keys would wait for a quarter of an hour.
 const (
 	baseDelay = 50 * time.Millisecond
 	maxDelay  = 30 * time.Second
 )
 
-// Item is a key that a worker took.
+// Item is a key that a worker has taken.
 type Item struct {
 	Key cache.ObjectName
 	// Trigger is why the key was queued.
@@ -31,29 +31,28 @@ type Item struct {
 	Since time.Time
 }
 
-// Observer observes the queue. Its methods run under the queue's locks: they must not block, nor
-// call the queue.
+// Observer observes the queue. Its methods run under the queue's locks: they must not block or call the queue.
 type Observer interface {
-	// Enqueued: the key is ready, or will be once its running sync has ended. Keys are taken by deadline.
+	// Enqueued is called when a key is ready, or will be once its running sync has ended.
 	Enqueued(key cache.ObjectName, trigger Trigger, now, deadline time.Time)
-	// Delayed: the key becomes ready when it is due, unless an event is faster. failures counts its retries; it is
-	// 0 for a key that is no retry.
+	// Delayed is called when a key will become ready at due, unless an event queues it sooner. failures counts its
+	// retries; it is 0 for a key that is not a retry.
 	Delayed(key cache.ObjectName, event Event, failures int, due time.Time)
 }
 
-// Queue is the work queue. Make it with New.
+// Queue is the work queue. Create it with New.
 type Queue struct {
 	queue   workqueue.TypedDelayingInterface[cache.ObjectName]
 	order   *deadlines
 	limiter workqueue.TypedRateLimiter[cache.ObjectName]
-	// adding is held from noting a trigger to adding its key. In between, another handler's key would take the
-	// trigger along, and leave this one to look like a retry, which is urgent.
+	// adding is held from noting a trigger until its key is added. In between, another handler's add of the key would
+	// take the trigger along, and this add would look like a retry, which is urgent.
 	adding   sync.Mutex
 	observer Observer
 }
 
-// New makes a Queue. The name is that of its metrics. At most share keys of a namespace are processed at once. A nil
-// observer is none.
+// New creates a Queue. The name is that of its metrics. Workers process at most share keys of a namespace at once.
+// The observer may be nil.
 func New(name string, share int, observer Observer) *Queue {
 	if observer == nil {
 		observer = unobserved{}
@@ -70,7 +69,7 @@ func New(name string, share int, observer Observer) *Queue {
 	}
 }
 
-// Add queues a key. If it waits already, the trigger that outranks the other counts.
+// Add queues a key. If the key is already waiting, the trigger that outranks the other counts.
 func (q *Queue) Add(key cache.ObjectName, trigger Trigger) {
 	q.adding.Lock()
 	defer q.adding.Unlock()
@@ -79,19 +78,19 @@ func (q *Queue) Add(key cache.ObjectName, trigger Trigger) {
 	q.order.observeDirty(key, trigger)
 }
 
-// AddAfter is Add after a delay. If the key is queued sooner, for whatever reason, this trigger may count then.
+// AddAfter is Add after a delay. If an event queues the key sooner, this trigger may count then.
 func (q *Queue) AddAfter(key cache.ObjectName, trigger Trigger, delay time.Duration) {
 	q.order.note(key, trigger)
 	q.addAfter(key, trigger.Event, 0, delay)
 }
 
 // Retry queues a failed key after a delay that grows with each failure, until Forget is called. If the API server
-// suggested a delay, that one counts instead.
+// suggested a delay, Retry uses that instead.
 func (q *Queue) Retry(key cache.ObjectName, suggested time.Duration) {
 	delay := suggested
 	if delay <= 0 {
 		delay = q.limiter.When(key)
-		delay += rand.N(delay/5 + 1) // Keys that failed together, as in an outage, must not come back together.
+		delay += rand.N(delay/5 + 1) // Keys that failed together, as in an outage, must not be retried together.
 	}
 	q.addAfter(key, Retried, q.limiter.NumRequeues(key), delay)
 }
@@ -103,10 +102,10 @@ func (q *Queue) addAfter(key cache.ObjectName, event Event, failures int, delay 
 	q.queue.AddAfter(key, delay)
 }
 
-// Forget says that the key succeeded: its next retry begins with the smallest delay again.
+// Forget marks the key as succeeded: its next retry has the smallest delay again.
 func (q *Queue) Forget(key cache.ObjectName) { q.limiter.Forget(key) }
 
-// Failures is how often the key was retried since it succeeded last.
+// Failures returns how often the key was retried since its last success.
 func (q *Queue) Failures(key cache.ObjectName) int { return q.limiter.NumRequeues(key) }
 
 // Get waits for a key and takes it. The caller must call Done for it.
@@ -118,20 +117,21 @@ func (q *Queue) Get() (item Item, shutdown bool) {
 	return q.order.popped(key), false
 }
 
-// Done says that the key is processed. If it was queued meanwhile, it waits again. The caller must call Get next, or
-// have shut the queue down: Done may have made another key ready, and wakes no other worker for it.
+// Done marks the key as processed. If it was queued meanwhile, it waits again. The caller must call Get next, or have
+// shut the queue down: Done may have made another key ready, and wakes no other worker for it.
 func (q *Queue) Done(key cache.ObjectName) {
 	q.order.done(key)
 	q.queue.Done(key)
 }
 
-// Len is the number of keys that workers may take now. Keys of a namespace that has its share of workers do not count.
+// Len returns how many keys workers may take now. Keys of a namespace that occupies its share of workers do not
+// count.
 func (q *Queue) Len() int { return q.queue.Len() }
 
-// ShutDown lets workers take the rest of the keys, and no more.
+// ShutDown lets workers take the remaining keys, and accepts no more.
 func (q *Queue) ShutDown() { q.queue.ShutDown() }
 
-// unobserved is the Observer of a queue that has none.
+// unobserved is the Observer of a queue without one.
 type unobserved struct{}
 
 func (unobserved) Enqueued(cache.ObjectName, Trigger, time.Time, time.Time) {}

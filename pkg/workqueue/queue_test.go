@@ -24,7 +24,7 @@ func inQueue(t *testing.T, test func(t *testing.T, q *Queue)) {
 
 func because(event Event) Trigger { return Trigger{Kind: "Application", Event: event} }
 
-// take gets the next key, which must be there, as a worker does.
+// take gets the next key as a worker does. A key must be ready.
 func take(t *testing.T, q *Queue) (cache.ObjectName, Trigger) {
 	t.Helper()
 	synctest.Wait()
@@ -43,8 +43,8 @@ func wantNext(t *testing.T, q *Queue, want cache.ObjectName, trigger Trigger) {
 	}
 }
 
-// comesBack is how long it takes until a key comes back; then it is taken. In a bubble that is exact,
-// and if no key ever comes, the bubble says that all wait for each other.
+// comesBack takes a key, and returns how long that took. In a bubble the time is exact, and if no key ever becomes
+// ready, the bubble reports a deadlock.
 func comesBack(t *testing.T, q *Queue, by Event) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -55,7 +55,7 @@ func comesBack(t *testing.T, q *Queue, by Event) time.Duration {
 	return time.Since(start)
 }
 
-// comes tells whether a key waits, or comes within an hour.
+// comes reports whether a key is ready, or becomes so within an hour.
 func comes(q *Queue) bool {
 	pass(time.Hour)
 	return q.Len() > 0
@@ -74,7 +74,7 @@ func TestKeyWaitsOnce(t *testing.T) {
 	})
 }
 
-// What happens during a sync is seen by the next one, and never by one at the same time.
+// The next sync sees what happens during a sync, and the two never run at the same time.
 func TestKeyComesBackAfterItsSync(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		q.Add(key("web"), because(Listed))
@@ -94,7 +94,7 @@ func TestKeyComesBackAfterItsSync(t *testing.T) {
 	})
 }
 
-// One change after the start does not wait for 10,000 Applications that are only looked at.
+// A change after the start does not wait for 10,000 Applications that were only listed.
 func TestChangedPassesListed(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		for i := range 10_000 {
@@ -103,7 +103,7 @@ func TestChangedPassesListed(t *testing.T) {
 		<-time.After(time.Second)
 		q.Add(key("new"), because(Added))
 		<-time.After(time.Second)
-		// This one waits already, and becomes urgent.
+		// This key is already waiting, and becomes urgent.
 		q.Add(key("listed-5000"), because(Updated))
 		wantNext(t, q, key("new"), because(Added))
 		wantNext(t, q, key("listed-5000"), because(Updated))
@@ -114,7 +114,7 @@ func TestChangedPassesListed(t *testing.T) {
 	})
 }
 
-// What a sync wanted to look at again lets changes pass, unless it changes too, and only for its patience.
+// Changes overtake a requeued key, unless it changes too, but only within its maxWait.
 func TestChangedPassesRequeued(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		for _, name := range []string{"due", "due-and-changed"} {
@@ -133,8 +133,8 @@ func TestChangedPassesRequeued(t *testing.T) {
 	})
 }
 
-// Handlers that queue one key at the same time each leave their own reason: one of them without any would look
-// like a retry, and pass all others.
+// Handlers that queue one key at the same time each leave their own trigger. Without one, the key would look like a
+// retry, and overtake all others.
 func TestReasonsOfConcurrentHandlers(t *testing.T) {
 	for range 500 {
 		inQueue(t, func(t *testing.T, q *Queue) {
@@ -149,7 +149,7 @@ func TestReasonsOfConcurrentHandlers(t *testing.T) {
 	}
 }
 
-// More changes than the worker can take keep a listed key waiting, but only for its patience.
+// When there are more changes than the worker can process, a listed key waits, but only for its maxWait.
 func TestListedIsNotStarved(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		start := time.Now()
@@ -165,15 +165,15 @@ func TestListedIsNotStarved(t *testing.T) {
 			}
 			<-time.After(10 * time.Millisecond)
 		}
-		// At its deadline about 3,000 older changes are left, each of them 10 ms.
+		// At its deadline about 3,000 older changes remain, which take 10 ms each.
 		if waited := time.Since(start); waited < 30*time.Second || waited > 61*time.Second {
 			t.Errorf("it waited %s", waited)
 		}
 	})
 }
 
-// A failing key comes back after 50 ms, then twice that, up to 30 s, each time up to a fifth later;
-// it is never given up.
+// A failing key is retried after 50 ms, then twice that, and so on up to 30 s, each time up to a fifth later. It is
+// never dropped.
 func TestBackOff(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		q.Add(key("web"), because(Added))
@@ -196,7 +196,7 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// Keys that failed together do not come back together.
+// Keys that failed together are not retried together.
 func TestJitter(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		const keys = 1000
@@ -216,7 +216,7 @@ func TestJitter(t *testing.T) {
 	})
 }
 
-// A failing key that also changes is tried at once.
+// A failing key that changes is retried at once.
 func TestChangePassesBackOff(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		for range 20 {
@@ -237,7 +237,7 @@ func TestChangePassesBackOff(t *testing.T) {
 
 func key(name string) cache.ObjectName { return cache.ObjectName{Namespace: "shop", Name: name} }
 
-// pass lets time pass in a bubble, and waits until all have done what they then do.
+// pass lets time pass in a bubble, until every goroutine has done what was due by then.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
