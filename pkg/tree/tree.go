@@ -1,0 +1,117 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Objects are an Application and what was read of the objects around it. None is changed.
+type Objects struct {
+	Application *v1.Application
+	// Children are the live objects with the name or the label of a child, owned or not.
+	Children []child.Object
+	// ReplicaSets, Pods and EndpointSlices are those with the Application's label. The chain of UIDs proves whose they are.
+	ReplicaSets    []*appsv1.ReplicaSet
+	Pods           []*corev1.Pod
+	EndpointSlices []*discoveryv1.EndpointSlice
+}
+
+// Build returns the tree of the Application.
+func Build(objects Objects) *Node {
+	root := applicationNode(objects.Application)
+	for _, ref := range refs(objects) {
+		live := objects.get(ref)
+		node := childNode(objects.Application, ref, live)
+		if live == nil || !owned(objects.Application, ref, live) {
+			root.Children = append(root.Children, node)
+			continue // What is below an object of another owner is not the Application's.
+		}
+		switch live := live.(type) {
+		case *appsv1.Deployment:
+			node.Children = replicaSetNodes(objects, live)
+		case *corev1.Service:
+			node.Children = endpointNodes(objects, live)
+			serviceHealth(node, objects, live)
+		}
+		root.Children = append(root.Children, node)
+	}
+	return root
+}
+
+func owned(application *v1.Application, ref child.Ref, live child.Object) bool {
+	return child.OwnedBy(live, application) || child.IsOrphaned(application, ref, live)
+}
+
+// refs names the children: those that status lists, and those that are live and owned, in the order of writes. Status
+// lists only the current ControllerRevision, and the tree shows no other.
+func refs(objects Objects) []child.Ref {
+	var found []child.Ref
+	add := func(ref child.Ref) {
+		if !slices.Contains(found, ref) {
+			found = append(found, ref)
+		}
+	}
+	for _, resource := range objects.Application.Status.Resources {
+		if ref, known := child.RefOf(objects.Application, resource); known {
+			add(ref)
+		}
+	}
+	for _, live := range objects.Children {
+		ref, known := refOf(live)
+		if known && ref.Kind != child.ControllerRevision && child.OwnedBy(live, objects.Application) {
+			add(ref)
+		}
+	}
+	order := child.AllKinds()
+	slices.SortStableFunc(found, func(a, b child.Ref) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Name, b.Name))
+	})
+	return found
+}
+
+func refOf(live child.Object) (child.Ref, bool) {
+	gvk := live.GetObjectKind().GroupVersionKind()
+	for _, kind := range child.AllKinds() {
+		if kind.Group == gvk.Group && kind.Kind == gvk.Kind {
+			return child.Ref{Kind: kind, Namespace: live.GetNamespace(), Name: live.GetName()}, true
+		}
+	}
+	return child.Ref{}, false
+}
+
+// get returns the live object of that name, or nil.
+func (o Objects) get(ref child.Ref) child.Object {
+	for _, live := range o.Children {
+		if found, known := refOf(live); known && found == ref {
+			return live
+		}
+	}
+	return nil
+}
+
+// Snapshot is the same in the form in which a sync sees it, for the packages that judge one.
+func (o Objects) Snapshot() child.Snapshot {
+	snapshot := child.Snapshot{Application: o.Application, Children: map[child.Ref]child.Object{}}
+	for _, live := range o.Children {
+		if ref, known := refOf(live); known {
+			snapshot.Children[ref] = live
+		}
+	}
+	for _, replicaSet := range o.ReplicaSets {
+		snapshot.ReplicaSets = append(snapshot.ReplicaSets, child.NewReplicaSet(replicaSet))
+	}
+	for _, pod := range o.Pods {
+		snapshot.Pods = append(snapshot.Pods, child.NewPod(pod))
+	}
+	return snapshot
+}

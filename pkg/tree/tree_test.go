@@ -1,0 +1,142 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package tree_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"fairlead.dev/fairlead/pkg/tree"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+// TestBuild wants the nodes that are not healthy, by their path, in each case of treetest.
+func TestBuild(t *testing.T) {
+	for name, want := range map[string][]string{
+		"healthy":    nil,
+		"autoscaler": {"Application/storefront HorizontalPodAutoscaler/storefront: Degraded FailedGetResourceMetric"},
+		"image": {
+			"Application/web: Degraded ImagePullFailed",
+			"Application/web Deployment/web: Degraded ProgressDeadlineExceeded",
+			"Application/web Deployment/web ReplicaSet/web-b678fc7cd: Progressing PodsNotReady",
+			"Application/web Deployment/web ReplicaSet/web-b678fc7cd Pod: Degraded ImagePullBackOff",
+			"Application/web Service/web: Degraded NoEndpoints",
+			"Application/web Service/web EndpointSlice: Progressing NotReady",
+		},
+		"conflict": {
+			"Application/web: Degraded Conflict",
+			"Application/web Service/web: Degraded Conflict",
+			"Application/web Ingress/web: Progressing Pending",
+		},
+		"missing": {
+			"Application/web: Progressing ConfigMissing",
+			"Application/web ControllerRevision: Progressing Pending",
+			"Application/web Deployment/web: Progressing Pending",
+		},
+		"policy": {
+			"Application/web: Degraded PolicyDenied",
+			"Application/web Deployment/web: Degraded Failed",
+		},
+		"paused": {
+			"Application/web: Progressing Paused",
+			"Application/web Deployment/web: Suspended Paused",
+		},
+		"observe": {
+			"Application/web ControllerRevision: Degraded Drifted",
+			"Application/web Deployment/web: Degraded Drifted",
+		},
+		"deleting": {
+			"Application/web: Progressing Deleting",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := treetest.Load(t, name)
+			if diff := cmp.Diff(want, unhealthy(tree.Build(objects), "")); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// unhealthy returns a line for each different node that is not healthy.
+func unhealthy(node *tree.Node, above string) []string {
+	ref := node.Ref()
+	if node.Kind == "Pod" || node.Kind == "EndpointSlice" || node.Kind == "ControllerRevision" {
+		ref = node.Kind // Their names have hashes.
+	}
+	path := strings.TrimSpace(above + " " + ref)
+	var lines []string
+	if node.Health != tree.Healthy {
+		lines = append(lines, path+": "+string(node.Health)+" "+node.Reason)
+	}
+	for _, below := range node.Children {
+		for _, line := range unhealthy(below, path) {
+			if len(lines) == 0 || lines[len(lines)-1] != line {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// TestForeignObjects wants nothing of another owner in the tree: neither the ReplicaSets of a foreign Deployment, nor
+// ReplicaSets with the label that another Deployment controls.
+func TestForeignObjects(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	for _, live := range objects.Children {
+		if deployment, ok := live.(*appsv1.Deployment); ok {
+			deployment.OwnerReferences[0].UID = "another"
+		}
+	}
+	for _, node := range tree.Build(objects).All() {
+		if node.Kind == "ReplicaSet" || node.Kind == "Pod" {
+			t.Errorf("%s is in the tree, although the Deployment belongs to another owner", node.Ref())
+		}
+	}
+	objects, _ = treetest.Load(t, "healthy")
+	for _, r := range objects.ReplicaSets {
+		r.OwnerReferences[0].UID = "another"
+	}
+	for _, node := range tree.Build(objects).All() {
+		if node.Kind == "ReplicaSet" {
+			t.Errorf("%s is in the tree, although another Deployment controls it", node.Ref())
+		}
+	}
+}
+
+// TestAbsent wants a child that status lists, and that does not exist, as Missing.
+func TestAbsent(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	objects.Children, objects.ReplicaSets, objects.Pods = nil, nil, nil
+	root := tree.Build(objects)
+	if len(root.Children) != len(objects.Application.Status.Resources) {
+		t.Errorf("%d children, want the %d of status", len(root.Children), len(objects.Application.Status.Resources))
+	}
+	for _, node := range root.Children {
+		if node.Health != tree.Missing {
+			t.Errorf("%s is %s, want Missing", node.Ref(), node.Health)
+		}
+	}
+}
+
+// TestSanitized wants no control character of a component's message in the tree: a terminal would obey it.
+func TestSanitized(t *testing.T) {
+	objects, _ := treetest.Load(t, "image")
+	for _, pod := range objects.Pods {
+		pod.Status.ContainerStatuses[0].State.Waiting.Message = "gone\x1b]0;owned\a\nnow"
+	}
+	found := false
+	for _, node := range tree.Build(objects).All() {
+		found = found || strings.Contains(node.Message, "gone")
+		if strings.ContainsAny(node.Message, "\x1b\a\n") {
+			t.Errorf("%s: %q", node.Ref(), node.Message)
+		}
+	}
+	if !found {
+		t.Error("the message is not in the tree")
+	}
+}
