@@ -71,6 +71,10 @@ undeploy: ## Take the operator out again. Applications and their children stay, 
 build: ## Compile bin/fairlead-controller
 	@hack/build.sh ./cmd/fairlead-controller
 
+.PHONY: plugin
+plugin: ## Compile bin/kubectl-fairlead, the plugin for kubectl
+	@hack/build.sh ./cmd/kubectl-fairlead
+
 .PHONY: cluster
 cluster: bin/fairlead-cluster bin/kwok ## Compile the embedded control plane into bin/, if its sources changed
 

@@ -7,6 +7,7 @@
 #
 #   hack/build.sh ./cmd/fairlead-controller
 #   hack/build.sh ./hack/demo fairlead-demo    under another name than its directory's
+#   hack/build.sh ./cmd/kubectl-fairlead       a command that is a module of its own
 #   hack/build.sh --ldflags                    only print what stamps the version; hack/image.sh hands it to the Dockerfile
 set -euo pipefail
 
@@ -72,5 +73,10 @@ fi
 
 package="$1"
 name="${2:-$(basename "$package")}"
+module="."
+if [[ -f "$package/go.mod" ]]; then
+  module="$package"
+  package="."
+fi
 echo ">> building bin/$name"
-CGO_ENABLED=0 go build -v -trimpath -buildvcs=false -ldflags "$(ldflags)" -o "bin/$name" "$package" 2>&1 | progress "$name"
+CGO_ENABLED=0 go -C "$module" build -v -trimpath -buildvcs=false -ldflags "$(ldflags)" -o "$root/bin/$name" "$package" 2>&1 | progress "$name"

@@ -47,6 +47,8 @@ check_golangci_cluster() { (cd hack/cluster && tool lint golangci-lint run --con
 
 check_golangci_integration() { (cd cmd/fairlead-controller/integration && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
+check_golangci_plugin() { (cd cmd/kubectl-fairlead && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+
 check_golangci_browser() { (cd pkg/debug/page/browser && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
 check_golangci_rules() { (cd hack/artifacts/rules && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
@@ -63,6 +65,7 @@ check "golangci-lint" check_golangci
 check "golangci-lint in hack/cluster" check_golangci_cluster
 check "golangci-lint in the integration tests" check_golangci_integration
 check "golangci-lint in the tests of the alerts" check_golangci_rules
+check "golangci-lint in the plugin" check_golangci_plugin
 check "golangci-lint in the tests of the page" check_golangci_browser
 check "golangci-lint in the tests of the chart" check_golangci_chart
 check "golangci-lint in the release tool" check_golangci_release

@@ -55,6 +55,8 @@ export CGO_ENABLED=1
   # The chart's use Helm as a library; those of the release cross-compile a small project.
   go -C hack/chart test -json "$@" . || status=1
   go -C hack/release test -json "$@" ./... || status=1
+  # So is the plugin, whose libraries of kubectl take minutes to compile with -race.
+  go -C cmd/kubectl-fairlead test -json -timeout=10m "$@" ./... || status=1
   # hack/cluster is a module of its own. Its main package is the control plane itself, which `make cluster` compiles and
   # which has no tests; here it would be compiled a second time, with the race detector.
   go -C hack/cluster test -json -race -timeout=20m "$@" ./internal/... || status=1

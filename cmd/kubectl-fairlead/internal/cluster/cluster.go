@@ -1,0 +1,160 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster reads an Application and everything around it, with the rights of the user. What the user may not
+// read, or the cluster does not serve, is left out and named.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// Clients are those that the commands use.
+type Clients struct {
+	Config   *rest.Config
+	Kube     kubernetes.Interface
+	Fairlead versioned.Interface
+	Dynamic  dynamic.Interface
+}
+
+// New makes the Clients.
+func New(config *rest.Config) (*Clients, error) {
+	// As kubectl's own: a screen is a burst of lists.
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = 50, 300
+	c := &Clients{Config: config}
+	var err error
+	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if c.Fairlead, err = versioned.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if c.Dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Loaded is what was read.
+type Loaded struct {
+	tree.Objects
+	// Events are those about the Application, the newest first. EventsOfObjects are Warnings about its children and pods.
+	Events          []corev1.Event
+	EventsOfObjects []corev1.Event
+	// Unreadable are the resources that could not be listed, and why.
+	Unreadable map[string]error
+
+	mu sync.Mutex
+}
+
+// Load reads what belongs to the Application.
+func (c *Clients) Load(ctx context.Context, application *v1.Application) (*Loaded, error) {
+	loaded := &Loaded{Objects: tree.Objects{Application: application}, Unreadable: map[string]error{}}
+	namespace, selector := application.Namespace, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application.Name}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, kind := range child.AllKinds() {
+		group.Go(func() error { return c.loadChildren(ctx, loaded, kind, selector) })
+	}
+	group.Go(func() error {
+		list, err := c.Kube.AppsV1().ReplicaSets(namespace).List(ctx, selector)
+		return loaded.add("replicasets", err, func() { loaded.ReplicaSets = pointers(list.Items) })
+	})
+	group.Go(func() error {
+		list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, selector)
+		return loaded.add("pods", err, func() { loaded.Pods = pointers(list.Items) })
+	})
+	group.Go(func() error {
+		list, err := c.Kube.DiscoveryV1().EndpointSlices(namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName})
+		return loaded.add("endpointslices", err, func() { loaded.EndpointSlices = pointers(list.Items) })
+	})
+	group.Go(func() error {
+		list, err := c.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		return loaded.add("events", err, func() { loaded.Events = list.Items })
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	loaded.sortEvents()
+	return loaded, nil
+}
+
+// loadChildren lists the children of one kind, and gets those that only status names: they may have lost the label, or
+// belong to another owner.
+func (c *Clients) loadChildren(ctx context.Context, loaded *Loaded, kind child.Kind, selector metav1.ListOptions) error {
+	application := loaded.Application
+	client := c.Dynamic.Resource(kind.GroupVersionResource()).Namespace(application.Namespace)
+	list, err := client.List(ctx, selector)
+	if apierrors.IsNotFound(err) {
+		return nil // The cluster does not serve an optional kind; status says what that means.
+	}
+	if err != nil {
+		return loaded.add(kind.Resource, err, nil)
+	}
+	items := list.Items
+	for _, resource := range application.Status.Resources {
+		ref, known := child.RefOf(application, resource)
+		if !known || ref.Kind != kind || slices.ContainsFunc(items, named(ref.Name)) {
+			continue
+		}
+		live, err := client.Get(ctx, ref.Name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			items = append(items, *live)
+		case !apierrors.IsNotFound(err):
+			return loaded.add(kind.Resource, err, nil)
+		}
+	}
+	typed := make([]child.Object, 0, len(items))
+	for i := range items {
+		object, err := decode(kind, &items[i])
+		if err != nil {
+			return err
+		}
+		typed = append(typed, object)
+	}
+	return loaded.add(kind.Resource, nil, func() { loaded.Children = append(loaded.Children, typed...) })
+}
+
+// add takes in what was read. A resource that the user may not read is no reason to show nothing.
+func (l *Loaded) add(resource string, err error, take func()) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		take()
+		return nil
+	case apierrors.IsForbidden(err):
+		l.Unreadable[resource] = err
+		return nil
+	default:
+		return fmt.Errorf("list %s: %w", resource, err)
+	}
+}
+
+// pointers returns pointers to the items.
+func pointers[T appsv1.ReplicaSet | corev1.Pod | discoveryv1.EndpointSlice](items []T) []*T {
+	list := make([]*T, 0, len(items))
+	for i := range items {
+		list = append(list, &items[i])
+	}
+	return list
+}

@@ -1,0 +1,43 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/kubectl/pkg/cmd/util"
+)
+
+// explain says what happened and what to do about it.
+func explain(err error) string {
+	status := apierrors.APIStatus(nil)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return "there is no kubeconfig: set KUBECONFIG, or pass --kubeconfig or --server"
+	case meta.IsNoMatchError(err), errors.As(err, &status) && isMissingAPI(status):
+		return "this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context"
+	case apierrors.IsForbidden(err):
+		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
+	}
+	if message, ok := util.StandardErrorMessage(err); ok && status == nil {
+		return message
+	}
+	return err.Error()
+}
+
+// isMissingAPI recognises the 404 of a path that the API server does not have, as opposed to that of an object.
+func isMissingAPI(status apierrors.APIStatus) bool {
+	details := status.Status().Details
+	return status.Status().Reason == metav1.StatusReasonNotFound && (details == nil || details.Name == "")
+}
+
+// usageError names the help of the command.
+func usageError(path, format string, args ...any) error {
+	return fmt.Errorf("%s\nSee '%s -h' for help and examples", fmt.Sprintf(format, args...), path)
+}

@@ -1,0 +1,93 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+func (t *tool) tree() *cobra.Command {
+	var (
+		chosen selection
+		out    output
+		watch  watching
+	)
+	cmd := &cobra.Command{
+		Use:   "tree NAME... [flags]",
+		Short: "Show the objects of an Application, with health and reason",
+		Long: long(`
+			Show an Application, its children, their ReplicaSets, pods and endpoints as a tree, each with its health and the
+			reason. Former ReplicaSets are shown while they have pods.`),
+		Example: examples(`
+			# The objects of the Application web
+			kubectl fairlead tree web
+
+			# The same, drawn again as it changes, with whole messages
+			kubectl fairlead tree web -w -o wide`),
+		ValidArgsFunction: t.completeNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := watch.draw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) (bool, error) {
+				return false, t.drawTree(ctx, to, &chosen, out, args)
+			})
+			if errors.Is(err, errTimeout) {
+				return nil
+			}
+			return err
+		},
+	}
+	out.addTo(cmd, formatName, formatWide)
+	chosen.addTo(cmd)
+	watch.addTo(cmd, "Draw it again whenever it changes.")
+	return cmd
+}
+
+func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selection, out output, args []string) error {
+	clients, err := t.clients()
+	if err != nil {
+		return err
+	}
+	applications, err := chosen.read(ctx, t, clients, args)
+	if err != nil {
+		return err
+	}
+	roots := make([]*tree.Node, 0, len(applications))
+	for _, application := range applications {
+		loaded, err := clients.Load(ctx, application)
+		if err != nil {
+			return err
+		}
+		roots = append(roots, tree.Build(loaded.Objects))
+	}
+	switch {
+	case out.machine():
+		return encode(to.Writer(), out.format, roots, chosen.many(args))
+	case out.format == formatName:
+		for _, root := range roots {
+			for _, node := range root.All() {
+				to.Line(resourceName(node))
+			}
+		}
+	default:
+		for _, root := range roots {
+			to.Tree(root, out.format == formatWide)
+		}
+	}
+	return nil
+}
+
+// resourceName is the node as `-o name` prints it, for other commands to take.
+func resourceName(node *tree.Node) string {
+	name := strings.ToLower(node.Kind)
+	if node.Group != "" {
+		name += "." + node.Group
+	}
+	return name + "/" + node.Name
+}

@@ -1,0 +1,81 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+)
+
+func (t *tool) why() *cobra.Command {
+	var (
+		chosen selection
+		out    output
+	)
+	cmd := &cobra.Command{
+		Use:   "why NAME... [flags]",
+		Short: "Say why an Application is not ready, with evidence and what to do next",
+		Long: long(`
+			Say in sentences what is wrong with an Application, or worth knowing: each finding with its evidence (object, field,
+			message and time) and what to do next. It covers stuck deletions, conflicts, refused specs, blocked and paused
+			rollouts, pods that do not serve, quota, policies, routes and drift.
+
+			The exit code is 0 if every Application is ready, 1 if one is not, and 2 if that could not be found out.`),
+		Example: examples(`
+			# Why the Application web is not ready
+			kubectl fairlead why web
+
+			# The same for every Application with a label, for a program
+			kubectl fairlead why -l team=shop -o json`),
+		ValidArgsFunction: t.completeNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.explainAll(cmd.Context(), t.screen(), &chosen, out, args)
+		},
+	}
+	out.addTo(cmd)
+	chosen.addTo(cmd)
+	return cmd
+}
+
+func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *selection, out output, args []string) error {
+	clients, err := t.clients()
+	if err != nil {
+		return err
+	}
+	applications, err := chosen.read(ctx, t, clients, args)
+	if err != nil {
+		return err
+	}
+	ready := true
+	answers := make([]why.Answer, 0, len(applications))
+	for _, application := range applications {
+		loaded, err := clients.Load(ctx, application)
+		if err != nil {
+			return err
+		}
+		answer := why.Explain(loaded)
+		ready = ready && answer.Ready
+		answers = append(answers, answer)
+	}
+	if out.machine() {
+		if err := encode(to.Writer(), out.format, answers, chosen.many(args)); err != nil {
+			return err
+		}
+	} else {
+		for i, answer := range answers {
+			if i > 0 {
+				to.Blank()
+			}
+			answer.Print(to, t.now())
+		}
+	}
+	if !ready {
+		return errNo
+	}
+	return nil
+}

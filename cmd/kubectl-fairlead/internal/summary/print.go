@@ -1,0 +1,142 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package summary
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// Print writes the summary for people; wide adds all conditions.
+func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
+	to.Line(to.Paint(screen.Bold, s.Namespace+"/"+s.Name) + "  " + to.Health(s.Health, s.headline(now)))
+	if s.Message != "" {
+		to.Hanging("  ", s.Message)
+	}
+	to.Blank()
+	to.Row("Image", s.Image)
+	to.Row("Rollout", s.Rollout.text(to))
+	to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
+	for i, url := range s.URLs {
+		label := ""
+		if i == 0 {
+			label = "URLs"
+		}
+		to.Row(label, url)
+	}
+	if s.Routes != "" {
+		to.Row("Routes", s.Routes)
+	}
+	if a := s.Autoscaler; a != nil {
+		text := fmt.Sprintf("%d pods of %d to %d", a.Current, a.Min, a.Max)
+		if a.Desired != a.Current && a.Problem == "" {
+			text += fmt.Sprintf(", on the way to %d", a.Desired)
+		}
+		if a.Problem != "" {
+			text += "; " + to.Paint(screen.Red, a.Problem)
+		}
+		to.Row("Autoscaler", text)
+	}
+	if s.Class != nil {
+		to.Row("Class", fmt.Sprintf("%s (generation %d)", s.Class.Name, s.Class.Generation))
+	}
+	for _, policy := range s.Policies {
+		to.Row("Note", to.Paint(screen.Yellow, policy))
+	}
+	if wide {
+		for _, condition := range s.Conditions {
+			to.Row("Condition", strings.TrimSpace(fmt.Sprintf("%s=%s %s  %s", condition.Type, condition.Status, condition.Reason, condition.Message)))
+		}
+	}
+	if len(s.Unreadable) > 0 {
+		to.Row("Not shown", "you may not list "+strings.Join(s.Unreadable, ", "))
+	}
+	s.printEvents(to, now)
+}
+
+func (s Summary) headline(now time.Time) string {
+	word := "Not ready"
+	if s.Ready {
+		word = "Ready"
+	}
+	if s.Reason != "" && s.Reason != word {
+		word += ": " + s.Reason
+	}
+	if s.Stalled {
+		word += " (stalled)"
+	}
+	if s.Since != nil {
+		word += fmt.Sprintf(", for %s", duration.HumanDuration(now.Sub(*s.Since)))
+	}
+	return word
+}
+
+func (r Rollout) text(to *screen.Screen) string {
+	parts := []string{fmt.Sprintf("%d of %d pods updated, %d available", r.Updated, r.Desired, r.Available)}
+	if r.Revision > 0 {
+		revision := fmt.Sprintf("revision %d", r.Revision)
+		switch {
+		case r.RolledBackFrom > 0:
+			revision += fmt.Sprintf(", rolled back from %d", r.RolledBackFrom)
+		case r.LastHealthy > 0 && r.LastHealthy != r.Revision:
+			revision += fmt.Sprintf(", last healthy %d", r.LastHealthy)
+		}
+		parts = append(parts, revision)
+	}
+	if bar := r.bar(); bar != "" && to.Terminal() {
+		parts = append([]string{bar}, parts...)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// bar draws how many of the desired pods are updated and available.
+func (r Rollout) bar() string {
+	const cells = 10
+	if r.Desired <= 0 {
+		return ""
+	}
+	done := min(cells, cells*int(min(r.Updated, r.Available))/int(r.Desired))
+	return strings.Repeat("█", done) + strings.Repeat("░", cells-done)
+}
+
+func podsText(to *screen.Screen, groups []PodGroup, desired int32) string {
+	if len(groups) == 0 {
+		return fmt.Sprintf("none of %d", desired)
+	}
+	parts := make([]string, 0, len(groups))
+	for _, group := range groups {
+		part := fmt.Sprintf("%d %s", group.Count, group.Reason)
+		switch group.Health {
+		case tree.Healthy:
+			part = to.Paint(screen.Green, part)
+		case tree.Degraded, tree.Missing:
+			part = to.Paint(screen.Red, part)
+		case tree.Progressing, tree.Suspended, tree.Unknown:
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s Summary) printEvents(to *screen.Screen, now time.Time) {
+	if len(s.Events) == 0 {
+		return
+	}
+	to.Blank()
+	to.Line("Events")
+	for _, event := range s.Events {
+		reason := event.Reason
+		if event.Type == corev1.EventTypeWarning {
+			reason = to.Paint(screen.Yellow, reason)
+		}
+		to.Hanging(fmt.Sprintf("  %-5s ", duration.HumanDuration(now.Sub(event.Time))), reason+"  "+event.Message)
+	}
+}

@@ -1,0 +1,193 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package summary is what `kubectl fairlead status` shows of an Application. It is pure: objects and the time in, the
+// summary out.
+package summary
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// Summary is an Application on one screen. Its JSON is stable: fields are added, never changed.
+type Summary struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Image     string `json:"image"`
+	// Health is that of the Application in the tree; Ready, Reason and Message are its condition Ready. Ready is
+	// False while the status is about an older generation.
+	Health  tree.Health `json:"health"`
+	Ready   bool        `json:"ready"`
+	Reason  string      `json:"reason,omitempty"`
+	Message string      `json:"message,omitempty"`
+	Since   *time.Time  `json:"since,omitempty"`
+	// Stalled: nothing will change until a user acts.
+	Stalled bool `json:"stalled,omitempty"`
+
+	Rollout    Rollout            `json:"rollout"`
+	Pods       []PodGroup         `json:"pods,omitempty"`
+	URLs       []string           `json:"urls,omitempty"`
+	Routes     string             `json:"routes,omitempty"`
+	Autoscaler *Autoscaler        `json:"autoscaler,omitempty"`
+	Class      *v1.AppliedClass   `json:"class,omitempty"`
+	Policies   []string           `json:"policies,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Events     []Event            `json:"events,omitempty"`
+	Unreadable []string           `json:"unreadable,omitempty"`
+}
+
+// Rollout is how far the pods have come.
+type Rollout struct {
+	Revision       int64 `json:"revision,omitempty"`
+	LastHealthy    int64 `json:"lastHealthy,omitempty"`
+	RolledBackFrom int64 `json:"rolledBackFrom,omitempty"`
+	Desired        int32 `json:"desired"`
+	Updated        int32 `json:"updated"`
+	Available      int32 `json:"available"`
+}
+
+// PodGroup are the pods that stand alike.
+type PodGroup struct {
+	Count  int         `json:"count"`
+	Health tree.Health `json:"health"`
+	Reason string      `json:"reason"`
+}
+
+// Autoscaler is the HorizontalPodAutoscaler.
+type Autoscaler struct {
+	Min     int32  `json:"min"`
+	Max     int32  `json:"max"`
+	Current int32  `json:"current"`
+	Desired int32  `json:"desired"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// Event is an Event about the Application.
+type Event struct {
+	Time    time.Time `json:"time"`
+	Type    string    `json:"type"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+}
+
+// maxEvents is how many Events are shown.
+const maxEvents = 5
+
+// Of summarizes what was read of an Application.
+func Of(loaded *cluster.Loaded) Summary {
+	application := loaded.Application
+	status := application.Status
+	root := tree.Build(loaded.Objects)
+	s := Summary{
+		Namespace: application.Namespace, Name: application.Name, Image: application.Spec.Image,
+		Health: root.Health, Reason: root.Reason, Message: root.Message,
+		Rollout: Rollout{Desired: status.DesiredReplicas, Updated: status.UpdatedReplicas, Available: status.AvailableReplicas},
+		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application),
+		Autoscaler: autoscaler(loaded), Conditions: status.Conditions,
+	}
+	if ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady); ready != nil && status.ObservedGeneration == application.Generation {
+		s.Ready = ready.Status == metav1.ConditionTrue
+		s.Reason, s.Message, s.Since = ready.Reason, ready.Message, &ready.LastTransitionTime.Time
+		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
+	}
+	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {
+		s.Routes = routes.Reason
+		if routes.Status != metav1.ConditionTrue {
+			s.Routes += ": " + routes.Message
+		}
+	}
+	if revision := status.Revision; revision != nil {
+		s.Rollout.Revision, s.Rollout.LastHealthy, s.Rollout.RolledBackFrom = revision.Current, revision.LastHealthy, revision.RolledBackFrom
+	}
+	for i := range loaded.Events[:min(len(loaded.Events), maxEvents)] {
+		event := &loaded.Events[i]
+		s.Events = append(s.Events, Event{Time: cluster.EventTime(event), Type: event.Type, Reason: event.Reason, Message: event.Message})
+	}
+	for resource := range loaded.Unreadable {
+		s.Unreadable = append(s.Unreadable, resource)
+	}
+	slices.Sort(s.Unreadable)
+	return s
+}
+
+// podGroups counts the pods of the tree by what keeps them from serving; those that serve first.
+func podGroups(root *tree.Node) []PodGroup {
+	var groups []PodGroup
+	for _, node := range root.All() {
+		if node.Kind != "Pod" {
+			continue
+		}
+		reason := cmp.Or(node.Reason, "Ready")
+		same := func(g PodGroup) bool { return g.Reason == reason && g.Health == node.Health }
+		if i := slices.IndexFunc(groups, same); i >= 0 {
+			groups[i].Count++
+			continue
+		}
+		groups = append(groups, PodGroup{Count: 1, Health: node.Health, Reason: reason})
+	}
+	slices.SortFunc(groups, func(a, b PodGroup) int {
+		return cmp.Or(compareBool(b.Health == tree.Healthy, a.Health == tree.Healthy), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	return groups
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// policies are the settings that stop Fairlead from doing the usual; a user who wonders should see them first.
+func policies(application *v1.Application) []string {
+	var found []string
+	if paused := application.Spec.Paused; paused != nil && *paused {
+		found = append(found, "rollouts are paused (spec.paused)")
+	}
+	switch application.Spec.ReconcilePolicy {
+	case v1.ReconcileObserve:
+		found = append(found, "differences are only reported (reconcilePolicy: Observe)")
+	case v1.ReconcileSuspend:
+		found = append(found, "Fairlead does nothing (reconcilePolicy: Suspend)")
+	case v1.ReconcileEnforce:
+	}
+	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
+		found = append(found, "children outlive the Application (deletionPolicy: Orphan)")
+	}
+	return found
+}
+
+func autoscaler(loaded *cluster.Loaded) *Autoscaler {
+	for _, live := range loaded.Children {
+		hpa, ok := live.(*autoscalingv2.HorizontalPodAutoscaler)
+		if !ok || hpa.Name != loaded.Application.Name {
+			continue
+		}
+		a := &Autoscaler{Min: 1, Max: hpa.Spec.MaxReplicas, Current: hpa.Status.CurrentReplicas, Desired: hpa.Status.DesiredReplicas}
+		if hpa.Spec.MinReplicas != nil {
+			a.Min = *hpa.Spec.MinReplicas
+		}
+		for _, condition := range hpa.Status.Conditions {
+			if condition.Status == corev1.ConditionFalse && condition.Type != autoscalingv2.ScalingLimited {
+				a.Problem = condition.Reason + ": " + condition.Message
+			}
+		}
+		return a
+	}
+	return nil
+}

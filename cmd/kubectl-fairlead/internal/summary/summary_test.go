@@ -1,0 +1,57 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package summary_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+func TestPrint(t *testing.T) {
+	for _, name := range treetest.Names(t) {
+		t.Run(name, func(t *testing.T) {
+			s := summary.Of(clustertest.Load(t, name))
+			golden.Screens(t, name, func(to *screen.Screen) { s.Print(to, treetest.Now, false) })
+			if name == "crash" {
+				golden.Screens(t, name+".wide", func(to *screen.Screen) { s.Print(to, treetest.Now, true) })
+			}
+		})
+	}
+}
+
+// TestJSON pins the format for programs.
+func TestJSON(t *testing.T) {
+	encoded, err := json.MarshalIndent(summary.Of(clustertest.Load(t, "image")), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "image.json", append(encoded, '\n'))
+}
+
+// TestOldStatus wants an Application not ready while its status is about an older generation.
+func TestOldStatus(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	if !summary.Of(loaded).Ready {
+		t.Fatal("the case is not ready")
+	}
+	loaded.Application.Generation++
+	if s := summary.Of(loaded); s.Ready || s.Stalled {
+		t.Errorf("ready %t, stalled %t, although the controller has not observed the spec", s.Ready, s.Stalled)
+	}
+}
+
+// TestUnreadable names what the user may not read.
+func TestUnreadable(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Unreadable["pods"] = errors.New("forbidden")
+	loaded.Pods = nil
+	golden.Screens(t, "unreadable", func(to *screen.Screen) { summary.Of(loaded).Print(to, treetest.Now, false) })
+}

@@ -1,0 +1,165 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// children explains each child that was not written.
+func children(f facts) []Finding {
+	if !f.observed() || f.app.DeletionTimestamp != nil {
+		return nil
+	}
+	var found []Finding
+	for _, resource := range f.app.Status.Resources {
+		switch resource.State {
+		case v1.ResourceConflict:
+			found = append(found, f.conflict(resource))
+		case v1.ResourceFailed:
+			found = append(found, f.failedWrite(resource))
+		case v1.ResourcePending:
+			if f.ready != nil && f.ready.Reason == v1.ReasonApplying {
+				found = append(found, Finding{Reason: string(resource.State), What: fmt.Sprintf("%s %s waits.", resource.Kind, resource.Name), Evidence: []Evidence{resourceEvidence(f.app, resource)}})
+			}
+		case v1.ResourceSynced, v1.ResourceDrifted:
+		}
+	}
+	return found
+}
+
+func resourceEvidence(app *v1.Application, resource v1.ResourceStatus) Evidence {
+	return Evidence{
+		Object: v1.ApplicationKind + "/" + app.Name, Field: fmt.Sprintf("status.resources[%s/%s]", resource.Kind, resource.Name),
+		Message: resource.Message,
+	}
+}
+
+// conflict names the owner of the object that is in the way.
+func (f facts) conflict(resource v1.ResourceStatus) Finding {
+	finding := Finding{
+		Reason:   v1.ReasonConflict,
+		What:     fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead does not touch it. What refers to it waits.", resource.Kind, resource.Name),
+		Evidence: []Evidence{resourceEvidence(f.app, resource)},
+		Next:     []string{fmt.Sprintf("Delete or rename the %s, or give the Application another name.", resource.Kind)},
+	}
+	live := f.live(resource)
+	if live == nil {
+		return finding
+	}
+	object := resource.Kind + "/" + resource.Name
+	created := live.GetCreationTimestamp().Time
+	if owner := metav1.GetControllerOfNoCopy(live); owner != nil {
+		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.ownerReferences", Message: fmt.Sprintf("controlled by %s %s", owner.Kind, owner.Name), Time: &created})
+		finding.Next = []string{fmt.Sprintf("Change %s %s, which would create it again; or give the Application another name.", owner.Kind, owner.Name)}
+	} else {
+		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: "created by " + creator(live), Time: &created})
+	}
+	return finding
+}
+
+func (f facts) live(resource v1.ResourceStatus) child.Object {
+	for _, live := range f.Children {
+		gvk := live.GetObjectKind().GroupVersionKind()
+		if gvk.Group == resource.Group && gvk.Kind == resource.Kind && live.GetName() == resource.Name {
+			return live
+		}
+	}
+	return nil
+}
+
+// creator is the field manager of the oldest entry: the client that created the object, as far as anyone knows.
+func creator(live child.Object) string {
+	entries := slices.SortedFunc(slices.Values(live.GetManagedFields()), func(a, b metav1.ManagedFieldsEntry) int {
+		return timeOf(a).Compare(timeOf(b).Time)
+	})
+	if len(entries) == 0 {
+		return "an unknown client"
+	}
+	return entries[0].Manager
+}
+
+func timeOf(entry metav1.ManagedFieldsEntry) metav1.Time {
+	if entry.Time == nil {
+		return metav1.Time{}
+	}
+	return *entry.Time
+}
+
+// failedWrite explains a write that was refused, or that other writers revert.
+func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
+	object := fmt.Sprintf("%s %s", resource.Kind, resource.Name)
+	finding := Finding{Reason: v1.ReasonApplyFailed, What: object + " could not be written; the controller retries.", Evidence: []Evidence{resourceEvidence(f.app, resource)}}
+	if f.ready != nil && strings.Contains(f.ready.Message, resource.Message) {
+		finding.Reason = f.ready.Reason
+	}
+	switch finding.Reason {
+	case v1.ReasonContended:
+		finding.What = object + " keeps being changed by another writer, so Fairlead repairs it less and less often."
+		finding.Evidence = append(finding.Evidence, f.otherWriters(resource)...)
+		finding.Next = []string{
+			"Stop the other writer from setting these fields, or set in the Application what it wants.",
+			"If the other writer shall win for now: kubectl fairlead observe " + f.app.Name,
+		}
+	case v1.ReasonPolicyDenied:
+		finding.What = object + " is refused by an admission policy or webhook of this cluster."
+		finding.Next = []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}
+	case v1.ReasonQuotaExceeded:
+		finding.What = object + " is refused by a ResourceQuota of this namespace."
+		finding.Next = []string{"Free some of the quota, or ask for more: kubectl describe resourcequotas"}
+	case v1.ReasonPermissionDenied:
+		finding.What = object + " could not be written, because the controller lacks a permission."
+		finding.Next = []string{"Ask the platform team to grant the controller what the message names."}
+	case v1.ReasonChildRefused:
+		finding.What = object + " is refused by the API server as invalid."
+		finding.Next = []string{"Correct the field of the Application that leads to it."}
+	}
+	return finding
+}
+
+// otherWriters are the field managers of the live child beside Fairlead, the last writer first.
+func (f facts) otherWriters(resource v1.ResourceStatus) []Evidence {
+	live := f.live(resource)
+	if live == nil {
+		return nil
+	}
+	var evidence []Evidence
+	for _, entry := range live.GetManagedFields() {
+		if strings.HasPrefix(entry.Manager, v1.ManagedBy) || entry.Subresource != "" || entry.Time == nil {
+			continue
+		}
+		evidence = append(evidence, Evidence{
+			Object: resource.Kind + "/" + resource.Name, Field: "metadata.managedFields",
+			Message: fmt.Sprintf("%s wrote it (%s)", entry.Manager, strings.ToLower(string(entry.Operation))), Time: &entry.Time.Time,
+		})
+	}
+	slices.SortStableFunc(evidence, func(a, b Evidence) int { return b.Time.Compare(*a.Time) })
+	return evidence
+}
+
+// drift explains differences that reconcilePolicy Observe leaves.
+func drift(f facts) []Finding {
+	condition := f.condition(v1.ConditionDrifted)
+	if condition == nil || condition.Status != metav1.ConditionTrue {
+		return nil
+	}
+	finding := Finding{
+		Reason: v1.ReasonDrifted, What: "Children differ from the spec, and stay so: reconcilePolicy is Observe.",
+		Evidence: []Evidence{f.conditionEvidence(condition)},
+		Next:     []string{"See what would change: kubectl fairlead diff " + f.app.Name, "Carry it out: kubectl fairlead resume " + f.app.Name},
+	}
+	for _, resource := range f.app.Status.Resources {
+		if resource.State == v1.ResourceDrifted {
+			finding.Evidence = append(finding.Evidence, resourceEvidence(f.app, resource))
+		}
+	}
+	return []Finding{finding}
+}

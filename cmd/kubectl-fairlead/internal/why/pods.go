@@ -1,0 +1,142 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// advice is what to say of a problem of pods.
+type advice struct {
+	what string
+	next []string
+}
+
+// podAdvice has all reasons of status.problems. APP, CONTAINER and POD stand for names.
+var podAdvice = map[string]advice{
+	v1.ReasonConfigError:       {"A container refers to a ConfigMap, Secret or key that does not exist.", []string{"Create it, or correct the reference in the spec."}},
+	v1.ReasonImagePullFailed:   {"The image of container CONTAINER cannot be pulled.", []string{"Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials.", "Set another image: kubectl fairlead set image APP IMAGE"}},
+	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: kubectl fairlead logs APP -c CONTAINER"}},
+	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check spec.command, spec.args and spec.workingDir against what the image has."}},
+	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
+	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}},
+	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"}},
+	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"The message says why."}},
+	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower spec.resources.requests, or wait for a node."}},
+	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
+	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", []string{"Kubernetes replaces the pods after five minutes. Check the node: kubectl get nodes"}},
+	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that spec.readinessProbe fits the application: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
+	v1.ReasonPodRejected:       {"A node has rejected a pod; Kubernetes creates another one.", nil},
+	v1.ReasonEvicted:           {"A node has evicted a pod; Kubernetes creates another one.", []string{"If it happens again, raise spec.resources.requests to what the application uses: kubectl fairlead top APP"}},
+}
+
+// pods explains why pods of the current revision do not serve.
+func pods(f facts) []Finding {
+	var found []Finding
+	for _, problem := range f.app.Status.Problems {
+		if !f.observed() {
+			return nil
+		}
+		if problem.Reason == v1.ReasonProgressDeadlineExceeded {
+			continue // The other problems are why; if there are none, see below.
+		}
+		found = append(found, f.podFinding(problem))
+	}
+	if len(found) == 0 && f.ready != nil && f.ready.Reason == v1.ReasonProgressDeadlineExceeded {
+		found = append(found, Finding{
+			Reason: f.ready.Reason, What: "The rollout makes no progress, and no pod says why.",
+			Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: []string{"Look at the pods: kubectl fairlead tree " + f.app.Name},
+		})
+	}
+	if len(found) > 0 {
+		found[0].Next = append(found[0].Next, f.wayBack()...)
+	}
+	return found
+}
+
+func (f facts) podFinding(problem v1.Problem) Finding {
+	known, ok := podAdvice[problem.Reason]
+	if !ok {
+		known = advice{what: "Pods do not serve."}
+	}
+	evidence, pod := f.podEvidence(problem)
+	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
+	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what), Evidence: evidence}
+	if problem.Pods > 0 {
+		finding.What += fmt.Sprintf(" This concerns %d of %d pods.", problem.Pods, max(problem.Pods, f.app.Status.DesiredReplicas))
+	}
+	for _, next := range known.next {
+		finding.Next = append(finding.Next, names.Replace(next))
+	}
+	return finding
+}
+
+// podEvidence is what one pod with the problem says, and the newest Warning about an object of the Application that fits;
+// status alone if no pod can be read.
+func (f facts) podEvidence(problem v1.Problem) (evidence []Evidence, pod string) {
+	objects, snapshot := f.Objects, f.Snapshot()
+	evidence = []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.problems[" + problem.Reason + "]", Message: problem.Message}}
+	for i, trimmed := range snapshot.Pods {
+		live := objects.Pods[i]
+		if trimmed.Problems == nil || tree.PodReady(live) {
+			continue
+		}
+		for _, status := range slices.Concat(live.Status.InitContainerStatuses, live.Status.ContainerStatuses) {
+			if status.Name == problem.Container {
+				evidence = append(evidence, containerEvidence(live, &status))
+				return evidence, live.Name
+			}
+		}
+		if problem.Container == "" {
+			pod = live.Name
+			break
+		}
+	}
+	for i := range f.EventsOfObjects {
+		event := &f.EventsOfObjects[i]
+		if problem.Pods == 0 && event.InvolvedObject.Kind == "ReplicaSet" || pod != "" && event.InvolvedObject.Name == pod {
+			when := cluster.EventTime(event)
+			evidence = append(evidence, Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when})
+			break
+		}
+	}
+	return evidence, pod
+}
+
+// containerEvidence is the state of a container. A termination message of the container itself is not shown: it may be
+// a secret.
+func containerEvidence(pod *corev1.Pod, status *corev1.ContainerStatus) Evidence {
+	evidence := Evidence{Object: "Pod/" + pod.Name, Field: "status.containerStatuses[" + status.Name + "].state"}
+	last := status.LastTerminationState.Terminated
+	switch waiting, ended, running := status.State.Waiting, status.State.Terminated, status.State.Running; {
+	case waiting != nil && last != nil:
+		evidence.Message = fmt.Sprintf("%s; exited with code %d (%s), restarted %d times", waiting.Reason, last.ExitCode, last.Reason, status.RestartCount)
+		evidence.Time = &last.FinishedAt.Time
+	case waiting != nil:
+		evidence.Message = waiting.Reason
+	case ended != nil:
+		evidence.Message = fmt.Sprintf("exited with code %d (%s)", ended.ExitCode, ended.Reason)
+		evidence.Time = &ended.FinishedAt.Time
+	case running != nil:
+		evidence.Message, evidence.Time = "running, not ready", &running.StartedAt.Time
+	}
+	return evidence
+}
+
+// wayBack is offered while an earlier revision worked and the failing one is still rolled out.
+func (f facts) wayBack() []string {
+	revision := f.app.Status.Revision
+	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s", revision.LastHealthy, f.app.Name)}
+}

@@ -1,0 +1,44 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// Print writes the answer for people.
+func (a Answer) Print(to *screen.Screen, now time.Time) {
+	health := tree.Degraded
+	if a.Ready {
+		health = tree.Healthy
+	}
+	to.Hanging("", to.Health(health, to.Paint(screen.Bold, a.Headline)))
+	for i, finding := range a.Findings {
+		to.Blank()
+		lead := ""
+		if len(a.Findings) > 1 {
+			lead = fmt.Sprintf("%d. ", i+1)
+		}
+		to.Hanging(lead, finding.What)
+		for _, evidence := range finding.Evidence {
+			line := evidence.Object + " " + to.Paint(screen.Dim, evidence.Field)
+			if evidence.Time != nil {
+				line += fmt.Sprintf(", %s ago", duration.HumanDuration(now.Sub(*evidence.Time)))
+			}
+			if evidence.Message != "" {
+				line += ": " + evidence.Message
+			}
+			to.Hanging("   - ", line)
+		}
+		for _, next := range finding.Next {
+			to.Hanging("   → ", next)
+		}
+	}
+}

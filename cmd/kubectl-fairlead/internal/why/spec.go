@@ -1,0 +1,214 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// deletion explains a deletion that waits.
+func deletion(f facts) []Finding {
+	if f.app.DeletionTimestamp == nil {
+		return nil
+	}
+	since := &f.app.DeletionTimestamp.Time
+	object := v1.ApplicationKind + "/" + f.app.Name
+	var found []Finding
+	for _, finalizer := range f.app.Finalizers {
+		finding := Finding{
+			Reason:   v1.ReasonDeleting,
+			What:     fmt.Sprintf("The deletion waits for the finalizer %s.", finalizer),
+			Evidence: []Evidence{{Object: object, Field: "metadata.finalizers", Message: finalizer, Time: since}},
+		}
+		switch finalizer {
+		case v1.FinalizerOrphan:
+			finding.What = "The deletion waits until Fairlead has released the children, as deletionPolicy Orphan asks."
+			finding.Next = []string{"Check that the controller runs: kubectl fairlead doctor"}
+			if f.ready != nil {
+				finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
+			}
+		case metav1.FinalizerDeleteDependents:
+			finding.What = "The deletion is in the foreground and waits until the children are gone."
+			finding.Evidence = append(finding.Evidence, f.childrenBeingDeleted()...)
+			finding.Next = []string{"Look for a finalizer on a child that nothing removes: kubectl fairlead tree " + f.app.Name}
+		default:
+			finding.Next = []string{
+				"Check the controller that owns this finalizer: it removes the finalizer when its work is done.",
+				fmt.Sprintf("If that controller is gone for good: kubectl edit %s.%s %s, and remove the finalizer. Its work is then never done.", v1.ApplicationResource, v1.SchemeGroupVersion.Group, f.app.Name),
+			}
+		}
+		found = append(found, finding)
+	}
+	return found
+}
+
+func (f facts) childrenBeingDeleted() []Evidence {
+	var evidence []Evidence
+	for _, live := range f.Children {
+		if live.GetDeletionTimestamp() != nil && len(live.GetFinalizers()) > 0 {
+			evidence = append(evidence, Evidence{
+				Object: live.GetObjectKind().GroupVersionKind().Kind + "/" + live.GetName(), Field: "metadata.finalizers",
+				Message: strings.Join(live.GetFinalizers(), ", "), Time: &live.GetDeletionTimestamp().Time,
+			})
+		}
+	}
+	return evidence
+}
+
+// notObserved explains a status about another spec.
+func notObserved(f facts) []Finding {
+	evidence := []Evidence{{
+		Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.observedGeneration",
+		Message: fmt.Sprintf("%d, but metadata.generation is %d", f.app.Status.ObservedGeneration, f.app.Generation),
+	}}
+	switch {
+	case f.app.Spec.ReconcilePolicy == v1.ReconcileSuspend:
+		return []Finding{{
+			Reason: string(v1.ReconcileSuspend), What: "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status is of the time before.",
+			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
+			Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
+		}}
+	case f.observed() || f.app.DeletionTimestamp != nil:
+		return nil
+	default:
+		return []Finding{{
+			Reason: "NotObserved", What: "The controller has not observed the present spec.", Evidence: evidence,
+			Next: []string{"If this lasts longer than a few seconds, check that the controller runs and watches this namespace: kubectl fairlead doctor"},
+		}}
+	}
+}
+
+// refusals are the reasons of a spec that is not carried out, with what to do.
+var refusals = map[string]string{
+	v1.ReasonInvalid:            "Correct the field; before you apply it, check it: kubectl fairlead lint -f FILE",
+	v1.ReasonRouteConflict:      "Use another host name or path, or remove it from the Application that has it.",
+	v1.ReasonRevisionMissing:    "Change what the spec says about the pods: that starts a new revision.",
+	v1.ReasonClassNotFound:      "Name a class that exists, or ask the platform team: kubectl fairlead classes",
+	v1.ReasonClassNotAllowed:    "Name a class that selects this namespace, or ask the platform team: kubectl fairlead classes",
+	v1.ReasonClassRequired:      "Name a class in spec.className: kubectl fairlead classes",
+	v1.ReasonClassInvalid:       "Ask the platform team to correct the class, or name another one: kubectl fairlead classes",
+	v1.ReasonClassLimitExceeded: "Stay within the limits of the class, or name another one: kubectl fairlead classes",
+}
+
+// refusedSpec explains a spec that is not carried out; the last good children stay.
+func refusedSpec(f facts) []Finding {
+	if f.ready == nil || f.ready.Status == metav1.ConditionTrue {
+		return nil
+	}
+	next, refused := refusals[f.ready.Reason]
+	if !refused {
+		return nil
+	}
+	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". No child was changed."
+	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: []string{next}}}
+}
+
+func refusalWords(reason string) string {
+	switch reason {
+	case v1.ReasonRouteConflict:
+		return "claims a host name and path that another Application has"
+	case v1.ReasonRevisionMissing:
+		return "was rolled back to a revision that was deleted since"
+	case v1.ReasonClassNotFound:
+		return "names a class that does not exist"
+	case v1.ReasonClassNotAllowed:
+		return "names a class that does not select this namespace"
+	case v1.ReasonClassRequired:
+		return "names no class, and there is no default"
+	case v1.ReasonClassInvalid:
+		return "cannot be combined with its class"
+	case v1.ReasonClassLimitExceeded:
+		return "exceeds a limit of its class"
+	default:
+		return "breaks a rule"
+	}
+}
+
+// pausedRollout explains a rollout that a user stopped.
+func pausedRollout(f facts) []Finding {
+	paused := f.condition(v1.ConditionPaused)
+	if paused == nil || paused.Status != metav1.ConditionTrue {
+		return nil
+	}
+	finding := Finding{
+		Reason: v1.ReasonPaused, What: "Rollouts are paused: a change of the pods waits.",
+		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.paused", Message: "true", Time: &paused.LastTransitionTime.Time}},
+		Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
+	}
+	if f.ready != nil && f.ready.Reason == v1.ReasonPaused {
+		finding.What = "A rollout waits, because rollouts are paused."
+		finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
+	}
+	return []Finding{finding}
+}
+
+// rolledBack explains why an earlier revision runs, or why it does not although the spec asks for it.
+func rolledBack(f facts) []Finding {
+	condition := f.condition(v1.ConditionRolledBack)
+	if condition == nil {
+		return nil
+	}
+	if condition.Status == metav1.ConditionTrue {
+		return []Finding{{
+			Reason: v1.ReasonRolledBack, What: "The rollout of the spec failed, so the last healthy revision runs instead. The spec has not changed.",
+			Evidence: []Evidence{f.conditionEvidence(condition)},
+			Next: []string{
+				"Correct what failed and apply it: any change of the pods is tried again.",
+				"Or make the spec what runs: kubectl fairlead undo " + f.app.Name,
+			},
+		}}
+	}
+	return []Finding{{
+		Reason: condition.Reason, What: "The failed rollout is not rolled back, although spec.rollback asks for it.",
+		Evidence: []Evidence{f.conditionEvidence(condition)},
+	}}
+}
+
+// missingConfig explains pods that wait for a ConfigMap or Secret.
+func missingConfig(f facts) []Finding {
+	if f.ready == nil || f.ready.Reason != v1.ReasonConfigMissing || f.ready.Status == metav1.ConditionTrue {
+		return nil
+	}
+	return []Finding{{
+		Reason: v1.ReasonConfigMissing, What: "New pods wait for a ConfigMap or Secret that does not exist. Pods that run stay.",
+		Evidence: []Evidence{f.conditionEvidence(f.ready)},
+		Next:     []string{"Create the object, with the keys that the spec names; the controller notices it by itself.", "Or mark the reference optional: true."},
+	}}
+}
+
+// secondary are the conditions that do not keep the Application from being ready.
+func secondary(f facts) []Finding {
+	var found []Finding
+	for _, kind := range []struct{ condition, what, next string }{
+		{v1.ConditionAutoscalingActive, "The autoscaler does not scale.", "Check that the cluster serves the metrics that it asks for: kubectl get apiservices"},
+		{v1.ConditionMonitoringReady, "The metrics are not scraped.", "Install the Prometheus Operator, or remove spec.monitoring."},
+		{v1.ConditionConfigWatched, "A changed ConfigMap or Secret does not roll the pods.", "Ask the platform team for the permission that the message names."},
+	} {
+		condition := f.condition(kind.condition)
+		if condition == nil || condition.Status != metav1.ConditionFalse {
+			continue
+		}
+		found = append(found, Finding{Reason: condition.Reason, What: kind.what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: []string{kind.next}})
+	}
+	return found
+}
+
+// routes explains routes that serve nothing.
+func routes(f facts) []Finding {
+	condition := f.condition(v1.ConditionRoutesReady)
+	if condition == nil || condition.Status == metav1.ConditionTrue || slices.Contains([]string{v1.ReasonRoutesNotApplied, v1.ReasonConflict}, condition.Reason) {
+		return nil // A route that was not written is among the children.
+	}
+	return []Finding{{
+		Reason: condition.Reason, What: "Clients outside of the cluster do not reach the application by all its routes.",
+		Evidence: []Evidence{f.conditionEvidence(condition)},
+		Next:     []string{"Check the Gateway or Ingress controller that the message names, and its listeners: kubectl get gateways -A"},
+	}}
+}

@@ -1,0 +1,121 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package why answers why an Application stands as it does: what is wrong in sentences, the evidence for it, and what to
+// do next. It is pure, and says nothing that the objects do not show.
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Answer is the answer for one Application. Its JSON is stable: fields are added, never changed.
+type Answer struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Ready     bool   `json:"ready"`
+	// Headline is the answer in one sentence.
+	Headline string `json:"headline"`
+	// Findings are what is wrong, or worth knowing; the worst first.
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// Finding is one thing that is wrong, or worth knowing.
+type Finding struct {
+	// Reason is that of a condition or of a problem, where there is one.
+	Reason string `json:"reason"`
+	// What is the finding in a sentence.
+	What     string     `json:"what"`
+	Evidence []Evidence `json:"evidence,omitempty"`
+	// Next are steps that help; each is a sentence, or a command.
+	Next []string `json:"next,omitempty"`
+}
+
+// Evidence is where the finding comes from.
+type Evidence struct {
+	// Object is in the form Kind/name.
+	Object string `json:"object"`
+	// Field is the path of what the message was read from, or the reason of an Event.
+	Field   string     `json:"field"`
+	Message string     `json:"message,omitempty"`
+	Time    *time.Time `json:"time,omitempty"`
+}
+
+// facts are what the rules look at.
+type facts struct {
+	*cluster.Loaded
+	app   *v1.Application
+	ready *metav1.Condition
+}
+
+// rule finds one kind of trouble, or nothing. Most findings exclude no others.
+type rule func(facts) []Finding
+
+// Explain answers for one Application.
+func Explain(loaded *cluster.Loaded) Answer {
+	f := facts{Loaded: loaded, app: loaded.Application}
+	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
+	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
+	for _, find := range []rule{
+		deletion,    // Nothing else matters to an Application that goes.
+		notObserved, // Status is about another spec.
+		refusedSpec,
+		rolledBack,
+		children,
+		missingConfig,
+		pods,
+		pausedRollout,
+		routes,
+		drift,
+		secondary,
+	} {
+		answer.Findings = append(answer.Findings, find(f)...)
+	}
+	answer.Ready = f.ready != nil && f.ready.Status == metav1.ConditionTrue && f.observed()
+	answer.Headline = headline(f, answer)
+	return answer
+}
+
+func headline(f facts, answer Answer) string {
+	name := f.app.Namespace + "/" + f.app.Name
+	switch {
+	case f.app.DeletionTimestamp != nil:
+		return name + " is being deleted."
+	case answer.Ready && len(answer.Findings) == 0:
+		return fmt.Sprintf("%s is ready: %s", name, cmp.Or(f.ready.Message, "nothing is wrong."))
+	case answer.Ready:
+		return fmt.Sprintf("%s is ready, but there is something to know.", name)
+	case f.ready == nil || !f.observed():
+		return fmt.Sprintf("%s has not been observed by the controller yet.", name)
+	case len(answer.Findings) == 0:
+		return fmt.Sprintf("%s is not ready (%s): %s", name, f.ready.Reason, f.ready.Message)
+	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
+		return fmt.Sprintf("%s is not ready (%s), and will not be until someone acts.", name, f.ready.Reason)
+	default:
+		return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
+	}
+}
+
+// observed reports whether status is about the present spec.
+func (f facts) observed() bool { return f.app.Status.ObservedGeneration == f.app.Generation }
+
+// condition returns a condition that is about the present spec, or nil.
+func (f facts) condition(kind string) *metav1.Condition {
+	return meta.FindStatusCondition(f.app.Status.Conditions, kind)
+}
+
+// conditionEvidence is a condition of the Application as evidence.
+func (f facts) conditionEvidence(condition *metav1.Condition) Evidence {
+	return Evidence{
+		Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.conditions[" + condition.Type + "]",
+		Message: condition.Message, Time: &condition.LastTransitionTime.Time,
+	}
+}

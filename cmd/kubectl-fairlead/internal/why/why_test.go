@@ -1,0 +1,97 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+func TestExplain(t *testing.T) {
+	for _, name := range treetest.Names(t) {
+		t.Run(name, func(t *testing.T) {
+			answer := why.Explain(clustertest.Load(t, name))
+			golden.Screens(t, name, func(to *screen.Screen) { answer.Print(to, treetest.Now) })
+			if answer.Ready != (name == "healthy" || name == "autoscaler" || name == "observe") {
+				t.Errorf("ready is %t", answer.Ready)
+			}
+			for _, finding := range answer.Findings {
+				if len(finding.Evidence) == 0 {
+					t.Errorf("%s has no evidence", finding.What)
+				}
+			}
+			if !answer.Ready && len(answer.Findings) == 0 {
+				t.Error("it is not ready, and nothing is said to be wrong")
+			}
+		})
+	}
+}
+
+// TestJSON pins the format for programs.
+func TestJSON(t *testing.T) {
+	encoded, err := json.MarshalIndent(why.Explain(clustertest.Load(t, "quota")), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "quota.json", append(encoded, '\n'))
+}
+
+// TestEveryProblem wants something to say and to do about each reason that pods can have.
+func TestEveryProblem(t *testing.T) {
+	for _, reason := range health.ReasonsBySeverity() {
+		loaded := clustertest.Load(t, "image")
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: reason, Message: "message", Container: "web", Pods: 1}}
+		loaded.Application.Status.Conditions[0].Reason = reason
+		answer := why.Explain(loaded)
+		if len(answer.Findings) == 0 || strings.HasPrefix(answer.Findings[0].What, "Pods do not serve") {
+			t.Errorf("%s: %+v", reason, answer.Findings)
+			continue
+		}
+		for _, next := range answer.Findings[0].Next {
+			if strings.Contains(next, "APP") || strings.Contains(next, "CONTAINER") || strings.Contains(next, "POD ") {
+				t.Errorf("%s: a name is missing in %q", reason, next)
+			}
+		}
+	}
+}
+
+// TestOldStatus wants nothing about pods and children from a status about an older spec.
+func TestOldStatus(t *testing.T) {
+	loaded := clustertest.Load(t, "image")
+	loaded.Application.Generation++
+	answer := why.Explain(loaded)
+	if len(answer.Findings) != 1 || answer.Findings[0].Reason != "NotObserved" {
+		t.Errorf("%+v", answer.Findings)
+	}
+}
+
+// TestNoTerminationMessage wants what a container left when it ended nowhere: it may be a secret.
+func TestNoTerminationMessage(t *testing.T) {
+	loaded := clustertest.Load(t, "image")
+	loaded.Application.Status.Problems[0].Reason = v1.ReasonCrashLooping
+	for _, pod := range loaded.Pods {
+		status := &pod.Status.ContainerStatuses[0]
+		status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "hunter2", FinishedAt: metav1.NewTime(treetest.Now)}
+	}
+	encoded, err := json.Marshal(why.Explain(loaded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(encoded), "hunter2") || !strings.Contains(string(encoded), "exited with code 3") {
+		t.Errorf("%s", encoded)
+	}
+}
