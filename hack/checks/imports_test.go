@@ -51,8 +51,10 @@ var layers = []layer{
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/debug"}},
 	{"pkg/admission", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render"}},
+	// The API server's checks of custom resources, for tests and for the plugin.
+	{"pkg/crdschema", nil},
 	// For tests and the demo. It knows clusters, not Fairlead.
-	{"pkg/testing/...", []string{"pkg/testing/..."}},
+	{"pkg/testing/...", []string{"pkg/crdschema", "pkg/testing/..."}},
 	// The only place that knows all packages.
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",

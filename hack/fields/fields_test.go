@@ -18,7 +18,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/testing/crdschema"
+	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
 var update = flag.Bool("update", false, "write docs/fields.md instead of comparing it")

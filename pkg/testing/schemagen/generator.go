@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
-	"fairlead.dev/fairlead/pkg/testing/crdschema"
+	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
-	"fairlead.dev/fairlead/pkg/testing/crdschema"
+	"fairlead.dev/fairlead/pkg/crdschema"
 	"fairlead.dev/fairlead/pkg/testing/schemagen"
 )
 

@@ -21,7 +21,7 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
-	"fairlead.dev/fairlead/pkg/testing/crdschema"
+	"fairlead.dev/fairlead/pkg/crdschema"
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 	"fairlead.dev/fairlead/pkg/testing/schemagen"
 )

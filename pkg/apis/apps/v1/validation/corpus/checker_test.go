@@ -15,7 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation/corpus"
-	"fairlead.dev/fairlead/pkg/testing/crdschema"
+	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
 // checker asks the layers in the order in which a request meets them. The first two are those of

@@ -9,9 +9,10 @@ package crdschema
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -40,14 +41,17 @@ type Resource struct {
 
 // Load reads the CustomResourceDefinitions in the YAML files of a directory, and returns the first
 // version of each by its kind.
-func Load(directory string) (map[string]*Resource, error) {
-	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
+func Load(directory string) (map[string]*Resource, error) { return LoadFS(os.DirFS(directory)) }
+
+// LoadFS is Load for files that need not be on disk.
+func LoadFS(directory fs.FS) (map[string]*Resource, error) {
+	files, err := fs.Glob(directory, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	resources := map[string]*Resource{}
 	for _, file := range files {
-		content, err := os.ReadFile(file) //nolint:gosec // found by a pattern of the test's own
+		content, err := fs.ReadFile(directory, file)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +66,7 @@ func Load(directory string) (map[string]*Resource, error) {
 		resources[resource.Kind] = resource
 	}
 	if len(resources) == 0 {
-		return nil, fmt.Errorf("no CustomResourceDefinition in %s", directory)
+		return nil, errors.New("there is no CustomResourceDefinition")
 	}
 	return resources, nil
 }
