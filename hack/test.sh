@@ -52,6 +52,8 @@ export CGO_ENABLED=1
   go -C pkg/debug/page/browser test -json -timeout=10m "$@" ./... || status=1
   # The alerts' tests are one too, with Prometheus as a library.
   go -C hack/artifacts/rules test -json "$@" ./... || status=1
+  # And what Argo CD makes of an Application, with its Lua library.
+  go -C hack/neighbours/argocd test -json "$@" ./... || status=1
   # The chart's use Helm as a library; those of the release cross-compile a small project.
   go -C hack/chart test -json "$@" . || status=1
   go -C hack/release test -json "$@" ./... || status=1

@@ -34,10 +34,11 @@ var elsewhere = map[string]struct{ file, text string }{
 
 // excused are the commands that nothing runs, with the reason.
 var excused = map[string]string{
-	"make fuzz DURATION=10m":                                           "it takes ten minutes; the tests of pkg/testing/schemagen draw from the same generator",
-	`make bench ARGS="-n=10000 -json=bench-10000.json"`:                "it takes long; .ci/run and a test of hack/bench run it with fewer Applications",
-	"go test ./pkg/render -run TestGolden -update":                     "it would write over what the test beside it compares with",
-	"make image IMAGE=registry.example.com/fairlead-controller:v0.1.0": "it needs a tool that builds images, and a base image from a registry; the end-to-end test has both",
+	"make fuzz DURATION=10m":                                                                         "it takes ten minutes; the tests of pkg/testing/schemagen draw from the same generator",
+	`make bench ARGS="-n=10000 -json=bench-10000.json"`:                                              "it takes long; .ci/run and a test of hack/bench run it with fewer Applications",
+	"go test ./pkg/render -run TestGolden -update":                                                   "it would write over what the test beside it compares with",
+	"make image IMAGE=registry.example.com/fairlead-controller:v0.1.0":                               "it needs a tool that builds images, and a base image from a registry; the end-to-end test has both",
+	"kubectl --namespace=argocd patch configmap argocd-cm --patch-file=artifacts/argocd/health.yaml": "it needs Argo CD; a test of hack/neighbours/argocd runs the scripts of the file",
 }
 
 // lasting are the commands that go on until they are stopped, by how they begin, and what they
