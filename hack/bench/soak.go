@@ -78,10 +78,15 @@ func (l *lab) soakChanges(ctx context.Context, lasting time.Duration) error {
 		_, _ = client.Create(ctx, application, metav1.CreateOptions{})
 		return nil
 	})
-	if ctx.Err() != nil {
-		return nil
+	return unlessEnded(ctx, err)
+}
+
+// unlessEnded drops the error of work that the end of the soak has interrupted.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // soakFaults kills the API server, stops etcd or stops the controller, each for a few seconds.
@@ -100,8 +105,8 @@ func (l *lab) soakFaults(ctx context.Context, c *controller, lasting time.Durati
 		},
 	}
 	for range soakFaults {
-		if sleep(ctx, lasting/(soakFaults+1)) != nil {
-			return nil // The end.
+		if err := sleep(ctx, lasting/(soakFaults+1)); err != nil {
+			return unlessEnded(ctx, err)
 		}
 		// A fault is ended even if the soak ends meanwhile.
 		if err := faults[rand.N(len(faults))](context.WithoutCancel(ctx)); err != nil {
