@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,14 +43,14 @@ func (h *hunt) catch(ctx context.Context, p plant) (r result, err error) {
 		if err != nil {
 			return r, err
 		}
-		if r.test = failedTest(t.pkg, output); r.test != "" {
+		if r.test = failedTest(cmp.Or(strings.TrimPrefix(t.module, "."), t.pkg), output); r.test != "" {
 			break
 		}
 	}
 	if !p.explorer || h.explore == 0 {
 		return r, nil
 	}
-	output, err := h.test(ctx, tests{".", explorer, ""}, "-v", "-tags=chaos", "-overlay="+overlay, "-run=^TestExplore$",
+	output, err := h.test(ctx, tests{module: ".", pkg: explorer}, "-v", "-tags=chaos", "-overlay="+overlay, "-run=^TestExplore$",
 		"-args", "-chaos.for="+h.explore.String(), "-chaos.shrink=false")
 	if err != nil {
 		return r, err
@@ -91,7 +92,11 @@ func (p plant) in(content string) (string, error) {
 
 // test runs tests and returns what they print. That tests fail is no error; that they do not compile is.
 func (h *hunt) test(ctx context.Context, t tests, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"test", "-count=1", "-failfast", "-timeout=" + h.timeout(t).String(), t.pkg}, args...)...)
+	args = append([]string{"test", "-count=1", "-failfast", "-timeout=" + h.timeout(t).String(), t.pkg}, args...)
+	if t.drawn {
+		args = append(args, "-rapid.nofailfile")
+	}
+	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = filepath.Join(h.root, filepath.FromSlash(t.module))
 	output, err := command.CombinedOutput()
 	if ctx.Err() != nil {

@@ -26,15 +26,15 @@ import (
 )
 
 func main() {
-	ctx, stop := process.UntilSignal(context.Background())
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "chaos: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string, out, errOut io.Writer) error {
+func run(args []string, out, errOut io.Writer) error {
+	ctx, stop := process.UntilSignal(context.Background())
+	defer stop()
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.SetOutput(errOut)
 	names := flags.String("plants", "all", "which bugs to plant, separated by commas")

@@ -21,7 +21,7 @@ func TestPlantsFit(t *testing.T) {
 			t.Errorf("two planted bugs are named %s", p.name)
 		}
 		names[p.name] = true
-		content, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(p.file)))
+		content, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(p.file)))
 		if err != nil {
 			t.Errorf("%s: %v", p.name, err)
 			continue
