@@ -170,13 +170,14 @@ func (w *world) release(ctx context.Context) error {
 		for i := range list.Items {
 			object := &list.Items[i]
 			if slices.Contains(object.GetFinalizers(), userFinalizer) {
-				if _, err := w.children(kind).Patch(ctx, object.GetName(), types.JSONPatchType, removeFinalizer(object.GetFinalizers()), metav1.PatchOptions{}); tolerate(err) != nil {
+				_, err := w.children(kind).Patch(ctx, object.GetName(), types.JSONPatchType, removeFinalizer(object.GetFinalizers()), metav1.PatchOptions{})
+				if err = tolerate(err); err != nil {
 					return err
 				}
 			}
 			if controller := metav1.GetControllerOfNoCopy(object); controller != nil && strings.HasPrefix(controller.APIVersion, "chaos.") {
 				w.past.touched(string(object.GetUID()))
-				if err := w.children(kind).Delete(ctx, object.GetName(), metav1.DeleteOptions{}); tolerate(err) != nil {
+				if err := tolerate(w.children(kind).Delete(ctx, object.GetName(), metav1.DeleteOptions{})); err != nil {
 					return err
 				}
 			}

@@ -43,7 +43,7 @@ func (w *world) state(ctx context.Context) (state, error) {
 			}
 			for j := range children.Items {
 				object := &children.Items[j]
-				if child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil && !mayBeKept(application, kind, object.GetName()) {
+				if child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil && !mayBeKept(application, kind) {
 					s[kind.Kind+" "+object.GetName()] = w.content(object, application)
 				}
 			}
@@ -78,7 +78,7 @@ func keepsChildren(reason string) bool {
 }
 
 // mayBeKept reports whether a child may be there for pods of an earlier spec.
-func mayBeKept(application *v1.Application, kind child.Kind, name string) bool {
+func mayBeKept(application *v1.Application, kind child.Kind) bool {
 	return application.Spec.Paused != nil && *application.Spec.Paused && (kind == child.ConfigMap || kind == child.ServiceAccount)
 }
 

@@ -43,16 +43,17 @@ func newRunner(t *testing.T) *runner {
 	cluster := shared.Get(t)
 	cluster.InstallCRDs(t, "../../../artifacts/crds")
 	r := &runner{cluster: cluster, busy: make(chan struct{}, *atOnce), quiet: *quietFor}
-	collector.Do(func() { collectorErr = r.garbageCollected(t.Context()) })
-	if collectorErr != nil {
-		t.Fatal(collectorErr)
+	collector.Do(func() { errCollector = r.garbageCollected(t.Context()) })
+	if errCollector != nil {
+		t.Fatal(errCollector)
 	}
 	return r
 }
 
+// The garbage collector of the shared cluster gets to know Applications once; the error is that of waiting for it.
 var (
 	collector    sync.Once
-	collectorErr error
+	errCollector error
 )
 
 // TestExplore draws programs and runs them, for as long as a flag says.

@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
 // worldOf makes a world for a test that is no program.
-func worldOf(t *testing.T, configure func(*app.Config)) *world {
+func worldOf(t *testing.T, cluster *controlplane.ControlPlane, configure func(*app.Config)) *world {
 	t.Helper()
-	w, err := newNamespace(t.Context(), newRunner(t).cluster)
+	w, err := newNamespace(t.Context(), cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.configure = configure
+	w.configure, w.mayEnd = configure, true
 	t.Cleanup(func() {
 		if err := w.close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -56,7 +57,7 @@ func do(t *testing.T, w *world, steps ...string) {
 func undisturbed(t *testing.T, disturb func(context.Context, *world)) {
 	t.Helper()
 	t.Parallel()
-	w := worldOf(t, nil)
+	w := worldOf(t, newRunner(t).cluster, nil)
 	do(t, w, "create a full", "create b orphan", "wait")
 	before := len(w.network.streamsOf(""))
 	disturb(t.Context(), w)
@@ -70,8 +71,8 @@ func undisturbed(t *testing.T, disturb func(context.Context, *world)) {
 
 // blackHole is a network whose connections can go silent: what is sent disappears, and nothing arrives.
 type blackHole struct {
-	mu          sync.Mutex
-	connections []*silentConn
+	mu                  sync.Mutex
+	connections, silent []*silentConn
 }
 
 // silentConn is a connection that looks well, whatever becomes of it.
@@ -100,7 +101,16 @@ func (b *blackHole) swallow() {
 	for _, conn := range b.connections {
 		close(conn.silent)
 	}
-	b.connections = nil
+	b.silent, b.connections = append(b.silent, b.connections...), nil
+}
+
+// close ends the silent connections, as the end of the process would.
+func (b *blackHole) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, conn := range b.silent {
+		_ = conn.Close()
+	}
 }
 
 func (c *silentConn) isSilent() bool {

@@ -114,7 +114,8 @@ func TestF06SpoiledWatch(t *testing.T) {
 func TestF07BlackHole(t *testing.T) {
 	t.Parallel()
 	hole := &blackHole{}
-	w := worldOf(t, func(config *app.Config) { config.Client.Dial = hole.dial })
+	defer hole.close()
+	w := worldOf(t, newRunner(t).cluster, func(config *app.Config) { config.Client.Dial = hole.dial })
 	do(t, w, "create a small", "wait")
 	hole.swallow()
 	begin := time.Now()

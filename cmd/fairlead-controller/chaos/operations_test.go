@@ -74,7 +74,7 @@ func create(ctx context.Context, w *world, arguments []string) error {
 
 func edit(ctx context.Context, w *world, arguments []string) error {
 	w.counter++
-	body := strings.NewReplacer("NAME", arguments[0], "NAMESPACE", w.namespace, "COUNT", fmt.Sprint(w.counter)).Replace(edits()[arguments[1]])
+	body := strings.NewReplacer("NAME", arguments[0], "NAMESPACE", w.namespace, "COUNT", fmt.Sprint(w.counter+1)).Replace(edits()[arguments[1]])
 	return w.patch(ctx, arguments[0], `{"spec":`+body+`}`)
 }
 

@@ -69,8 +69,13 @@ func (w *world) waitCalm(ctx context.Context) error {
 		}
 		return !slices.ContainsFunc(list.Items, isUnobserved), w.health()
 	})
-	if err != nil && !wait.Interrupted(err) || w.isDisturbed() {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && !wait.Interrupted(err):
 		return err
+	case w.isDisturbed():
+		return nil
 	}
 	before := time.Now()
 	list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})

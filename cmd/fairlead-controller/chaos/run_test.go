@@ -35,7 +35,7 @@ type runner struct {
 func (r *runner) run(ctx context.Context, p program) (log string, err error) {
 	r.busy <- struct{}{}
 	release := func() { <-r.busy }
-	defer func() { release() }()
+	defer release()
 	w, err := newWorld(ctx, r.cluster)
 	if err != nil {
 		return "", err
@@ -53,13 +53,7 @@ func (r *runner) run(ctx context.Context, p program) (log string, err error) {
 			return "", fmt.Errorf("step %d, %s: %w", i+1, s, err)
 		}
 	}
-	if err := w.end(ctx); err != nil {
-		return "", err
-	}
-	if err := r.compare(ctx, w); err != nil {
-		return "", err
-	}
-	if err := errors.Join(w.explained(len(p)), w.truthful(ctx)); err != nil {
+	if err := r.judge(ctx, w, len(p)); err != nil {
 		return "", err
 	}
 	release()
@@ -69,6 +63,17 @@ func (r *runner) run(ctx context.Context, p program) (log string, err error) {
 		return "", err
 	}
 	return "", w.nothingLeft(ctx)
+}
+
+// judge ends a program, and compares where it has led with what a fresh controller makes of the same inputs.
+func (r *runner) judge(ctx context.Context, w *world, steps int) error {
+	if err := w.end(ctx); err != nil {
+		return err
+	}
+	if err := r.compare(ctx, w); err != nil {
+		return err
+	}
+	return errors.Join(w.explained(steps), w.truthful(ctx))
 }
 
 // end ends all faults, checks what others own, and corrects what would make the end depend on the way: what may stay as it
@@ -174,7 +179,7 @@ func (w *world) clear(ctx context.Context) error {
 					child.IsOrphaned(application, child.Ref{Kind: kind, Namespace: w.namespace, Name: object.GetName()}, object) {
 					continue
 				}
-				if err := w.children(kind).Delete(ctx, object.GetName(), metav1.DeleteOptions{}); tolerate(err) != nil {
+				if err := tolerate(w.children(kind).Delete(ctx, object.GetName(), metav1.DeleteOptions{})); err != nil {
 					return err
 				}
 			}
@@ -188,7 +193,7 @@ func (w *world) clear(ctx context.Context) error {
 func (r *runner) compare(ctx context.Context, w *world) error {
 	var err error
 	for range 2 {
-		if err = w.waitCalm(ctx); err != nil {
+		if err := w.waitCalm(ctx); err != nil {
 			return err
 		}
 		if err = r.compareOnce(ctx, w); !errors.As(err, new(*violation)) {

@@ -45,9 +45,9 @@ type rule struct {
 
 // write is a request that would change something, as the transport saw it.
 type write struct {
-	at                                    time.Time
-	verb, resource, subresource, name, as string
-	ok                                    bool
+	at                                time.Time
+	verb, resource, subresource, name string
+	ok                                bool
 }
 
 // network is what lies between the controller of one namespace and the API server. It outlives restarts of the
@@ -167,7 +167,8 @@ func (c *connection) due(info *request.RequestInfo) *rule {
 	defer c.mu.Unlock()
 	var due *rule
 	for _, armed := range c.rules {
-		if armed.nth--; armed.nth == 0 && due == nil {
+		armed.nth--
+		if armed.nth == 0 && due == nil {
 			due = armed
 		}
 	}

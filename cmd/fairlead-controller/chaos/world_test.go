@@ -45,6 +45,8 @@ type world struct {
 	namespace string
 	network   *network
 	log       *recentLog
+	// mayEnd: something else than the network may make the controller end. It is started again.
+	mayEnd bool
 	// configure, if set, changes how the controller is configured.
 	configure func(*app.Config)
 	// past is what the oracles need to know of what was done.
@@ -122,7 +124,7 @@ func (w *world) start(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return
 			}
-			if last := w.network.lastFault(); last.Before(begin) {
+			if last := w.network.lastFault(); last.Before(begin) && !w.mayEnd {
 				w.fail(fmt.Errorf("the controller ended by itself: %w", err))
 				return
 			}
