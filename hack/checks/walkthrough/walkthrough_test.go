@@ -30,6 +30,7 @@ var elsewhere = map[string]struct{ file, text string }{
 	"make cluster":   {"Makefile", "test: cluster"},
 	"make e2e":       {".ci/run", "step e2e"},
 	"make bench":     {".ci/run", "make bench"},
+	"make chaos":     {".ci/run", "make chaos"},
 }
 
 // excused are the commands that nothing runs, with the reason.
@@ -39,6 +40,10 @@ var excused = map[string]string{
 	"go test ./pkg/render -run TestGolden -update":                                                   "it would write over what the test beside it compares with",
 	"make image IMAGE=registry.example.com/fairlead-controller:v0.1.0":                               "it needs a tool that builds images, and a base image from a registry; the end-to-end test has both",
 	"kubectl --namespace=argocd patch configmap argocd-cm --patch-file=artifacts/argocd/health.yaml": "it needs Argo CD; a test of hack/neighbours/argocd runs the scripts of the file",
+	"make chaos DURATION=3h":                                                                         "it takes three hours; .ci/run runs it for a moment",
+	"make chaos PLANTS=all":                                                                          "it takes half an hour; a test of hack/chaos holds that the bugs can be planted",
+	"make soak":                                                                                      "it takes an hour; a test of hack/bench runs it for seconds",
+	"make soak DURATION=24h":                                                                         "it takes a day",
 }
 
 // lasting are the commands that go on until they are stopped, by how they begin, and what they
