@@ -9,15 +9,15 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// Server-side apply treats some structs and lists as one value: whoever sets a part of them
-// sets all of them (structType=atomic, listType=atomic in k8s.io/api). A live value of that
-// kind is equal to the rendered one only as a whole, therefore the defaults that the API server
-// puts inside must be there before. Everywhere else a default is just a field that we do not set.
+// Server-side apply treats some structs and lists as one value: a manager that sets a part of them sets all of them
+// (structType=atomic, listType=atomic in k8s.io/api). Such a live value equals the rendered one only as a whole, so the
+// rendered one must already have the defaults that the API server sets inside. Everywhere else a default is just a field
+// that we do not set.
 //
-// These are all such defaults inside of what an Application can carry (from
+// These are all such defaults inside values that an Application can have (from
 // pkg/apis/*/v1/{defaults,zz_generated.defaults}.go of k8s.io/kubernetes v1.37):
 //
-//	atomic value                              default inside of it
+//	atomic value                              default inside it
 //	env[].valueFrom.fieldRef                  apiVersion: v1
 //	env[].valueFrom.resourceFieldRef          divisor: "0" (a Quantity is never left out)
 //	env[].valueFrom.fileKeyRef                optional: false
@@ -27,7 +27,7 @@ import (
 //	                                          downwardAPI.items[].resourceFieldRef.divisor: "0"
 //	networkPolicy.spec.{ingress,egress}       ports[].protocol: TCP (set in networkpolicy.go)
 //
-// Atomic, but without any default inside: the label selectors, nodeSelector, tolerations, the
+// Atomic, but without a default inside: the label selectors, nodeSelector, tolerations, the
 // terms of affinities, envFrom, command, args, the items of Secret and ConfigMap volumes,
 // httpHeaders, capabilities, sysctls, an Ingress' rules and tls, an HPA's metrics and policies,
 // ownerReferences, imagePullSecrets.
@@ -38,7 +38,7 @@ const (
 	certificateExpirationSeconds int32 = 86400
 )
 
-// completeEnv fills in the defaults inside of the sources of environment variables.
+// completeEnv sets the defaults inside the sources of environment variables.
 func completeEnv(env []corev1ac.EnvVarApplyConfiguration) {
 	for i := range env {
 		source := env[i].ValueFrom
@@ -53,7 +53,7 @@ func completeEnv(env []corev1ac.EnvVarApplyConfiguration) {
 	}
 }
 
-// completeProjected fills in the defaults inside of the sources of a projected volume.
+// completeProjected sets the defaults inside the sources of a projected volume.
 func completeProjected(projected *corev1ac.ProjectedVolumeSourceApplyConfiguration) {
 	if projected == nil {
 		return
@@ -63,8 +63,7 @@ func completeProjected(projected *corev1ac.ProjectedVolumeSourceApplyConfigurati
 		if token := source.ServiceAccountToken; token != nil && token.ExpirationSeconds == nil {
 			token.WithExpirationSeconds(tokenExpirationSeconds)
 		}
-		// The API documents this default; servers differ in whether they write it down. Said
-		// explicitly, it comes back from all of them.
+		// The API documents this default, but not every API server stores it. If we set it, all of them return it.
 		if certificate := source.PodCertificate; certificate != nil && certificate.MaxExpirationSeconds == nil {
 			certificate.WithMaxExpirationSeconds(certificateExpirationSeconds)
 		}

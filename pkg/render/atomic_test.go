@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Every line of the table in atomic.go.
+// The test has every line of the table in atomic.go.
 func TestDefaultsInsideOfAtomicValues(t *testing.T) {
 	const given = `
 - {name: FIELD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}

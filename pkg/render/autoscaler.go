@@ -44,9 +44,9 @@ func autoscalers(app *v1.Application, _ Facts) ([]any, error) {
 	return []any{autoscaler}, nil
 }
 
-// decided is the behavior without the rules that say nothing: the autoscaler's defaults apply to
-// them as if they were absent. An apply that turns a rule with fields into an empty one removes the
-// rule, so it would differ from what was rendered.
+// decided returns the behavior without empty rules, to which the autoscaler's defaults apply as if they were absent.
+// An apply that turns a rule with fields into an empty one removes the rule, so the live object would differ from the
+// rendered one.
 func decided(behavior *autoscalingv2.HorizontalPodAutoscalerBehavior) *autoscalingv2.HorizontalPodAutoscalerBehavior {
 	if behavior == nil {
 		return nil
@@ -64,7 +64,7 @@ func decided(behavior *autoscalingv2.HorizontalPodAutoscalerBehavior) *autoscali
 	return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: up, ScaleDown: down}
 }
 
-// metrics are the asked ones, in a fixed order: cpu, memory, then those written out.
+// metrics returns the metrics of the spec in a fixed order: CPU, memory, then the custom ones.
 func metrics(autoscaling *v1.Autoscaling) ([]*autoscalingv2ac.MetricSpecApplyConfiguration, error) {
 	var metrics []*autoscalingv2ac.MetricSpecApplyConfiguration
 	if target := autoscaling.TargetCPUUtilizationPercentage; target != nil {

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// A resync renders every Application, so ten thousand times this is paid for nothing.
+// A resync renders every Application, so it pays this ten thousand times for nothing.
 func BenchmarkChildren(b *testing.B) {
 	for _, name := range []string{"smallest", "web", "everything"} {
 		b.Run(name, func(b *testing.B) {

@@ -10,25 +10,25 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Facts are what a render needs to know beyond the Application (no lookup, no clock).
+// Facts are what rendering needs to know beyond the Application. Rendering looks nothing up, and reads no clock.
 type Facts struct {
-	// RouteControllerNamespaces are the namespaces from which routed ports are opened when a
-	// NetworkPolicy is rendered. Order and repetition do not matter.
+	// RouteControllerNamespaces are the namespaces whose pods a rendered NetworkPolicy admits to routed ports. Order
+	// and repetition do not matter.
 	RouteControllerNamespaces []string
-	// MonitoringNamespaces are the namespaces from which the port with the metrics is opened.
+	// MonitoringNamespaces are the namespaces whose pods it admits to the metrics port.
 	MonitoringNamespaces []string
-	// WithoutHTTPRoutes tells that the cluster does not serve HTTPRoutes.
+	// WithoutHTTPRoutes means that the cluster does not serve HTTPRoutes.
 	WithoutHTTPRoutes bool
-	// References are the hashes of what the pods of this Application use.
+	// References are the hashes of the ConfigMaps and Secrets that the pods use.
 	References ReferenceHashes
-	// Revision is what the pods are recorded as. Without a name they are not recorded.
+	// Revision is the recorded revision of the pods. Without a name there is none.
 	Revision Revision
 }
 
-// renderer renders all children of one kind: the apply configurations, in a fixed order.
+// renderer renders all children of one kind as apply configurations, in a fixed order.
 type renderer func(app *v1.Application, facts Facts) ([]any, error)
 
-// rendererOf returns the renderer of a kind, or nil for a kind that is not rendered.
+// rendererOf returns the renderer of a kind, or nil if there is none.
 func rendererOf(kind child.Kind) renderer {
 	switch kind {
 	case child.ServiceAccount:
@@ -58,12 +58,11 @@ func rendererOf(kind child.Kind) renderer {
 	}
 }
 
-// Children renders every child that the Application needs, in the order of child.AllKinds(), and
-// within a kind in the order of the spec. It is deterministic and never changes the
-// Application.
+// Children renders every child that the Application needs, in the order of child.AllKinds(), and within a kind in the
+// order of the spec. It is deterministic and never changes the Application.
 //
-// The spec should be valid: of an invalid one, children are rendered that the API server may
-// refuse. Errors are those of JSON encoding, which a spec that came from the API cannot cause.
+// The spec should be valid: the API server may refuse children of an invalid one. The only errors are those of JSON
+// encoding, which a spec that the API server stored cannot cause.
 func Children(app *v1.Application, facts Facts) ([]child.Desired, error) {
 	var children []child.Desired
 	for _, kind := range child.AllKinds() {

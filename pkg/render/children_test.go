@@ -47,8 +47,7 @@ routes:
 	}
 }
 
-// A change of the pod template replaces every pod, so what does not concern the pods must leave
-// it as it is.
+// A change of the pod template replaces every pod, so features that do not concern the pods must not change it.
 func TestOtherFeaturesLeaveThePodTemplate(t *testing.T) {
 	base := `
 ports: [{name: http, containerPort: 8080}]
@@ -108,8 +107,7 @@ networkPolicy: {ingress: [{from: [{podSelector: {}}]}]}
 	}
 }
 
-// The API server fills in the defaults of the CRD. Where it has not yet, the children are the
-// same.
+// The children are the same whether or not the API server has set the defaults of the CRD.
 func TestDefaultsOfTheCRDChangeNothing(t *testing.T) {
 	silent := rendered(t, application(t, `
 ports: [{name: http, containerPort: 8080}]

@@ -12,7 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// configMaps renders the files that the Application carries.
+// configMaps renders the ConfigMap with the files of spec.config.
 func configMaps(app *v1.Application, _ Facts) ([]any, error) {
 	if app.Spec.Config == nil {
 		return nil, nil
@@ -23,8 +23,8 @@ func configMaps(app *v1.Application, _ Facts) ([]any, error) {
 	return []any{configMap}, nil
 }
 
-// configHash is a hash over the files, for the pod template: a running process does not see
-// that a file changed, so a change must replace the pods.
+// configHash returns a hash of the files, for the pod template. A running process does not notice a changed file, so
+// a change must replace the pods.
 func configHash(config *v1.Config) string {
 	parts := make([]string, 0, 2*len(config.Data))
 	for _, name := range slices.Sorted(maps.Keys(config.Data)) {

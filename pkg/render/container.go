@@ -12,7 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// applicationContainer renders the container of the application, which has its name.
+// applicationContainer renders the container of the application, which has the name of the Application.
 func applicationContainer(app *v1.Application) (*corev1ac.ContainerApplyConfiguration, error) {
 	security, err := applicationSecurity(app.Spec.SecurityContext)
 	if err != nil {
@@ -64,7 +64,7 @@ func environment(app *v1.Application, container *corev1ac.ContainerApplyConfigur
 	return nil
 }
 
-// containerResources sets the resources, unless there are none.
+// containerResources sets the resources, if there are any.
 func containerResources(resources corev1.ResourceRequirements, container *corev1ac.ContainerApplyConfiguration) error {
 	container.Resources = nil
 	limits, requests := roundedUp(resources.Limits), roundedUp(resources.Requests)
@@ -86,8 +86,8 @@ func containerResources(resources corev1.ResourceRequirements, container *corev1
 	return nil
 }
 
-// furtherContainers renders init containers and sidecars: as they are written, with the
-// restricted part of the security defaults.
+// furtherContainers renders init containers and sidecars as the spec has them, with those security defaults that
+// apply to every container.
 func furtherContainers(containers []corev1.Container) ([]*corev1ac.ContainerApplyConfiguration, error) {
 	converted, err := convertAll[corev1ac.ContainerApplyConfiguration](containers)
 	if err != nil {
@@ -111,7 +111,7 @@ func furtherContainers(containers []corev1.Container) ([]*corev1ac.ContainerAppl
 	return converted, nil
 }
 
-// valueOf is what the pointer points to, or the zero value.
+// valueOf returns what the pointer points to, or the zero value.
 func valueOf[T comparable](pointer *T) T {
 	return *cmp.Or(pointer, new(T))
 }

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// convert makes the apply configuration To of a value of the API type that it mirrors, through
-// the JSON form that both share. Only what has a value is set: apply configurations have no
-// place for the null and zero values that API types write.
+// convert returns the apply configuration To of a value of the API type that it mirrors, by way of their common JSON
+// form. It sets only fields that have a value: apply configurations have no place for the null and zero values that
+// API types encode.
 func convert[To any](from any) (*To, error) {
 	encoded, err := json.Marshal(from)
 	if err != nil {
@@ -26,7 +26,7 @@ func convert[To any](from any) (*To, error) {
 	return to, nil
 }
 
-// convertAll is convert for each element of a list.
+// convertAll converts each element of a list.
 func convertAll[To, From any](from []From) ([]*To, error) {
 	var all []*To
 	for i := range from {
@@ -39,8 +39,8 @@ func convertAll[To, From any](from []From) ([]*To, error) {
 	return all, nil
 }
 
-// roundedUp returns the quantities as the API server stores those of a container: it rounds
-// them up to thousandths, and one that was not rounded would never come back as it was sent.
+// roundedUp returns the quantities as the API server stores those of a container. It rounds them up to thousandths,
+// so the API server would not return a finer one as it was sent.
 func roundedUp(list corev1.ResourceList) corev1.ResourceList {
 	if len(list) == 0 {
 		return nil

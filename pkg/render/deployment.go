@@ -25,8 +25,8 @@ func deployments(app *v1.Application, facts Facts) ([]any, error) {
 		WithStrategy(strategy(app.Spec.Strategy)).
 		WithProgressDeadlineSeconds(ProgressDeadlineSeconds(app)).
 		WithRevisionHistoryLimit(revisionHistoryLimit(app))
-	// The API drops a false, so it would never come back. Left out, it ends a pause of ours all
-	// the same: server-side apply removes what its manager does not set any more.
+	// The API server drops false, so it would never return it. Omitting the field ends a pause of ours nevertheless:
+	// server-side apply removes fields that their manager no longer sets.
 	if paused := app.Spec.Paused; paused != nil && *paused {
 		spec.WithPaused(true)
 	}
@@ -39,8 +39,8 @@ func deployments(app *v1.Application, facts Facts) ([]any, error) {
 	facts.Revision.annotate(deployment)
 	if replicas := FixedReplicas(app); replicas != nil {
 		spec.WithReplicas(*replicas)
-		// Whoever later leaves replicas out must know that it was set, because leaving out an
-		// owned field resets it to its default of 1.
+		// A later sync that omits replicas must know that it was set: omitting an owned field resets it to its default of
+		// 1.
 		deployment.WithAnnotations(map[string]string{v1.AnnotationReplicasManaged: "true"})
 	}
 	return []any{deployment}, nil
@@ -53,12 +53,12 @@ func revisionHistoryLimit(app *v1.Application) int32 {
 	return defaultRevisionHistoryLimit
 }
 
-// strategy completes how pods are replaced. By default a rollout never takes capacity away
-// (maxUnavailable 0) and adds a quarter on top.
+// strategy returns the strategy with defaults. By default a rollout never reduces capacity (maxUnavailable 0) and
+// adds a quarter on top.
 //
-// An unset half keeps its default, with one exception: maxSurge 0 with maxUnavailable unset.
-// Both at 0 could replace nothing and is refused by the API, and who writes maxSurge 0 wants
-// no additional pods, so maxUnavailable becomes 1.
+// An unset field keeps its default, with one exception: maxSurge 0 with maxUnavailable unset. The API server refuses
+// 0 for both, since that could replace nothing, and a user who sets maxSurge 0 wants no additional pods. So
+// maxUnavailable becomes 1.
 func strategy(given *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyApplyConfiguration {
 	if given == nil {
 		given = &appsv1.DeploymentStrategy{}
@@ -85,7 +85,7 @@ func strategy(given *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyAppl
 			WithMaxSurge(maxSurge))
 }
 
-// isZero reports whether a number or percentage is 0, whatever it is a percentage of.
+// isZero reports whether a number or percentage is 0.
 func isZero(value intstr.IntOrString) bool {
 	scaled, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
 	return err == nil && scaled == 0

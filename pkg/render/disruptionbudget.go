@@ -13,8 +13,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// disruptionBudgets renders the PodDisruptionBudget. Pods that are not ready may always be
-// evicted: keeping them helps nobody and blocks the drain of a node.
+// disruptionBudgets renders the PodDisruptionBudget. Pods that are not ready may always be evicted: keeping them
+// helps no user, and blocks the drain of a node.
 func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
 	given := app.Spec.DisruptionBudget
 	if given == nil {
@@ -31,7 +31,7 @@ func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
 		}
 		spec.WithMaxUnavailable(intstr.FromInt32(1))
 	case v1.DisruptionBudgetCustom:
-		// A budget without a number allows nothing, and so blocks every drain.
+		// A budget without a number allows no eviction, and so blocks every drain.
 		if given.MinAvailable == nil && given.MaxUnavailable == nil {
 			return nil, nil
 		}
@@ -49,8 +49,7 @@ func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
 	return []any{budget}, nil
 }
 
-// severalPods reports whether there is always more than one pod. A number that is left open
-// starts with 1.
+// severalPods reports whether there is always more than one pod. If the spec leaves the number open, it starts at 1.
 func severalPods(app *v1.Application) bool {
 	if Autoscaled(app) {
 		return MinReplicas(app.Spec.Autoscaling) > 1

@@ -12,10 +12,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// What applies where the spec is silent. The defaults of the CRD are repeated here, because an
-// Application may also come from elsewhere: a test, or a file that a plugin renders.
+// This file has the defaults for what the spec omits. It repeats those of the CRD, because not every Application has
+// passed through an API server: a test has others, and so has a plugin that renders a file.
 
-// PrimaryPort is the port that probes and routes mean when they name none; nil for a worker.
+// PrimaryPort returns the port of probes and routes that name none. It is nil for a worker.
 func PrimaryPort(app *v1.Application) *v1.ApplicationPort {
 	if len(app.Spec.Ports) == 0 {
 		return nil
@@ -23,7 +23,7 @@ func PrimaryPort(app *v1.Application) *v1.ApplicationPort {
 	return &app.Spec.Ports[0]
 }
 
-// ServicePort is the port of the Service for a port of the Application.
+// ServicePort returns the port of the Service for a port of the Application.
 func ServicePort(port v1.ApplicationPort) int32 {
 	if port.ServicePort != nil {
 		return *port.ServicePort
@@ -31,13 +31,13 @@ func ServicePort(port v1.ApplicationPort) int32 {
 	return port.ContainerPort
 }
 
-// Protocol is the protocol, or TCP if there is none.
+// Protocol returns the protocol, by default TCP.
 func Protocol(protocol corev1.Protocol) corev1.Protocol {
 	return cmp.Or(protocol, corev1.ProtocolTCP)
 }
 
-// RoutePaths are the paths of a route with all their fields: path, type and port. A route
-// without paths has one, the prefix / to the primary port. The Application must have ports.
+// RoutePaths returns the paths of a route with all their fields: path, type and port. A route without paths has one:
+// the prefix / to the primary port. The Application must have ports.
 func RoutePaths(app *v1.Application, route v1.Route) []v1.RoutePath {
 	paths := route.Paths
 	if len(paths) == 0 {
@@ -60,14 +60,14 @@ func RoutePaths(app *v1.Application, route v1.Route) []v1.RoutePath {
 	return effective
 }
 
-// Autoscaled reports whether the Application has a HorizontalPodAutoscaler: only where there is
-// room between the least and the most, since one without room would only cost.
+// Autoscaled reports whether the Application has a HorizontalPodAutoscaler. If minimum and maximum are equal it has
+// none, which would only cost.
 func Autoscaled(app *v1.Application) bool {
 	autoscaling := app.Spec.Autoscaling
 	return autoscaling != nil && autoscaling.MaxReplicas > 0 && MinReplicas(autoscaling) < autoscaling.MaxReplicas
 }
 
-// MinReplicas is the least number of pods that an autoscaler may choose.
+// MinReplicas returns the smallest number of pods that an autoscaler may choose.
 func MinReplicas(autoscaling *v1.Autoscaling) int32 {
 	if autoscaling.MinReplicas != nil {
 		return *autoscaling.MinReplicas
@@ -75,10 +75,9 @@ func MinReplicas(autoscaling *v1.Autoscaling) int32 {
 	return 1
 }
 
-// FixedReplicas is the number of pods that Fairlead sets on the Deployment, or nil if it must
-// not touch the number: because an autoscaler owns it, or because the spec leaves it open.
-// Autoscaling goes before replicas, should an invalid spec have both, because a number that is
-// set in spite of an autoscaler never comes to rest.
+// FixedReplicas returns the number of pods that Fairlead sets on the Deployment. It is nil if Fairlead must not touch
+// the number, because an autoscaler owns it or the spec leaves it open. If an invalid spec has both, autoscaling wins
+// over replicas: Fairlead and an autoscaler would overwrite each other's number for ever.
 func FixedReplicas(app *v1.Application) *int32 {
 	if autoscaling := app.Spec.Autoscaling; autoscaling != nil {
 		if MinReplicas(autoscaling) == autoscaling.MaxReplicas {
@@ -94,7 +93,7 @@ func FixedReplicas(app *v1.Application) *int32 {
 	return &fixed
 }
 
-// ProgressDeadlineSeconds is how long a rollout may go without progress.
+// ProgressDeadlineSeconds returns how long a rollout may take without progress.
 func ProgressDeadlineSeconds(app *v1.Application) int32 {
 	if seconds := app.Spec.ProgressDeadlineSeconds; seconds != nil {
 		return *seconds
@@ -102,7 +101,7 @@ func ProgressDeadlineSeconds(app *v1.Application) int32 {
 	return 600
 }
 
-// terminationGracePeriodSeconds is how long the pods have to end.
+// terminationGracePeriodSeconds returns how long the pods have to terminate.
 func terminationGracePeriodSeconds(app *v1.Application) int64 {
 	if seconds := app.Spec.TerminationGracePeriodSeconds; seconds != nil {
 		return *seconds

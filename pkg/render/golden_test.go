@@ -25,11 +25,10 @@ var update = flag.Bool("update", false, "write what is rendered to the golden fi
 
 const goldenDirectory = "testdata/golden"
 
-// The golden files are all children of a corpus of Applications. A change of a pod template in
-// one of them means that the next version of the operator replaces every such pod: do that
-// knowingly or not at all.
+// The golden files have all children of a corpus of Applications. If a pod template changes in one of them, the next
+// version of the operator replaces every such pod: do that knowingly or not at all.
 //
-// After a change that is meant: go test ./pkg/render -run TestGolden -update
+// After an intended change: go test ./pkg/render -run TestGolden -update
 func TestGolden(t *testing.T) {
 	inputs, err := filepath.Glob(filepath.Join(goldenDirectory, "*.in.yaml"))
 	if err != nil || len(inputs) == 0 {
@@ -91,7 +90,7 @@ func goldenApplication(t testing.TB, file string) *v1.Application {
 	return app
 }
 
-// document writes the children one after the other.
+// document writes the children one after another.
 func document(t *testing.T, children []child.Desired) []byte {
 	t.Helper()
 	var document bytes.Buffer

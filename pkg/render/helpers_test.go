@@ -24,8 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
-// application returns an Application named web in the namespace shop, with a spec in YAML. An
-// image is added.
+// application returns an Application named web in the namespace shop, with a spec in YAML. It adds an image.
 func application(t *testing.T, spec string) *v1.Application {
 	t.Helper()
 	app := &v1.Application{
@@ -74,8 +73,8 @@ func ofKind(t fataler, children []child.Desired, kind child.Kind) []*unstructure
 	return objects
 }
 
-// fragment returns the part of the only child of a kind that is at the path, as YAML; "" if there
-// is no such part, or no such child.
+// fragment returns the part of the only child of a kind at the path, as YAML. It returns "" if there is no such part,
+// or no such child.
 func fragment(t *testing.T, children []child.Desired, kind child.Kind, path string) string {
 	t.Helper()
 	objects := ofKind(t, children, kind)
@@ -140,7 +139,7 @@ const (
 	applicationPath = podPath + ".containers[0]"
 )
 
-// fragmentCase is a spec and the part of a child that it must give; "" for no such part.
+// fragmentCase is a spec and the part of a child that it must render; "" means no such part.
 type fragmentCase struct {
 	name string
 	spec string
@@ -160,7 +159,7 @@ func checkFragments(t *testing.T, kind child.Kind, path string, cases []fragment
 
 func pointer[T any](value T) *T { return new(value) }
 
-// flow returns block YAML in one line, to be put inside of other YAML.
+// flow returns block YAML in one line, for use inside other YAML.
 func flow(t *testing.T, block string) string {
 	t.Helper()
 	encoded, err := yaml.YAMLToJSON([]byte(block))
@@ -170,12 +169,12 @@ func flow(t *testing.T, block string) string {
 	return string(encoded)
 }
 
-// deployment reads a rendered child as its own type.
+// deployment decodes a rendered child into its own type.
 func deployment(t *rapid.T, desired child.Desired) *appsv1.Deployment {
 	return typed(t, desired, &appsv1.Deployment{})
 }
 
-// networkPolicy reads a rendered child as its own type.
+// networkPolicy decodes a rendered child into its own type.
 func networkPolicy(t *rapid.T, desired child.Desired) *networkingv1.NetworkPolicy {
 	return typed(t, desired, &networkingv1.NetworkPolicy{})
 }

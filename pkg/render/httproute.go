@@ -13,18 +13,18 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// The lists of an HTTPRoute are atomic, so every default inside of them is said here; but not the
-// weight of a backend, which belongs to whoever splits traffic (see pkg/plan/weights.go).
+// The lists of an HTTPRoute are atomic, so every default inside them is rendered, except the weight of a backend, which
+// belongs to the controller that splits traffic (see pkg/plan/weights.go).
 
-// The listeners of a Gateway on which tls.redirect relies where a parentRef does not say otherwise.
+// The listeners of a Gateway that tls.redirect uses, unless a parentRef names others.
 const (
 	httpListener  = "http"
 	httpsListener = "https"
 	httpPort      = 80
 )
 
-// httpRoutes renders an HTTPRoute for each route of that type, and one more for a redirect. As with an
-// Ingress there must be ports, and a route without a host name is left out.
+// httpRoutes renders an HTTPRoute for each route of that type, and one more for a redirect. As with Ingresses, there
+// must be ports, and a route without a host name is omitted.
 func httpRoutes(app *v1.Application, facts Facts) ([]any, error) {
 	if len(app.Spec.Ports) == 0 {
 		return nil, nil
@@ -75,8 +75,8 @@ func parentRef(parent v1.ParentReference) *gatewayv1ac.ParentReferenceApplyConfi
 	return ref
 }
 
-// secureParents are the parents of a route that redirects: not all listeners of a Gateway, or the
-// route itself would answer by HTTP too, beside its redirect.
+// secureParents returns the parents of a route that redirects. They are not all listeners of a Gateway, since the
+// route itself would then also answer by HTTP, beside its redirect.
 func secureParents(parents []v1.ParentReference) []v1.ParentReference {
 	secure := make([]v1.ParentReference, 0, len(parents))
 	for _, parent := range parents {
@@ -88,7 +88,7 @@ func secureParents(parents []v1.ParentReference) []v1.ParentReference {
 	return secure
 }
 
-// plainParents are those of the redirect, each once: several listeners of a Gateway have one for HTTP.
+// plainParents returns the parents of the redirect, each once: several listeners of a Gateway share one for HTTP.
 func plainParents(parents []v1.ParentReference) []v1.ParentReference {
 	type parentKey struct {
 		is                       schema.GroupKind
@@ -112,8 +112,8 @@ func plainParents(parents []v1.ParentReference) []v1.ParentReference {
 	return plain
 }
 
-// redirectRule answers the requests that the route takes, and no more: other paths of its host names may be routes
-// of other Applications. 301 and not the API's 302, so that browsers remember it.
+// redirectRule redirects exactly the requests of the route, because other paths of its host names may be routes of
+// other Applications. It uses 301, not the API's default of 302, so that browsers remember it.
 func redirectRule(app *v1.Application, route v1.Route) *gatewayv1ac.HTTPRouteRuleApplyConfiguration {
 	rule := gatewayv1ac.HTTPRouteRule()
 	for _, path := range RoutePaths(app, route) {
@@ -125,9 +125,9 @@ func redirectRule(app *v1.Application, route v1.Route) *gatewayv1ac.HTTPRouteRul
 			WithRequestRedirect(gatewayv1ac.HTTPRequestRedirectFilter().WithScheme("https").WithStatusCode(301)))
 }
 
-// forwardingRules are one rule for all paths that lead to one port, since a route may have 16 rules
-// only, and one for each path that is rewritten, which the API demands. Which rule takes a request
-// does not depend on their order, but on how exactly the path matches.
+// forwardingRules returns one rule for all paths to the same port, since a route may have only 16 rules, and one for
+// each path with a rewrite, which the API requires. Their order does not matter: the most specific match takes a
+// request.
 func forwardingRules(app *v1.Application, route v1.Route) []*gatewayv1ac.HTTPRouteRuleApplyConfiguration {
 	var rules []*gatewayv1ac.HTTPRouteRuleApplyConfiguration
 	ofPort := map[string]*gatewayv1ac.HTTPRouteRuleApplyConfiguration{}
@@ -146,7 +146,7 @@ func forwardingRules(app *v1.Application, route v1.Route) []*gatewayv1ac.HTTPRou
 		} else {
 			ofPort[path.Port] = rule
 		}
-		// The Service's port by its number, as this API wants it.
+		// This API refers to a port of a Service by number.
 		for _, port := range declaredPorts(app, []string{path.Port}) {
 			rule.WithBackendRefs(gatewayv1ac.HTTPBackendRef().
 				WithGroup("").WithKind("Service").

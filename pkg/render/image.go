@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagePullPolicy is the given policy, or the one that Kubernetes derives from the image: Always
-// for the tag latest, said or meant, else IfNotPresent.
+// imagePullPolicy returns the given policy, or the one that Kubernetes derives from the image: Always for the tag
+// latest, explicit or implied, else IfNotPresent.
 //
-// It is always rendered, because the API server derives it only once: the policy of the first
-// image would stay when the image changes, and two equal Applications would differ by their past.
+// It is always rendered, because the API server derives it only once. The policy of the first image would stay when
+// the image changes, and two equal Applications could differ because of their past.
 func imagePullPolicy(given corev1.PullPolicy, image string) corev1.PullPolicy {
 	if given != "" {
 		return given

@@ -10,9 +10,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// ingresses renders an Ingress for each route that is none of the Gateway API: every path under every host name. Without ports
-// there is no Service to lead to, and so no Ingress. A route without a host name is left out,
-// since a rule without a host takes every host of the cluster.
+// ingresses renders an Ingress for each route that is not an HTTPRoute: every path under every host name. Without
+// ports there is no Service, and so no Ingress. A route without a host name is omitted, since a rule without a host
+// takes every host of the cluster.
 func ingresses(app *v1.Application, facts Facts) ([]any, error) {
 	if len(app.Spec.Ports) == 0 {
 		return nil, nil
@@ -33,7 +33,7 @@ func ingresses(app *v1.Application, facts Facts) ([]any, error) {
 		}
 		if route.TLS != nil {
 			tls := networkingv1ac.IngressTLS().WithHosts(route.Hostnames...)
-			if route.TLS.SecretName != "" { // Without one, it is the controller's own certificate.
+			if route.TLS.SecretName != "" { // Without one, the Ingress controller uses its own certificate.
 				tls.WithSecretName(route.TLS.SecretName)
 			}
 			spec.WithTLS(tls)

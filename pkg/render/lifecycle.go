@@ -11,12 +11,11 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// drainSeconds is how long the process goes on before SIGTERM, so that every node and load
-// balancer has heard that the pod is leaving.
+// drainSeconds is how long the process keeps running before SIGTERM, so that every node and load balancer learns that
+// the pod is terminating.
 const drainSeconds = 5
 
-// lifecycle sets the actions on start and stop. An empty lifecycle means: none, not even the
-// default.
+// lifecycle sets the hooks after start and before stop. An empty lifecycle in the spec disables the default hook.
 func lifecycle(app *v1.Application, container *corev1ac.ContainerApplyConfiguration) error {
 	if given := app.Spec.Lifecycle; given != nil {
 		if reflect.ValueOf(*given).IsZero() {

@@ -13,12 +13,12 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// objectMeta is the metadata of a child: name and namespace, the owner, the labels, and the
-// annotations that the spec has for this child. The Application's own annotations are never
-// copied: they belong to the tools that manage the Application.
+// objectMeta returns the metadata of a child: name and namespace, the owner, the labels, and the annotations that the
+// spec has for this child. It never copies the Application's own annotations, which belong to the tools that manage
+// the Application.
 //
-// With deletionPolicy Orphan an annotation names the owner: an ownerReference would let the garbage
-// collector delete the child.
+// With deletionPolicy Orphan an annotation names the owner, because the garbage collector would delete a child with
+// an ownerReference.
 func objectMeta(app *v1.Application, name string, annotations map[string]string) *metav1ac.ObjectMetaApplyConfiguration {
 	if app.Spec.DeletionPolicy != v1.DeletionOrphan {
 		return collectableMeta(app, name, annotations)
@@ -27,7 +27,7 @@ func objectMeta(app *v1.Application, name string, annotations map[string]string)
 		WithAnnotations(map[string]string{v1.AnnotationOwnerUID: string(app.UID)})
 }
 
-// collectableMeta is the metadata of a child that goes with the Application, whatever deletionPolicy says.
+// collectableMeta returns the metadata of a child that is deleted with the Application, whatever deletionPolicy says.
 func collectableMeta(app *v1.Application, name string, annotations map[string]string) *metav1ac.ObjectMetaApplyConfiguration {
 	return unownedMeta(app, name, annotations).
 		WithOwnerReferences(metav1ac.OwnerReference().
@@ -57,7 +57,7 @@ func labelSelector(app *v1.Application) *metav1ac.LabelSelectorApplyConfiguratio
 	return metav1ac.LabelSelector().WithMatchLabels(Selector(app))
 }
 
-// ourLabels are on every child and pod, and win over any other.
+// ourLabels returns the labels of every child and pod. They override all others.
 func ourLabels(app *v1.Application) map[string]string {
 	return map[string]string{
 		v1.LabelName:        app.Name,
@@ -66,7 +66,7 @@ func ourLabels(app *v1.Application) map[string]string {
 	}
 }
 
-// childLabels are the labels of the Application that a child may have, and ours.
+// childLabels returns the labels of a child: those of the Application that it may have, and ours.
 func childLabels(app *v1.Application) map[string]string {
 	labels := make(map[string]string, len(app.Labels)+3)
 	for key, value := range app.Labels {
@@ -78,8 +78,8 @@ func childLabels(app *v1.Application) map[string]string {
 	return labels
 }
 
-// podLabels are the labels of the pods. Those of the Application are not among them, because
-// a new label of the Application should not replace its pods.
+// podLabels returns the labels of the pods. The Application's labels are not among them, because a new label of the
+// Application should not replace its pods.
 func podLabels(app *v1.Application) map[string]string {
 	labels := map[string]string{}
 	if metadata := app.Spec.PodMetadata; metadata != nil {
@@ -98,8 +98,8 @@ func reserved(key string) bool {
 	return strings.HasPrefix(key, v1.ReservedPrefix)
 }
 
-// toolLabel reports whether a label is one by which a deployment tool recognises what it created.
-// A child with a copy of it looks like a leftover to that tool, and is pruned.
+// toolLabel reports whether a deployment tool recognises what it created by this label. A child with a copy of it
+// looks like a leftover to that tool, and is pruned.
 func toolLabel(key string) bool {
 	if key == "app.kubernetes.io/instance" {
 		return true
@@ -112,8 +112,7 @@ func toolLabel(key string) bool {
 	return false
 }
 
-// allowedAnnotations drops the annotations that only Fairlead sets, and the copy of the manifest
-// that kubectl keeps for itself.
+// allowedAnnotations removes the annotations that only Fairlead sets, and kubectl's copy of the manifest.
 func allowedAnnotations(annotations map[string]string) map[string]string {
 	allowed := make(map[string]string, len(annotations))
 	for key, value := range annotations {

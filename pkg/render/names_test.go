@@ -45,8 +45,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Applications whose name and route, joined by a hyphen, are the same string would share a
-// truncated name if only the joined string were hashed.
+// If the hash covered only the joined string, Applications whose name and route join to the same string would share a
+// truncated name.
 func TestTruncatedNamesKeepNameAndSuffixApart(t *testing.T) {
 	long := strings.Repeat("a", 50)
 	one := render.RouteName(named(long+"-b", "first", "c-"+long), 1)
@@ -67,7 +67,7 @@ func TestS14NamesAreValidAndDifferent(t *testing.T) {
 	})
 }
 
-// different checks that the names are DNS labels, no two the same.
+// different checks that the names are DNS labels, and all different.
 func different(t *rapid.T, names ...string) {
 	for i, name := range names {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {

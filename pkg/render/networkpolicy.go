@@ -18,9 +18,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// In a NetworkPolicy an empty list of peers or ports means all of them. So a rule whose peers,
-// or whose ports, come to nothing must not be rendered at all: here every rule has at least
-// one peer, and has no ports only where the spec has none and an egress rule so means all.
+// In a NetworkPolicy an empty list of peers or ports means all of them. So a rule that is left without peers, or without
+// ports, must not be rendered: every rule here has at least one peer, and only an egress rule that has no ports in the
+// spec has none here, which means all ports.
 
 // networkPolicies renders the NetworkPolicy, if the spec has one, even an empty one.
 func networkPolicies(app *v1.Application, facts Facts) ([]any, error) {
@@ -30,7 +30,7 @@ func networkPolicies(app *v1.Application, facts Facts) ([]any, error) {
 	}
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(labelSelector(app)).
-		// Said explicitly, because a policy without egress rules would not restrict egress.
+		// Explicit, because a policy without egress rules would not restrict egress.
 		WithPolicyTypes(networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress)
 	for _, rule := range given.Ingress {
 		peers, err := networkPeers(app, rule.From)
@@ -62,14 +62,14 @@ func networkPolicies(app *v1.Application, facts Facts) ([]any, error) {
 	return []any{policy}, nil
 }
 
-// ingressRule lets the peers connect to the ports; nil, if there is no peer or no port.
+// ingressRule allows the peers to connect to the ports. It is nil if there is no peer or no port.
 func ingressRule(peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration, ports []v1.ApplicationPort) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {
 	if len(peers) == 0 || len(ports) == 0 {
 		return nil
 	}
 	rule := networkingv1ac.NetworkPolicyIngressRule().WithFrom(peers...)
 	for _, port := range ports {
-		// By name, so that during a rollout that changes the number old and new pods are open.
+		// By name, so that during a rollout that changes the number both old and new pods are open.
 		rule.WithPorts(networkPort(intstr.FromString(port.Name), port.Protocol))
 	}
 	return rule
@@ -97,12 +97,12 @@ func egressRule(app *v1.Application, given v1.NetworkPolicyEgressRule) (*network
 	return rule, nil
 }
 
-// networkPort has its protocol always: the rules are atomic, see atomic.go.
+// networkPort always has a protocol, because the rules are atomic; see atomic.go.
 func networkPort(port intstr.IntOrString, protocol corev1.Protocol) *networkingv1ac.NetworkPolicyPortApplyConfiguration {
 	return networkingv1ac.NetworkPolicyPort().WithProtocol(Protocol(protocol)).WithPort(port)
 }
 
-// declaredPorts are the ports of the Application with these names, or all of them for no name.
+// declaredPorts returns the ports of the Application with these names, or all of them if names is empty.
 func declaredPorts(app *v1.Application, names []string) []v1.ApplicationPort {
 	if len(names) == 0 {
 		return app.Spec.Ports
@@ -116,7 +116,7 @@ func declaredPorts(app *v1.Application, names []string) []v1.ApplicationPort {
 	return ports
 }
 
-// routedPorts are the ports to which a route leads.
+// routedPorts returns the ports to which routes lead.
 func routedPorts(app *v1.Application) []v1.ApplicationPort {
 	var names []string
 	for _, route := range app.Spec.Routes {
@@ -130,7 +130,7 @@ func routedPorts(app *v1.Application) []v1.ApplicationPort {
 	return declaredPorts(app, names)
 }
 
-// routePeers are the namespaces of what carries out the routes: of the controllers, and those of the
+// routePeers returns the namespaces from which routes send requests: those of the route controllers, and those of the
 // Gateways, beside which most implementations run their proxies.
 func routePeers(app *v1.Application, facts Facts) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	namespaces := slices.Clone(facts.RouteControllerNamespaces)
@@ -144,7 +144,7 @@ func routePeers(app *v1.Application, facts Facts) []*networkingv1ac.NetworkPolic
 	return namespacePeers(namespaces)
 }
 
-// namespacePeers are all pods of the namespaces.
+// namespacePeers returns all pods of the namespaces.
 func namespacePeers(namespaces []string) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	var peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
 	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
@@ -155,7 +155,7 @@ func namespacePeers(namespaces []string) []*networkingv1ac.NetworkPolicyPeerAppl
 	return peers
 }
 
-// networkPeers renders the peers. One that says nothing is left out.
+// networkPeers renders the peers. It omits empty ones.
 func networkPeers(app *v1.Application, given []v1.NetworkPolicyPeer) ([]*networkingv1ac.NetworkPolicyPeerApplyConfiguration, error) {
 	var peers []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
 	for _, peer := range given {
@@ -190,7 +190,7 @@ func networkPeers(app *v1.Application, given []v1.NetworkPolicyPeer) ([]*network
 	return peers, nil
 }
 
-// convertSelector keeps the difference between no selector and an empty one, which selects all.
+// convertSelector preserves the difference between no selector and an empty one, which selects everything.
 func convertSelector(given *metav1.LabelSelector) (*metav1ac.LabelSelectorApplyConfiguration, error) {
 	if given == nil {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// podTemplate renders the template of the pods. Whatever changes here replaces every pod.
+// podTemplate renders the pod template. Any change of it replaces every pod.
 func podTemplate(app *v1.Application) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	spec, err := podSpec(app)
 	if err != nil {
@@ -100,8 +100,8 @@ func scheduling(app *v1.Application, spec *corev1ac.PodSpecApplyConfiguration) e
 	return nil
 }
 
-// topologySpread renders how the pods spread. By default over nodes and zones, softly: a cluster
-// with one node or zone still runs them all.
+// topologySpread renders how the pods spread. By default they spread over nodes and zones, but only as a preference:
+// a cluster with one node or zone still runs them all.
 func topologySpread(app *v1.Application) ([]*corev1ac.TopologySpreadConstraintApplyConfiguration, error) {
 	if len(app.Spec.TopologySpreadConstraints) == 0 {
 		var constraints []*corev1ac.TopologySpreadConstraintApplyConfiguration

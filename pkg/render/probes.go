@@ -12,8 +12,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// probes sets the probes that the spec asks for; there is no default one, because only the
-// team knows what being alive or ready means.
+// probes sets the probes of the spec. There is no default probe, because only the application's team knows what alive
+// or ready means.
 func probes(app *v1.Application, container *corev1ac.ContainerApplyConfiguration) error {
 	primary := PrimaryPort(app)
 	var err error
@@ -32,7 +32,7 @@ func probe(given *v1.Probe, primary *v1.ApplicationPort) (*corev1ac.ProbeApplyCo
 		return nil, nil
 	}
 	probe := corev1ac.Probe()
-	// A time of 0 means its default, which the API server fills in: sent, it would not come back.
+	// A time of 0 means the default, which the API server sets: it would not return a 0.
 	setTime(given.InitialDelaySeconds, probe.WithInitialDelaySeconds)
 	setTime(given.TimeoutSeconds, probe.WithTimeoutSeconds)
 	setTime(given.PeriodSeconds, probe.WithPeriodSeconds)
@@ -95,7 +95,7 @@ func tcpSocket(given *v1.TCPSocketAction, primary *v1.ApplicationPort) *corev1ac
 	return action
 }
 
-// grpc takes only numbers, unlike the others.
+// grpc sets the port by number, because a gRPC probe accepts no name.
 func grpc(given *v1.GRPCAction, primary *v1.ApplicationPort) *corev1ac.GRPCActionApplyConfiguration {
 	action := corev1ac.GRPCAction()
 	switch {
@@ -110,8 +110,8 @@ func grpc(given *v1.GRPCAction, primary *v1.ApplicationPort) *corev1ac.GRPCActio
 	return action
 }
 
-// probePort is the given port, or the primary one by its name. Nil, if there is neither: then the
-// API server says what is missing.
+// probePort returns the given port, or the primary one by its name. It is nil if there is neither; then the API
+// server says what is missing.
 func probePort(given *intstr.IntOrString, primary *v1.ApplicationPort) *intstr.IntOrString {
 	var port intstr.IntOrString
 	switch {

@@ -91,7 +91,7 @@ func TestEveryChildBelongsToItsApplication(t *testing.T) {
 	})
 }
 
-// Whatever labels and annotations people write, ours are as they must be.
+// Whatever labels and annotations users set, ours have the right values.
 func TestS10ReservedLabelsCannotBeOverridden(t *testing.T) {
 	forged := map[string]string{"team": "shop"}
 	for _, key := range []string{v1.LabelApplication, v1.LabelName, v1.LabelManagedBy, v1.AnnotationRenderedHash,
@@ -141,8 +141,8 @@ func wantNoForgery(t *rapid.T, what string, annotations map[string]string) {
 	}
 }
 
-// Each child fits the schema of its type, without unknown fields or items of the same key, and
-// is read back by its own type as it was rendered: nothing is rendered that the type drops.
+// Each child fits the schema of its type, without unknown fields or items with the same key. Decoding it into its
+// type and encoding it again gives what was rendered, so no rendered field is dropped.
 func TestEveryChildComesBackFromItsType(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	check(t, func(t *rapid.T, _ *v1.Application, _ render.Facts, children []child.Desired) {
@@ -181,7 +181,7 @@ func TestS11NetworkPoliciesOpenNothingByAccident(t *testing.T) {
 		if policy == nil {
 			return
 		}
-		// Whatever rule there is, something of it comes to nothing.
+		// A part of each rule has no effect.
 		for i := range policy.Ingress {
 			if rapid.Bool().Draw(t, "unknown port") {
 				policy.Ingress[i].Ports = []string{"unknown"}

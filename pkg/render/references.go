@@ -9,23 +9,23 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// ReferenceHashes are hashes of the content of ConfigMaps and Secrets that the pods use. They are
-// apart, because the controller may have no permission to read Secrets.
+// ReferenceHashes are hashes of the ConfigMaps and Secrets that the pods use. They are separate, because the
+// controller may have no permission to read Secrets.
 type ReferenceHashes struct {
 	ConfigMaps ReferenceHash
 	Secrets    ReferenceHash
 }
 
-// ReferenceHash is of one kind of object. Its zero value means that there is none to be rendered.
+// ReferenceHash is the hash of one kind of object. The zero value renders nothing.
 type ReferenceHash struct {
-	// Hash goes on the pod template, so that another one replaces the pods.
+	// Hash is an annotation of the pod template, so a new one replaces the pods.
 	Hash string
-	// Versions tells from which versions of the objects the hash was computed. It goes on the
-	// Deployment, and another one replaces nothing.
+	// Versions identifies the versions of the objects from which the hash was computed. It is an annotation of the
+	// Deployment, and replaces no pod.
 	Versions string
 }
 
-// annotate puts the hashes on a Deployment.
+// annotate sets the hashes on a Deployment.
 func (h ReferenceHashes) annotate(deployment *appsv1ac.DeploymentApplyConfiguration) {
 	annotate := func(hash ReferenceHash, hashKey, versionsKey string) {
 		if hash.Hash == "" {

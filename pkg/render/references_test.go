@@ -14,7 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// The hash is on the pods, the versions are not: they change where the content does not.
+// The pods have the hash, but not the versions, which also change when the content does not.
 func TestReferenceHashes(t *testing.T) {
 	for _, test := range []struct {
 		name             string

@@ -10,19 +10,19 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Revision is the entry of the history that the pods are.
+// Revision is the revision of the pods in the history.
 type Revision struct {
 	// Name, Number and Data are those of its ControllerRevision.
 	Name   string
 	Number int64
 	Data   []byte
-	// RolledBackFrom is the name of the revision that failed, if this one was put back, and
+	// RolledBackFrom is the name of the revision that failed, if this one replaced it in a rollback, and
 	// RolledBackBecause is why it failed.
 	RolledBackFrom, RolledBackBecause string
 }
 
-// controllerRevisions renders the current revision. Those before it are never rendered again: what they
-// say cannot be changed, and whether they stay is decided elsewhere.
+// controllerRevisions renders the current revision. Earlier ones are never rendered again: their data is immutable,
+// and pkg/revision decides whether they stay.
 func controllerRevisions(app *v1.Application, facts Facts) ([]any, error) {
 	revision := facts.Revision
 	if revision.Name == "" {
@@ -35,8 +35,8 @@ func controllerRevisions(app *v1.Application, facts Facts) ([]any, error) {
 	return []any{controllerRevision}, nil
 }
 
-// annotate puts on a Deployment what its pods are. Nothing of it is on the pods: the number of a revision
-// may change while they stay.
+// annotate records the revision on a Deployment. The pods have none of it, because the number of a revision may
+// change while they stay.
 func (r Revision) annotate(deployment *appsv1ac.DeploymentApplyConfiguration) {
 	if r.Name != "" {
 		deployment.WithAnnotations(map[string]string{v1.AnnotationRevision: r.Name})

@@ -8,9 +8,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// RouteKind is the kind of child that carries a route, whose class has been merged already. Of a route
-// of type Auto it follows what the cluster serves, unless the route has what only one of the two APIs
-// can say: then it keeps to that, and is reported rather than weakened.
+// RouteKind returns the kind of child that carries a route, whose class has been merged. A route of type Auto follows
+// what the cluster serves. But if it has a field that only one of the two APIs supports, it stays with that API, and
+// the status reports that the API is missing instead of ignoring the field.
 func RouteKind(route v1.Route, facts Facts) child.Kind {
 	switch {
 	case route.Type == v1.RouteHTTPRoute:
@@ -26,7 +26,7 @@ func RouteKind(route v1.Route, facts Facts) child.Kind {
 	}
 }
 
-// redirects reports whether requests by HTTP are redirected to HTTPS.
+// redirects reports whether the route redirects HTTP to HTTPS.
 func redirects(route v1.Route) bool {
 	return route.TLS != nil && route.TLS.Redirect != nil && *route.TLS.Redirect
 }

@@ -10,10 +10,10 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// The defaults are those of the Pod Security Standard restricted, and a read-only root file
-// system for the application. What a spec says wins, field by field.
+// The defaults are those of the Pod Security Standard restricted, and a read-only root file system for the application.
+// The spec overrides them field by field.
 
-// podSecurityContext merges the given security of the pod over the defaults.
+// podSecurityContext returns the security context of the pod, with defaults for what the spec omits.
 func podSecurityContext(given *corev1.PodSecurityContext) (*corev1ac.PodSecurityContextApplyConfiguration, error) {
 	security := corev1ac.PodSecurityContext()
 	if given != nil {
@@ -31,7 +31,8 @@ func podSecurityContext(given *corev1.PodSecurityContext) (*corev1ac.PodSecurity
 	return security, nil
 }
 
-// applicationSecurity merges the given security of the application container over the defaults.
+// applicationSecurity returns the security context of the application container, with defaults for what the spec
+// omits.
 func applicationSecurity(given *corev1.SecurityContext) (*corev1ac.SecurityContextApplyConfiguration, error) {
 	security := corev1ac.SecurityContext()
 	if given != nil {
@@ -47,9 +48,8 @@ func applicationSecurity(given *corev1.SecurityContext) (*corev1ac.SecurityConte
 	return security, nil
 }
 
-// restrict sets what the standard asks of every container, unless it is set already. The root
-// file system stays as the image has it: whether a foreign sidecar can run without writing is
-// not ours to say.
+// restrict sets what the standard requires of every container, where the spec omits it. The root file system stays
+// writable: Fairlead cannot know whether a sidecar runs without writing.
 func restrict(security *corev1ac.SecurityContextApplyConfiguration) {
 	if security.AllowPrivilegeEscalation == nil && !escalates(security) {
 		security.WithAllowPrivilegeEscalation(false)
@@ -62,7 +62,7 @@ func restrict(security *corev1ac.SecurityContextApplyConfiguration) {
 	}
 }
 
-// escalates reports whether the container asks for what the API refuses together with
+// escalates reports whether the container has a setting that the API server refuses together with
 // allowPrivilegeEscalation false. A default must not make a spec invalid.
 func escalates(security *corev1ac.SecurityContextApplyConfiguration) bool {
 	if security.Privileged != nil && *security.Privileged {

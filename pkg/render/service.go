@@ -31,8 +31,7 @@ func services(app *v1.Application, _ Facts) ([]any, error) {
 			WithName(port.Name).
 			WithProtocol(Protocol(port.Protocol)).
 			WithPort(ServicePort(port)).
-			// By name, so that during a rollout that changes the number each pod is reached at
-			// its own.
+			// By name, so that during a rollout that changes the number each pod gets requests at its own.
 			WithTargetPort(intstr.FromString(port.Name))
 		if port.AppProtocol != nil && *port.AppProtocol != "" {
 			servicePort.WithAppProtocol(*port.AppProtocol)

@@ -9,7 +9,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// serviceAccounts renders the Application's own ServiceAccount, unless another one is chosen.
+// serviceAccounts renders the Application's own ServiceAccount, unless the spec names another one.
 func serviceAccounts(app *v1.Application, _ Facts) ([]any, error) {
 	var annotations map[string]string
 	if account := app.Spec.ServiceAccount; account != nil {

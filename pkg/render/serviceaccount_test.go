@@ -12,7 +12,7 @@ import (
 func TestServiceAccount(t *testing.T) {
 	for _, test := range []struct {
 		name, spec string
-		// automount is that of the ServiceAccount; "" for no ServiceAccount.
+		// automount is that of the ServiceAccount; "" means no ServiceAccount.
 		automount, podAccount, podAutomount string
 	}{
 		{"default", ``, "false", "web", "false"},

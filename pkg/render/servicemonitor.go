@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// serviceMonitors renders the ServiceMonitor, if monitoring is asked for. Its spec is plain data:
-// the Go types of the Prometheus Operator would bring a framework along, for a handful of fields.
+// serviceMonitors renders the ServiceMonitor, if the spec enables monitoring. Its spec is an untyped map: the Go
+// types of the Prometheus Operator would add a framework to the dependencies for a handful of fields.
 func serviceMonitors(app *v1.Application, _ Facts) ([]any, error) {
 	ports := monitoredPorts(app)
 	if len(ports) == 0 {
@@ -44,7 +44,7 @@ type serviceMonitor struct {
 	Spec map[string]any `json:"spec"`
 }
 
-// monitoredPorts is the port with the metrics, or none.
+// monitoredPorts returns the metrics port, or none.
 func monitoredPorts(app *v1.Application) []v1.ApplicationPort {
 	primary := PrimaryPort(app)
 	if app.Spec.Monitoring == nil || primary == nil {

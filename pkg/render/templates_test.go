@@ -27,15 +27,15 @@ import (
 	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
-// templateVersion counts the generations of pod templates. Raising it is the decision that the next
-// release of the operator replaces pods: testdata/templates/<version>.txt is written anew by
-// -update, and releaseNotes must say under "Pod template <version>" who is affected and why.
+// templateVersion counts the generations of pod templates. Raise it only if the next release of the operator may
+// replace pods: -update then writes a new testdata/templates/<version>.txt, and releaseNotes must say under "Pod
+// template <version>" which Applications are affected, and why.
 const templateVersion = 1
 
 const releaseNotes = "../../docs/releases.md"
 
-// The pod template of a wide corpus of specs is pinned by its hash. While the version stays, a hash
-// never changes, not even by -update, which then only adds what is new.
+// The pod template of a wide corpus of specs is pinned by its hash. While the version stays, a hash never changes,
+// not even by -update, which then only adds new ones.
 func TestPodTemplatesAreStable(t *testing.T) {
 	file := fmt.Sprintf("testdata/templates/%d.txt", templateVersion)
 	pinned := readTemplates(t, file)
@@ -67,7 +67,7 @@ func TestPodTemplatesAreStable(t *testing.T) {
 	}
 }
 
-// unrelated are changes of a spec that are no business of the pods.
+// unrelated are changes of a spec that do not concern the pods.
 var unrelated = map[string]func(*v1.Application){
 	"another number of pods": func(a *v1.Application) { a.Spec.Replicas, a.Spec.Autoscaling = new(int32(7)), nil },
 	"autoscaling": func(a *v1.Application) {
@@ -99,7 +99,7 @@ var unrelated = map[string]func(*v1.Application){
 	"another status":                  func(a *v1.Application) { a.Status.Replicas = 9 },
 }
 
-// Switching on what is no business of the pods never replaces them.
+// A feature that does not concern the pods never replaces them.
 func TestUnrelatedFeaturesKeepThePodTemplate(t *testing.T) {
 	check(t, func(t *rapid.T, app *v1.Application, _ render.Facts, _ []child.Desired) {
 		before := template(t, app)
@@ -118,7 +118,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// template is the pod template as it is sent.
+// template returns the pod template in the form in which it is sent.
 func template(t fataler, app *v1.Application) map[string]any {
 	t.Helper()
 	children, err := render.Children(app, render.Facts{})

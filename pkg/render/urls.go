@@ -8,8 +8,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// URLs are the addresses of the Application from outside of the cluster, once its routes are applied: for
-// each route the child that carries it, and host names and paths in the order of the spec.
+// URLs returns the addresses of the Application from outside the cluster, once its routes are applied: for each route
+// the child that carries it, with host names and paths in the order of the spec.
 func URLs(app *v1.Application, facts Facts) []child.Addresses {
 	if len(app.Spec.Ports) == 0 {
 		return nil

@@ -12,10 +12,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// volumes renders the volumes of the pod. volumeMounts says where the application sees them.
+// volumes renders the volumes of the pod. volumeMounts renders where the application mounts them.
 func volumes(app *v1.Application) ([]*corev1ac.VolumeApplyConfiguration, error) {
 	var volumes []*corev1ac.VolumeApplyConfiguration
-	// The root file system is read-only, and nearly everything wants to write there.
+	// The root file system is read-only, and nearly every application writes to /tmp.
 	if app.Spec.HasTemporaryVolume() {
 		volumes = append(volumes, corev1ac.Volume().
 			WithName(v1.TemporaryVolumeName).
@@ -64,16 +64,16 @@ func volumeMounts(app *v1.Application) []*corev1ac.VolumeMountApplyConfiguration
 	return mounts
 }
 
-// sortedMounts are the mounts by their path: their order in the spec means nothing, so a new
-// order should not replace the pods.
+// sortedMounts returns the mounts sorted by path. Their order in the spec has no meaning, so another order should not
+// replace the pods.
 func sortedMounts(app *v1.Application) []v1.Mount {
 	return slices.SortedStableFunc(slices.Values(app.Spec.Mounts), func(a, b v1.Mount) int {
 		return cmp.Compare(a.MountPath, b.MountPath)
 	})
 }
 
-// readOnly reports whether a mount is read-only. What Kubernetes writes is by default, what the
-// application writes is not.
+// readOnly reports whether a mount is read-only. By default, volumes with content from Kubernetes are, and others are
+// not.
 func readOnly(mount v1.Mount) bool {
 	if mount.ReadOnly != nil {
 		return *mount.ReadOnly

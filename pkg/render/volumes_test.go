@@ -51,8 +51,8 @@ func TestVolumeMounts(t *testing.T) {
 	})
 }
 
-// The name of a volume depends on its own mount alone, and the order of the mounts does not
-// matter: either would replace pods for nothing.
+// The name of a volume depends only on its own mount, and the order of the mounts does not matter. Otherwise pods
+// would be replaced for nothing.
 func TestVolumesAreStable(t *testing.T) {
 	template := func(spec string) string {
 		return fragment(t, rendered(t, application(t, spec)), child.Deployment, "spec.template")

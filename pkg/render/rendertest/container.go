@@ -12,7 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// container draws what the application runs, and beside what.
+// container draws the containers of the application and what runs beside it.
 func container(t *rapid.T, spec *v1.ApplicationSpec) {
 	spec.Image = image(t)
 	spec.ImagePullPolicy = pullPolicy(t)
@@ -60,8 +60,8 @@ func pullPolicy(t *rapid.T) corev1.PullPolicy {
 	return oneOf(t, "imagePullPolicy", "", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
-// ports draws up to three ports: no number twice, neither of the container nor of the Service,
-// and TCP for the first, because probes and routes mean it.
+// ports draws up to three ports. No number occurs twice, neither of the container nor of the Service, and the first
+// is TCP, because probes and routes use it.
 func ports(t *rapid.T) []v1.ApplicationPort {
 	var ports []v1.ApplicationPort
 	for i, name := range some(t, "ports", "http", "admin", "dns") {
@@ -83,7 +83,7 @@ func ports(t *rapid.T) []v1.ApplicationPort {
 	return ports
 }
 
-// tcpPorts returns the names of those ports to which probes and routes can lead.
+// tcpPorts returns the names of the ports that probes and routes can use.
 func tcpPorts(ports []v1.ApplicationPort) []string {
 	var names []string
 	for _, port := range ports {
@@ -109,7 +109,7 @@ func env(t *rapid.T) []corev1.EnvVar {
 	)
 }
 
-// resources draws quantities in different spellings. No request is more than a limit.
+// resources draws quantities in different notations. No request exceeds a limit.
 func resources(t *rapid.T) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{
 		Requests: quantities(t, "requests", []string{"1", "1000m", "0.5", "250m"}, []string{"1Gi", "1024Mi", "1e8"}),
@@ -142,7 +142,7 @@ func probe(spec *v1.ApplicationSpec, readiness bool) *rapid.Generator[v1.Probe] 
 		} else {
 			probe.TerminationGracePeriodSeconds = maybe(t, "terminationGracePeriodSeconds", rapid.Int64Range(1, 5))
 		}
-		// A worker has no primary port that could be meant.
+		// A worker has no primary port.
 		mustNamePort := len(spec.Ports) == 0
 		var port *intstr.IntOrString
 		if mustNamePort || sometimes(t, "has port") {
@@ -207,7 +207,7 @@ func security(t *rapid.T) corev1.SecurityContext {
 	return security
 }
 
-// furtherContainer draws a container with that port, which no other container of the pod has.
+// furtherContainer draws a container with a port that no other container of the pod has.
 func furtherContainer(t *rapid.T, name string, port int32) corev1.Container {
 	helper := corev1.Container{
 		Name:            name,

@@ -13,7 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// network draws how the application is reached, and by whom.
+// network draws how clients reach the application, and which may.
 func network(t *rapid.T, spec *v1.ApplicationSpec) {
 	if len(spec.Ports) > 0 {
 		spec.Service = maybe(t, "service", rapid.Custom(service))

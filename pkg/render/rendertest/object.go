@@ -9,13 +9,13 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// fataler is what a *testing.T, a *testing.B and a *rapid.T have in common.
+// fataler is the common part of *testing.T, *testing.B and *rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Object is a rendered child as it is written.
+// Object returns a rendered child in the form in which it is written.
 func Object(t fataler, desired child.Desired) *unstructured.Unstructured {
 	t.Helper()
 	object, err := desired.Object()

@@ -1,8 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rendertest generates Applications for property tests: of the render, and of what
-// works on rendered children.
+// Package rendertest generates Applications for property tests of rendering, and of the stages after it.
 package rendertest
 
 import (
@@ -16,9 +15,9 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// Applications generates Applications with every field of the spec now set and now left out.
-// They are valid: the API server takes them, and every child that is rendered of them. They have
-// a name, a namespace, a UID and a generation, and no status.
+// Applications generates Applications in which each field of the spec is sometimes set and sometimes not. They are
+// valid: the API server accepts them, and every child that is rendered from them. They have a name, a namespace, a
+// UID and a generation, and no status.
 func Applications() *rapid.Generator[*v1.Application] {
 	return rapid.Custom(func(t *rapid.T) *v1.Application {
 		return &v1.Application{
@@ -39,8 +38,8 @@ func Applications() *rapid.Generator[*v1.Application] {
 	})
 }
 
-// Specs generates the specs of Applications, e.g. to change one into another. A spec is valid
-// with any name of an Application that is not a word of Specs itself.
+// Specs generates the specs of Applications, for example to change one into another. A spec is valid with any name of
+// an Application that Specs does not use itself.
 func Specs() *rapid.Generator[v1.ApplicationSpec] {
 	return rapid.Custom(func(t *rapid.T) v1.ApplicationSpec {
 		var spec v1.ApplicationSpec
@@ -68,14 +67,14 @@ func Specs() *rapid.Generator[v1.ApplicationSpec] {
 	})
 }
 
-// Facts generates what a render knows beyond the Application.
+// Facts generates what rendering needs to know beyond the Application.
 func Facts() *rapid.Generator[render.Facts] {
 	return rapid.Custom(func(t *rapid.T) render.Facts {
 		return render.Facts{RouteControllerNamespaces: some(t, "routeControllerNamespaces", "ingress-nginx", "traefik")}
 	})
 }
 
-// sometimes draws whether an optional part is there.
+// sometimes draws whether an optional part is present.
 func sometimes(t *rapid.T, label string) bool {
 	return rapid.Bool().Draw(t, label)
 }
@@ -94,7 +93,7 @@ func oneOf[T any](t *rapid.T, label string, values ...T) T {
 	return rapid.SampledFrom(values).Draw(t, label)
 }
 
-// some draws a part of the values, in some order; nil for none.
+// some draws a subset of the values, in any order, or nil.
 func some[T any](t *rapid.T, label string, values ...T) []T {
 	if !sometimes(t, "has "+label) {
 		return nil
@@ -102,14 +101,14 @@ func some[T any](t *rapid.T, label string, values ...T) []T {
 	return atLeastOne(t, label, values...)
 }
 
-// atLeastOne draws a part of the values, in some order.
+// atLeastOne draws a nonempty subset of the values, in any order.
 func atLeastOne[T any](t *rapid.T, label string, values ...T) []T {
 	shuffled := rapid.Permutation(values).Draw(t, label)
 	return shuffled[:rapid.IntRange(1, len(values)).Draw(t, "number of "+label)]
 }
 
-// foreignLabels draws labels of the Application itself, where nothing is refused: ordinary ones,
-// those of tools, and those that belong to Fairlead.
+// foreignLabels draws labels of the Application itself, of which none is refused: ordinary ones, those of tools, and
+// those that belong to Fairlead.
 func foreignLabels(t *rapid.T, label string) map[string]string {
 	return entries(t, label,
 		"team", "tags.example.com/tier", "app.kubernetes.io/name", "app.kubernetes.io/managed-by",

@@ -11,7 +11,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// rollout draws how pods are replaced, and what the controller does.
+// rollout draws how pods are replaced, and what the controller may do.
 func rollout(t *rapid.T, spec *v1.ApplicationSpec) {
 	spec.Strategy = maybe(t, "strategy", rapid.Custom(func(t *rapid.T) appsv1.DeploymentStrategy {
 		switch strategy := oneOf(t, "type", "", appsv1.RollingUpdateDeploymentStrategyType, appsv1.RecreateDeploymentStrategyType); strategy {
@@ -19,7 +19,7 @@ func rollout(t *rapid.T, spec *v1.ApplicationSpec) {
 			return appsv1.DeploymentStrategy{Type: strategy}
 		default:
 			return appsv1.DeploymentStrategy{Type: strategy, RollingUpdate: &appsv1.RollingUpdateDeployment{
-				// Only one of them can be zero.
+				// Only one of them may be zero.
 				MaxUnavailable: maybe(t, "maxUnavailable", rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(1), intstr.FromString("50%")})),
 				MaxSurge:       maybe(t, "maxSurge", rapid.SampledFrom([]intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(2), intstr.FromString("0%")})),
 			}}

@@ -16,7 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// scaling draws how many pods there are: fixed, by an autoscaler, or left open.
+// scaling draws the number of pods: fixed, by an autoscaler, or open.
 func scaling(t *rapid.T, spec *v1.ApplicationSpec) {
 	switch oneOf(t, "scaling", "open", "fixed", "autoscaled", "no room", "none") {
 	case "fixed":
@@ -39,7 +39,7 @@ func scaling(t *rapid.T, spec *v1.ApplicationSpec) {
 	}))
 }
 
-// requestEverything gives each container a request, since utilization is measured against it.
+// requestEverything gives each container requests, because utilization is relative to them.
 func requestEverything(spec *v1.ApplicationSpec) {
 	if spec.Resources == nil {
 		spec.Resources = &corev1.ResourceRequirements{}

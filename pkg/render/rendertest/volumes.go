@@ -11,7 +11,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// volumes draws the files of the application, each at a path of its own.
+// volumes draws the files of the application, each at its own path.
 func volumes(t *rapid.T, spec *v1.ApplicationSpec) {
 	paths := some(t, "mountPaths", "/tmp", "/tmp/cache", "/etc/web", "/data", "/data/sub", "/var/lib/Web_1")
 	if len(paths) > 0 && sometimes(t, "config") {
