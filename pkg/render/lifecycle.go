@@ -31,7 +31,7 @@ func lifecycle(app *v1.Application, container *corev1ac.ContainerApplyConfigurat
 	if len(app.Spec.Ports) == 0 {
 		return nil
 	}
-	// The sleep is part of the grace period, and the API refuses one that is longer. At least
+	// The sleep is part of the grace period, and the API server refuses a longer one. At least
 	// half of the period is left to the process.
 	seconds := min(drainSeconds, terminationGracePeriodSeconds(app)/2)
 	if seconds <= 0 {
