@@ -50,7 +50,7 @@ func NewClient(config *rest.Config, httpClient *http.Client) (Client, error) {
 	config.APIPath = "/apis"
 	client, err := rest.RESTClientForConfigAndClient(config, httpClient)
 	if err != nil {
-		return nil, fmt.Errorf("make client for children: %w", err)
+		return nil, fmt.Errorf("create client for children: %w", err)
 	}
 	return &restClient{client: client}, nil
 }

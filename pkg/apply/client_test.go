@@ -22,13 +22,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// exchanged is a request as it came over the wire.
+// exchanged is a request as it was sent.
 type exchanged struct {
 	Method, Path, Query, ContentType, Accept, Body string
 }
 
-// wire is a Client with a server that answers each request with the next answer, the last one
-// for ever.
+// wire returns a Client of a server that answers each request with the next answer, and repeats the last one.
 func wire(t *testing.T, answers ...http.HandlerFunc) (Client, *[]exchanged) {
 	t.Helper()
 	var requests []exchanged
@@ -265,7 +264,7 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// client-go itself repeats what the server asks to repeat, with the body.
+// client-go itself retries what the server asks to retry, with the body.
 func TestRetryAfter(t *testing.T) {
 	later := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "0")

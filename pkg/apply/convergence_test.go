@@ -27,8 +27,7 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
-// syncs is render, plan and write, again and again, as the loop does it, with caches that are
-// always up to date.
+// syncs renders, plans and writes again and again, like the loop, with caches that are always up to date.
 type syncs struct {
 	*rapid.T
 	test   *testing.T
@@ -46,7 +45,7 @@ func newSyncs(t *testing.T, r *rapid.T) *syncs {
 	}
 }
 
-// snapshot is what the informers show: all children that are the Application's by label or owner.
+// snapshot returns what the informers have: all children of the Application by label or owner.
 func (s *syncs) snapshot(application *v1.Application) child.Snapshot {
 	children := map[child.Ref]child.Object{}
 	for _, ref := range s.server.All() {
@@ -75,8 +74,8 @@ func (s *syncs) plan(application *v1.Application) []plan.Step {
 	return steps
 }
 
-// once does one sync, and keeps in the status what the next plan recognises children by. It tells
-// whether a conflict asks for another sync.
+// once syncs once, and records in the status by what the next plan recognises children. It reports whether a conflict
+// requires another sync.
 func (s *syncs) once(application *v1.Application) (conflict bool) {
 	results := executed(s.test, s.test.Context(), s.writer, application, s.plan(application))
 	application.Status.Resources = nil
@@ -94,7 +93,7 @@ func (s *syncs) once(application *v1.Application) (conflict bool) {
 	return conflict
 }
 
-// settle syncs until nothing is left to do, which must not take long.
+// settle syncs until nothing is left to do, which must not take many syncs.
 func (s *syncs) settle(application *v1.Application) {
 	for range 4 {
 		if conflict := s.once(application); conflict {
@@ -118,8 +117,8 @@ func become(application *v1.Application, other *v1.Application) {
 	application.Generation++
 }
 
-// One sync brings the children from any spec to any other, and a second one deletes what the old pods used.
-// What is stored then is what a new Application of that spec would have got: nothing of the old one is left.
+// One sync takes the children from any spec to any other, and a second one deletes what the old pods used. Then they
+// are those of a new Application with that spec: nothing of the old one remains.
 func TestAnySpecFollowsAnyOther(t *testing.T) {
 	fixedseed.Check(t, func(r *rapid.T) {
 		s := newSyncs(t, r)
@@ -147,8 +146,8 @@ func TestAnySpecFollowsAnyOther(t *testing.T) {
 	})
 }
 
-// contents is what is stored, without what the API server counts and notes for itself, and without
-// the number of replicas where the spec leaves it to others: what it was before is kept on purpose.
+// contents returns what is stored, without what the API server counts and records itself, and without the number of
+// replicas if the spec leaves it open: Fairlead keeps the old one on purpose.
 func (s *syncs) contents(application *v1.Application) map[string]any {
 	all := map[string]any{}
 	for _, ref := range s.server.All() {
@@ -174,7 +173,7 @@ func (s *syncs) contents(application *v1.Application) map[string]any {
 	return all
 }
 
-// disturbances are what others do to a child that is not theirs.
+// disturbances are what other writers do to a child.
 var disturbances = map[string]func(child.Object){
 	"remove the labels": func(o child.Object) { o.SetLabels(nil) },
 	"remove the owner":  func(o child.Object) { o.SetOwnerReferences(nil) },
@@ -195,8 +194,8 @@ var disturbances = map[string]func(child.Object){
 	},
 }
 
-// Whatever others do to the children, and even if the Application changes at the same time, a few
-// syncs bring them to the spec.
+// Whatever other writers do to the children, a few syncs restore the spec, even if the Application changes at the
+// same time.
 func TestAnyDisturbanceIsRepaired(t *testing.T) {
 	fixedseed.Check(t, func(r *rapid.T) {
 		s := newSyncs(t, r)

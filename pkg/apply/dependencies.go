@@ -11,10 +11,10 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// The plan says what each step depends on. Only the writer learns what became of that.
+// The plan says on what each step depends. Only the writer learns how that ended.
 
-// dependsOn returns the step that is done instead because another one did not succeed; nil if the planned one may be
-// done.
+// dependsOn returns the step to execute instead of one whose dependency did not succeed. It is nil if the planned
+// step may run.
 func dependsOn(step plan.Step, results []plan.Result) *plan.Step {
 	if target, found := step.Unowned(results); found {
 		instead := step.WaitOwned(target)
@@ -27,7 +27,7 @@ func dependsOn(step plan.Step, results []plan.Result) *plan.Step {
 	return nil
 }
 
-// isApplied reports whether the child is as it should be by now.
+// isApplied reports whether the child now has its rendered state.
 func isApplied(results []plan.Result, ref child.Ref) bool {
 	return slices.ContainsFunc(results, func(result plan.Result) bool {
 		if result.Ref != ref || result.Err != nil {
@@ -42,8 +42,8 @@ func isApplied(results []plan.Result, ref child.Ref) bool {
 	})
 }
 
-// handedOver is why a new autoscaler cannot be created yet: its Deployment does not have the number to start from. Once
-// the autoscaler exists, no plan can tell any more that autoscaling was switched on just now.
+// handedOver returns why a new autoscaler cannot be created yet: its Deployment lacks the number from which to start.
+// Once the autoscaler exists, no plan knows any more that autoscaling was only just enabled.
 func handedOver(step plan.Step, results []plan.Result) error {
 	if step.Action != plan.Create || step.Ref.Kind != child.HorizontalPodAutoscaler {
 		return nil

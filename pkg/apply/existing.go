@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// handleExisting reads the object that has the name of a new child. If it is the Application's and lacks the label,
-// it gets the label back.
+// handleExisting reads the object that has the name of a new child. If the Application owns it and it lacks the
+// label, the writer restores the label.
 func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
 	object, err := w.client.Get(ctx, result.Ref)
 	if err != nil {
@@ -46,14 +46,14 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	return w.relabel(ctx, owner, result)
 }
 
-// selected reports whether the informers show the object as a possible child of the Application.
+// selected reports whether the informers select the object as a possible child of the Application.
 func selected(object metav1.Object, application *v1.Application) bool {
 	labels := object.GetLabels()
 	return labels[v1.LabelManagedBy] == v1.ManagedBy &&
 		(labels[v1.LabelApplication] == application.Name || metav1.GetControllerOfNoCopy(object) != nil)
 }
 
-// relabel restores the labels that the informers select by, and nothing else: any other change depends on the rest
+// relabel restores the labels by which the informers select, and nothing else: any other change depends on the rest
 // of the child, which the next sync will see.
 func (w *Writer) relabel(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	object, err := result.Desired.Object()

@@ -24,7 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// fixture is a Writer with an API server in memory and the Application shop/web.
+// fixture has a Writer, an API server in memory, and the Application shop/web.
 type fixture struct {
 	*testing.T
 	server      *applytest.Server
@@ -46,7 +46,7 @@ func newFixture(t *testing.T) *fixture {
 
 func ref(kind child.Kind) child.Ref { return child.Ref{Kind: kind, Namespace: "shop", Name: "web"} }
 
-// owned is the metadata of a child of the Application, in YAML, to put other fields behind.
+// owned is the metadata of a child of the Application, in YAML. Tests append other fields.
 const owned = `
 metadata:
   name: web
@@ -55,7 +55,7 @@ metadata:
   ownerReferences: [{apiVersion: apps.fairlead.dev/v1, kind: Application, name: web, uid: application-uid, controller: true, blockOwnerDeletion: true}]
 `
 
-// desired is what was rendered: the fields in YAML, apiVersion and kind left out.
+// desired returns a rendered child with these fields in YAML, without apiVersion and kind.
 func (f *fixture) desired(kind child.Kind, fields string) *child.Desired {
 	f.Helper()
 	object := map[string]any{}
@@ -74,12 +74,12 @@ func (f *fixture) create(kind child.Kind, fields string) plan.Step {
 	return plan.Step{Action: plan.Create, Ref: ref(kind), Desired: f.desired(kind, fields)}
 }
 
-// apply is the step that brings the live child to the fields.
+// apply returns the step that applies the fields to the live child.
 func (f *fixture) apply(kind child.Kind, fields string) plan.Step {
 	return plan.Step{Action: plan.Apply, Ref: ref(kind), Desired: f.desired(kind, fields), Live: f.cached(kind)}
 }
 
-// do does one step that must succeed.
+// do executes one step, which must succeed.
 func (f *fixture) do(step plan.Step) plan.Result {
 	f.Helper()
 	result := f.try(step)
@@ -94,7 +94,7 @@ func (f *fixture) try(step plan.Step) plan.Result {
 	return f.execute(step)[0]
 }
 
-// execute does the steps, and returns what was done. Whatever the writer meets, no step changes.
+// execute executes the steps and returns what was done. It checks that the writer changes no step.
 func (f *fixture) execute(steps ...plan.Step) []plan.Result {
 	f.Helper()
 	return executed(f, f.Context(), f.writer, f.application, steps)
@@ -114,7 +114,7 @@ func executed(t testing.TB, ctx context.Context, w *Writer, application *v1.Appl
 	return plan.Done(results)
 }
 
-// cached is the live child as the informer's transform leaves it.
+// cached returns the live child as the informer's transform leaves it.
 func (f *fixture) cached(kind child.Kind) child.Object {
 	f.Helper()
 	object := applytest.Get[child.Object](f.server, kind, "shop", "web")
@@ -125,7 +125,7 @@ func (f *fixture) cached(kind child.Kind) child.Object {
 	return object
 }
 
-// stored are the fields of the live child at the path, in YAML.
+// stored returns the fields of the live child at the path, in YAML.
 func (f *fixture) stored(kind child.Kind, path ...string) string {
 	f.Helper()
 	object := applytest.Get[child.Object](f.server, kind, "shop", "web")
@@ -158,7 +158,7 @@ func (f *fixture) wantStored(kind child.Kind, want string, path ...string) {
 	}
 }
 
-// managers are the field managers of a child, with their operations.
+// managers returns the field managers of a child, with their operations.
 func (f *fixture) managers(kind child.Kind) []string {
 	f.Helper()
 	managers := []string{}
@@ -168,7 +168,7 @@ func (f *fixture) managers(kind child.Kind) []string {
 	return managers
 }
 
-// writes are the requests so far, each as its verb or the type of the patch.
+// requests returns the requests so far, each as its verb or its patch type.
 func (f *fixture) requests() []string {
 	requests := []string{}
 	for _, r := range f.server.Requests(func(applytest.Request) bool { return true }) {
@@ -186,7 +186,7 @@ func (f *fixture) requests() []string {
 	return requests
 }
 
-// on fails the requests of a verb, or does something before them.
+// on calls a hook before each request of a verb; its error fails the request.
 func (f *fixture) on(verb string, hook func() error) {
 	f.server.Intercept(func(_ context.Context, r applytest.Request) error {
 		if r.Verb == verb {
@@ -196,7 +196,7 @@ func (f *fixture) on(verb string, hook func() error) {
 	})
 }
 
-// once makes a hook that acts only the first time.
+// once returns a hook that acts only the first time.
 func once(act func() error) func() error {
 	done := false
 	return func() error {
@@ -210,7 +210,7 @@ func once(act func() error) func() error {
 
 var errBroken = errors.New("broken")
 
-// emptyCaches are caches that have seen nothing, and show everything.
+// emptyCaches have observed nothing, and still have every deleted object.
 type emptyCaches struct{}
 
 func (emptyCaches) LastResourceVersion(schema.GroupVersionResource, string) string { return "1" }

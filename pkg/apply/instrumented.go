@@ -21,7 +21,7 @@ type Request struct {
 	Verb  string
 	Ref   child.Ref
 	Began time.Time
-	// ResourceVersion is that of the answer, if there is one.
+	// ResourceVersion is that of the response, if it has one.
 	ResourceVersion string
 	Err             error
 }
@@ -29,12 +29,12 @@ type Request struct {
 // Observer is called after each request, with the context of the sync that made it.
 type Observer func(ctx context.Context, request Request)
 
-// Instrument calls the observers after each request of a client.
+// Instrument returns a client that calls the observers after each request.
 func Instrument(client Client, observers ...Observer) Client {
 	return instrumentedClient{client, observers}
 }
 
-// Record is the Observer that records a request as one of its sync; see debug.SyncRecorder.Context.
+// Record is an Observer that records a request in the debug record of its sync; see debug.SyncRecorder.Context.
 func Record(ctx context.Context, request Request) {
 	debug.Requested(ctx, debug.Request{
 		Verb: request.Verb, Resource: request.Ref.Kind.GroupVersionResource().GroupResource().String(),

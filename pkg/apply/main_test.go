@@ -15,9 +15,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// fewerChecks keeps the property tests here, each check of which is a life of an Application on an
-// API server of its own, from taking a minute with the race detector. The flag on the command line
-// still wins: -rapid.checks=2000.
+// fewerChecks shortens the property tests, which would take a minute with the race detector: each check is a life of
+// an Application on its own API server. The flag on the command line still wins: -rapid.checks=2000.
 func fewerChecks() {
 	if err := flag.Set("rapid.checks", "40"); err != nil {
 		panic(err)

@@ -20,8 +20,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// This file is about field ownership: which manager owns a field decides whether an apply that
-// leaves the field out removes it.
+// This file is about field ownership: the manager of a field decides whether an apply that omits the field removes it.
 
 // CreatedByPost reports whether the POST that created the object still owns Fairlead's fields. The informers'
 // transform keeps just enough of managedFields for this.
@@ -33,8 +32,8 @@ func isPost(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
 }
 
-// PostEntry returns what CreatedByPost needs of managedFields, without the fields themselves,
-// which are often the larger half of an object. The informers' transform keeps only this.
+// PostEntry returns what CreatedByPost needs of managedFields, without the fields themselves, which are often the
+// larger half of an object.
 func PostEntry(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	for _, entry := range entries {
 		if isPost(entry) {
@@ -45,7 +44,7 @@ func PostEntry(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry 
 }
 
 // convertManagedFields moves the fields of the creating POST to the applier. Otherwise a field that is no longer
-// rendered would stay for ever, owned by the POST. It costs a read and a write, once in the life of a child, before
+// rendered would stay for ever, owned by the POST. This costs a read and a write once in the life of a child, before
 // the first change of its field set.
 func (w *Writer) convertManagedFields(ctx context.Context, result plan.Result) error {
 	object, err := w.client.Get(ctx, result.Ref)
@@ -87,13 +86,13 @@ func annotate(object *unstructured.Unstructured, key, value string) {
 // first apply, which hands it over.
 func setInitialReplicas(object *unstructured.Unstructured, replicas int32) {
 	annotate(object, v1.AnnotationReplicasManaged, "true")
-	// The only error is that spec is no object, which a rendered Deployment's is.
+	// The only possible error is a spec that is not an object; a rendered Deployment has none.
 	_ = unstructured.SetNestedField(object.Object, int64(replicas), "spec", "replicas")
 }
 
 // handOverReplicas makes another manager an owner of spec.replicas with the current number, so that the following
-// apply can leave the field out without resetting it to 1. The next writer that scales takes it over. The
-// resourceVersion makes it fail if the number has changed.
+// apply can omit the field without resetting it to 1. The next writer that scales takes the field over. The
+// resourceVersion makes the request fail if the number has changed.
 func (w *Writer) handOverReplicas(ctx context.Context, result plan.Result) (*metav1.PartialObjectMetadata, error) {
 	kind := result.Ref.Kind
 	body, err := json.Marshal(map[string]any{

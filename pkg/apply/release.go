@@ -40,8 +40,8 @@ func (w *Writer) Adopt(ctx context.Context, application *v1.Application, ref chi
 	return nil
 }
 
-// setOwner names the Application in a child: by an ownerReference, or else by the annotation. It is one write,
-// so that the Application owns the child at every moment. A deleted child needs no owner.
+// setOwner names the Application in a child, by an ownerReference or by the annotation. It is one write, so that the
+// Application owns the child at every moment. A deleted child needs no owner.
 func (w *Writer) setOwner(ctx context.Context, application *v1.Application, ref child.Ref, live child.Object, collectable bool) error {
 	if !child.OwnedBy(live, application) {
 		return ErrNotOwned
@@ -56,7 +56,7 @@ func (w *Writer) setOwner(ctx context.Context, application *v1.Application, ref 
 	reference := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
 	switch {
 	case ref.Kind.Optional():
-		// Custom resources know no strategic merge. The list is sent whole, and so with the version.
+		// Custom resources do not support strategic merge. The patch has the whole list, and therefore the version.
 		kind = types.MergePatchType
 		owners := slices.DeleteFunc(slices.Clone(live.GetOwnerReferences()), func(owner metav1.OwnerReference) bool {
 			return owner.UID == application.UID

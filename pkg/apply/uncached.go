@@ -15,9 +15,9 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// verify reads a child that is not rendered any more and that only status lists, because another writer removed the
-// label by which the informers select. The result says what to do instead: with the object that exists, or with none
-// if it is gone, not the Application's, or being deleted anyway.
+// verify reads a child that is no longer rendered and that only the status lists, because another writer removed the
+// label by which the informers select. The result has the step to execute instead: with the object that exists, or
+// without one if it is deleted, being deleted, or not the Application's.
 func (w *Writer) verify(ctx context.Context, application *v1.Application, result plan.Result) plan.Result {
 	if leftover := result.Action == plan.Delete || result.Action == plan.WaitDependency; !leftover || result.Desired != nil || result.Live != nil {
 		return result
@@ -38,9 +38,9 @@ func (w *Writer) verify(ctx context.Context, application *v1.Application, result
 	return result
 }
 
-// GetUncached reads the children that status lists by their UID and the informers do not show, whatever the
-// reason: it is for the moment after which nothing protects them any more. A child whose API is not served
-// is gone. One that cannot be read is not, so it is in failed, with the error.
+// GetUncached reads the children whose UID the status lists, but which the informers do not have, whatever the
+// reason. Call it before a step after which nothing protects them any more. A child whose API is not served does not
+// exist. A child that cannot be read may exist, so failed has it, with the error.
 func (w *Writer) GetUncached(ctx context.Context, snapshot child.Snapshot) (uncached map[child.Ref]child.Object, failed map[child.Ref]error) {
 	uncached, failed = map[child.Ref]child.Object{}, map[child.Ref]error{}
 	for _, resource := range snapshot.Application.Status.Resources {
@@ -60,8 +60,8 @@ func (w *Writer) GetUncached(ctx context.Context, snapshot child.Snapshot) (unca
 	return uncached, failed
 }
 
-// typeNotFound reports whether an API server did not know the type. Of several one may lag, so where the
-// cluster is known to serve the type this says nothing of the object.
+// typeNotFound reports whether the API server did not know the type. One of several API servers may lag behind, so if
+// the cluster serves the type, this proves nothing about the object.
 func typeNotFound(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }

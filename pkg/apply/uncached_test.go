@@ -21,7 +21,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// A child that is not rendered any more, and that only status lists, is read before it is deleted.
+// The writer reads a child that is no longer rendered, and that only the status lists, before it deletes it.
 func TestDeleteOfAnUncachedChild(t *testing.T) {
 	leftover := func(kind child.Kind) plan.Step { return plan.Step{Action: plan.Delete, Ref: ref(kind)} }
 	f := newFixture(t)
@@ -61,7 +61,7 @@ func TestUncachedChildThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What looks like drift may be the garbage collector's work: then nothing is written.
+// What looks like drift may be the garbage collector's work; then the writer writes nothing.
 func TestOwnerIsRechecked(t *testing.T) {
 	f := newFixture(t)
 	step := f.create(child.ConfigMap, owned)
@@ -72,7 +72,7 @@ func TestOwnerIsRechecked(t *testing.T) {
 	}
 }
 
-// What cannot be read is never taken for absent, whatever the reason. What an API server says is not there, is not.
+// A child that cannot be read is never treated as absent, whatever the reason. Only a 404 proves that it is.
 func TestUncached(t *testing.T) {
 	unknown := &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{
 		Causes: []metav1.StatusCause{{Type: metav1.CauseTypeUnexpectedServerResponse, Message: "404 page not found"}},

@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apply is the only writer of children. It does what a plan says, proves ownership by
-// UID at every write, and records what it wrote in the consistency store.
+// Package apply is the only writer of children. It executes a plan, proves ownership by UID at every write, and records
+// its writes in the consistency store.
 package apply
 
 import (
@@ -28,31 +28,30 @@ import (
 const (
 	// FieldManager owns the fields that Fairlead renders.
 	FieldManager = "fairlead"
-	// HandOverManager owns spec.replicas of a Deployment after Fairlead has left the field out, until the
-	// autoscaler or a user changes it.
+	// HandOverManager owns spec.replicas of a Deployment after Fairlead has omitted the field, until the autoscaler
+	// or a user changes it.
 	HandOverManager = "fairlead-hand-over"
 )
 
-// Writer does the steps of a plan.
+// Writer executes the steps of a plan.
 type Writer struct {
 	client           Client
 	consistencyStore *consistency.Store
 }
 
-// NewWriter makes a Writer that records its writes in the consistency store.
+// NewWriter returns a Writer that records its writes in the consistency store.
 func NewWriter(client Client, consistencyStore *consistency.Store) *Writer {
 	return &Writer{client: client, consistencyStore: consistencyStore}
 }
 
-// ErrOwnerDeleted ends a sync whose plan repairs what the garbage collector has done: the Application is being
-// deleted, or gone, and nothing was written.
-var ErrOwnerDeleted = errors.New("the Application is being deleted, or gone")
+// ErrOwnerDeleted ends a sync whose plan repairs the garbage collector's work: the Application is deleted or being
+// deleted, and nothing was written.
+var ErrOwnerDeleted = errors.New("the Application is deleted, or being deleted")
 
-// Execute does the steps one after the other and returns a result for each. A step that fails does not keep the others
-// from being done: a refused Ingress is no reason to have no Deployment. When ctx ends, the remaining steps fail with
-// its error.
+// Execute executes the steps in order and returns a result for each. A step that fails does not stop the others: a
+// refused Ingress is no reason to have no Deployment. When ctx ends, the remaining steps fail with its error.
 //
-// Before the first write it calls recheckOwner, if a step asks for that, and returns its error.
+// Before the first write it calls recheckOwner, if a step requires that, and returns its error.
 func (w *Writer) Execute(ctx context.Context, application *v1.Application, steps []plan.Step, recheckOwner func(context.Context) error) ([]plan.Result, error) {
 	if slices.ContainsFunc(steps, func(step plan.Step) bool { return step.RecheckOwner }) {
 		if err := recheckOwner(ctx); err != nil {
@@ -70,8 +69,8 @@ func (w *Writer) Execute(ctx context.Context, application *v1.Application, steps
 	return results, nil
 }
 
-// Observe returns the results of steps that are not done, because the Application is only observed. It reads what a
-// step is not certain of.
+// Observe returns the results of steps that are not executed, because reconcilePolicy is Observe. It reads what a
+// step cannot know from the caches.
 func (w *Writer) Observe(ctx context.Context, application *v1.Application, steps []plan.Step) []plan.Result {
 	results := make([]plan.Result, 0, len(steps))
 	for _, step := range steps {
@@ -88,7 +87,7 @@ func newResult(step plan.Step) plan.Result {
 	return result
 }
 
-// execute does one step, after those that have results.
+// execute executes one step. results are those of the steps before it.
 func (w *Writer) execute(ctx context.Context, application *v1.Application, step plan.Step, results []plan.Result) plan.Result {
 	result := newResult(step)
 	if err := ctx.Err(); err != nil && step.Action != plan.Keep {
@@ -118,8 +117,8 @@ func (w *Writer) execute(ctx context.Context, application *v1.Application, step 
 	}
 }
 
-// create sends a POST, which costs the API server about half of an apply. If the name is taken, the informers did
-// not show the object: it lacks the label that they select by, or they lag.
+// create sends a POST, which costs the API server about half of an apply. If the name is taken, the informers do not
+// have the object: it lacks the label by which they select, or they lag behind.
 func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application *v1.Application, result plan.Result) plan.Result {
 	object, err := result.Desired.Object()
 	if err != nil {
@@ -128,7 +127,7 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	}
 	switch {
 	case result.HandOver != nil:
-		setInitialReplicas(object, *result.HandOver) // So its fields are not the rendered ones.
+		setInitialReplicas(object, *result.HandOver) // So its fields differ from the rendered ones, and it gets no field set.
 	case result.FieldSet != "":
 		annotate(object, v1.AnnotationCreatedFieldSet, result.FieldSet)
 	}
@@ -148,11 +147,11 @@ func (w *Writer) create(ctx context.Context, owner cache.ObjectName, application
 	return w.recordWrite(owner, result, created)
 }
 
-// apply applies what was rendered to a live child.
+// apply applies the rendered child to the live one.
 //
 // If another writer caused the difference, the pre-patch exchanges list items first. If the Application changed, the
-// apply comes first, since it removes our own old items itself; only if it is refused, items of other writers may be
-// in its way.
+// apply comes first, since it removes our own old items itself. Only if the API server refuses it may items of other
+// writers be in its way.
 func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	if result.HandOver != nil {
 		if _, err := w.handOverReplicas(ctx, result); err != nil {
@@ -172,8 +171,8 @@ func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.
 	return w.recordWrite(owner, result, applied)
 }
 
-// sendApply sends the apply, after the requests that it needs. The UID in the body makes the API server refuse it if
-// the object was replaced.
+// sendApply sends the apply, and before it the requests that it needs. The UID in the body makes the API server
+// refuse it if the object was replaced.
 func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch bool) (*metav1.PartialObjectMetadata, error) {
 	if prePatch {
 		if err := w.sendPrePatch(ctx, result); err != nil {
@@ -201,8 +200,8 @@ func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch boo
 	return applied, nil
 }
 
-// sendPrePatch replaces list items whose keys another writer changed with the rendered items. The resourceVersion
-// makes it fail if the list has changed again.
+// sendPrePatch replaces list items whose keys another writer changed by the rendered items. The resourceVersion makes
+// it fail if the list has changed again.
 func (w *Writer) sendPrePatch(ctx context.Context, result plan.Result) error {
 	patch := maps.Clone(result.PrePatch)
 	patch["metadata"] = map[string]any{
@@ -219,8 +218,8 @@ func (w *Writer) sendPrePatch(ctx context.Context, result plan.Result) error {
 	return nil
 }
 
-// patch sends a patch whose body names the UID. If another object has the name by now, the API server reports an
-// invalid change of an immutable field. But the child is valid and the plan is out of date, so this is a conflict.
+// patch sends a patch whose body has the UID. If another object has the name now, the API server reports an invalid
+// change of an immutable field. But the child is valid and the plan is out of date, so patch returns a conflict.
 func (w *Writer) patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error) {
 	object, err := w.client.Patch(ctx, ref, kind, body, manager)
 	var answer apierrors.APIStatus
@@ -239,11 +238,11 @@ func newConflict(ref child.Ref, cause error) error {
 	return apierrors.NewConflict(ref.Kind.GroupVersionResource().GroupResource(), ref.Name, cause)
 }
 
-// delete deletes exactly the planned object: same UID, same resourceVersion.
+// delete deletes exactly the planned object, with the same UID and resourceVersion.
 func (w *Writer) delete(ctx context.Context, owner cache.ObjectName, result plan.Result) plan.Result {
 	live := result.Done().Live
 	if result.Err != nil || live == nil {
-		return result // It does not exist, or nothing is known of it.
+		return result // It does not exist, or could not be read.
 	}
 	uid, version := live.GetUID(), live.GetResourceVersion()
 	err := w.client.Delete(ctx, result.Ref, metav1.Preconditions{UID: &uid, ResourceVersion: &version})

@@ -24,7 +24,7 @@ func TestApply(t *testing.T) {
 	applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Data["theirs"] = "1" })
 
 	result := f.do(f.apply(child.ConfigMap, owned+"data: {keep: '1', change: '2', add: '2'}"))
-	// Without the conversion of managed fields "drop" would stay, owned by the POST.
+	// Without the conversion of managed fields, "drop" would stay, owned by the POST.
 	f.wantStored(child.ConfigMap, "add: \"2\"\nchange: \"2\"\nkeep: \"1\"\ntheirs: \"1\"\n", "data")
 	if got := f.managers(child.ConfigMap); !slices.Contains(got, "fairlead Apply") || slices.Contains(got, "fairlead Update") {
 		t.Errorf("the fields are managed by %v", got)
@@ -37,7 +37,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// The conversion costs a read and a write, before the first change only.
+// The conversion costs a read and a write, but only before the first change.
 func TestConversionHappensOnce(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.ConfigMap, owned+"data: {a: '1'}"))
@@ -54,7 +54,7 @@ func TestConversionHappensOnce(t *testing.T) {
 	}
 }
 
-// An apply that has all fields of the POST takes none away, so that it needs no conversion.
+// An apply with all fields of the POST removes none, so it needs no conversion.
 func TestApplyOfTheSameShape(t *testing.T) {
 	f := newFixture(t)
 	shaped := func(step plan.Step, shape string) plan.Step {
@@ -81,7 +81,7 @@ func TestApplyOfTheSameShape(t *testing.T) {
 	}
 }
 
-// Somebody else converted in between, or the cache was behind.
+// Another writer converted in between, or the cache lagged behind.
 func TestConversionThatIsDoneAlready(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.ConfigMap, owned+"data: {a: '1'}"))
@@ -111,8 +111,8 @@ func TestApplyMeetsAnotherObject(t *testing.T) {
 			apierrors.IsConflict, "theirs: \"1\"\n",
 		},
 		{
-			// The API server calls a UID that differs an invalid change of an immutable field. That would
-			// be told to people as a defect of the child, but it is only a plan that is out of date.
+			// The API server reports another UID as an invalid change of an immutable field. Users would take that for a
+			// fault of the child, but only the plan is out of date.
 			"replaced, after the conversion", func(f *fixture, step *plan.Step) {
 				replace(f)
 				step.Live.SetManagedFields(nil)
@@ -169,7 +169,7 @@ func TestApplyMeetsAnotherObject(t *testing.T) {
 	}
 }
 
-// A change of others in a field that Fairlead leaves alone is no obstacle.
+// Another writer's change of a field that Fairlead does not set does not block the apply.
 func TestApplyOverAChangeOfOthers(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.ConfigMap, owned+"data: {a: '1'}"))
@@ -208,13 +208,13 @@ func TestHandOverReplicas(t *testing.T) {
 		t.Errorf("the requests were %q, want %q", got, want)
 	}
 
-	// Whoever scales takes it over, and Fairlead leaves it alone from now on.
+	// The next writer that scales takes the field over. From now on Fairlead does not set it.
 	applytest.Edit(f.server, child.Deployment, "shop", "web", func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) })
 	f.do(f.apply(child.Deployment, freeReplicas+"  minReadySeconds: 5\n"))
 	f.wantStored(child.Deployment, "7\n", "spec", "replicas")
 }
 
-// Without a hand-over the number falls back to its default of 1: this is what it is for.
+// Without a hand-over, the number would fall back to its default of 1.
 func TestWithoutHandOver(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.Deployment, fixedReplicas))
@@ -222,7 +222,7 @@ func TestWithoutHandOver(t *testing.T) {
 	f.wantStored(child.Deployment, "1\n", "spec", "replicas")
 }
 
-// Fairlead takes the field back, and hands it over again, with another number.
+// Fairlead takes the field back, and later hands it over again with another number.
 func TestHandOverTwice(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.Deployment, fixedReplicas))
@@ -238,7 +238,7 @@ func TestHandOverTwice(t *testing.T) {
 	f.wantStored(child.Deployment, "5\n", "spec", "replicas")
 }
 
-// The number that is handed over must not be older than what somebody set meanwhile.
+// The hand-over must not overwrite a number that another writer has just set.
 func TestHandOverMeetsAChange(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.Deployment, fixedReplicas))
@@ -251,7 +251,7 @@ func TestHandOverMeetsAChange(t *testing.T) {
 	f.wantStored(child.Deployment, "9\n", "spec", "replicas")
 }
 
-// Nobody could tell afterwards that the autoscaler is new and the Deployment still asleep.
+// No later sync could know that the autoscaler is new and the Deployment still has 0 replicas.
 func TestAutoscalerWaitsForTheHandOver(t *testing.T) {
 	const autoscaler = owned + "spec: {maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n"
 	for _, test := range []struct {

@@ -39,7 +39,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// The name is taken by an object that the informers do not show, for lack of the label.
+// The name belongs to an object that the informers do not have, because it lacks the label.
 func TestCreateWhereTheNameIsTaken(t *testing.T) {
 	const step = owned + "data: {a: '1'}"
 	bare := func() *corev1.ConfigMap {
@@ -81,7 +81,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 			t.Errorf("it was created %d times", len(got))
 		}
 	})
-	// kubectl replace with a bare manifest does this. The object stays the same by its UID.
+	// kubectl replace with a bare manifest does this. The UID proves that the object is the same.
 	t.Run("by the Application's own, without labels and owner", func(t *testing.T) {
 		f := newFixture(t)
 		created := f.do(f.create(child.ConfigMap, step))
@@ -118,8 +118,8 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 	})
 }
 
-// A create whose answer is lost has happened: the object is ours and has its labels, only the
-// caches do not show it yet. That is no drift and nothing to repair; the next sync waits for it.
+// A create whose response was lost has happened. The object is ours and has its labels, but the caches do not have it
+// yet. That is no drift and needs no repair; the next sync waits for it.
 func TestCreateWhoseAnswerWasLost(t *testing.T) {
 	f := newFixture(t)
 	f.on("create", once(func() error { return applytest.AnswerLostError{Err: errBroken} }))
@@ -164,7 +164,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-// A stop in the middle lets the write that runs finish and starts no further one.
+// When ctx ends, the running write finishes and no other starts.
 func TestContextEndsInTheMiddle(t *testing.T) {
 	f := newFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -186,7 +186,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// What is nothing to do is passed on, with the UID of what is there.
+// A step without a write passes on its action, with the UID of the live object.
 func TestStepsThatWriteNothing(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.ConfigMap, owned))

@@ -20,7 +20,7 @@ spec:
   ports: [{name: http, port: 80, protocol: TCP, targetPort: http}]
 `
 
-// exchange is the patch that a plan asks for where somebody changed port 80 to 81.
+// exchange returns the patch of a plan after another writer changed port 80 to 81.
 func exchange() map[string]any {
 	return map[string]any{"spec": map[string]any{"ports": []any{
 		map[string]any{"port": int64(81), "protocol": "TCP", "$patch": "delete"},
@@ -28,7 +28,7 @@ func exchange() map[string]any {
 	}}}
 }
 
-// rekeyed is a fixture with a Service whose port others changed, and the step that repairs it.
+// rekeyed returns a fixture with a Service whose port another writer changed, and the step that repairs it.
 func rekeyed(t *testing.T) (*fixture, plan.Step) {
 	t.Helper()
 	f := newFixture(t)
@@ -65,7 +65,7 @@ func TestRekey(t *testing.T) {
 		t.Error("the step was changed; the plan it came from may be read again")
 	}
 
-	// The second time there is no POST to convert, but the exchange makes an Update of ours again.
+	// The second time there is no POST to convert, but the exchange makes us the manager of an Update again.
 	changePort(f, 82)
 	step = f.apply(child.Service, service)
 	step.PrePatch = exchange()
@@ -77,8 +77,8 @@ func TestRekey(t *testing.T) {
 	}
 }
 
-// An apply alone would put our port beside theirs, both with one name: refused by the API server.
-// This is what the exchange is for.
+// An apply alone would add our port beside the other writer's. Both would have one name, which the API server
+// refuses. The exchange prevents that.
 func TestWithoutRekey(t *testing.T) {
 	f, step := rekeyed(t)
 	step.PrePatch = nil
@@ -87,8 +87,8 @@ func TestWithoutRekey(t *testing.T) {
 	}
 }
 
-// The Application changed too. The apply does by itself what concerns our own items, so it is
-// tried first, and what others did is exchanged only if it is refused.
+// The Application changed too. The apply replaces our own items itself, so the writer tries it first, and exchanges
+// the other writer's items only if the API server refuses it.
 func TestRekeyWhereTheApplicationChanged(t *testing.T) {
 	const changed = owned + "spec:\n  ports: [{name: http, port: 88, protocol: TCP, targetPort: http}]\n"
 	t.Run("and nobody else was there", func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestRekeyWhereTheApplicationChanged(t *testing.T) {
 		if result := f.try(step); result.Err != nil && !apierrors.IsConflict(result.Err) {
 			t.Fatalf("the error is %v", result.Err)
 		}
-		// The first try has converted the POST, so the exchange met a newer version.
+		// The first attempt converted the POST, so the exchange met a newer version.
 		step.Live = f.cached(child.Service)
 		f.do(step)
 		f.wantStored(child.Service, restored, "spec", "ports")

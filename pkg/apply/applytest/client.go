@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Client writes children to a Server. It is an apply.Client.
+// Client writes children to a Server. It implements apply.Client.
 type Client struct{ server *Server }
 
 // Client returns a client of the server.
@@ -41,7 +41,7 @@ func (c *Client) Patch(ctx context.Context, ref child.Ref, kind types.PatchType,
 	return c.serve(ctx, r, func() (child.Object, error) { return c.server.patch(k, name(r), kind, body, "", manager) })
 }
 
-// Get reads the metadata.
+// Get returns the metadata.
 func (c *Client) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error) {
 	k := c.server.kindOf(ref.Kind.GroupVersionResource())
 	r := request("get", ref)
@@ -70,7 +70,7 @@ func (c *Client) serve(ctx context.Context, r Request, do func() (child.Object, 
 	return answer, nil
 }
 
-// partial is the metadata of an object, with the kind that the API server gives to that form.
+// partial returns the metadata of an object, with the kind that the API server gives to this form.
 func partial(object child.Object) *metav1.PartialObjectMetadata {
 	answer := &metav1.PartialObjectMetadata{}
 	answer.SetGroupVersionKind(schema.GroupVersionKind{Group: metav1.GroupName, Version: "v1", Kind: "PartialObjectMetadata"})

@@ -27,7 +27,7 @@ import (
 
 var noKind schema.GroupVersionKind
 
-// Kube is a clientset of the built-in kinds.
+// Kube returns a clientset for the built-in kinds.
 func (s *Server) Kube() kubernetes.Interface {
 	clientset := kubefake.NewClientset()
 	clientset.PrependReactor("*", "*", s.react)
@@ -35,7 +35,7 @@ func (s *Server) Kube() kubernetes.Interface {
 	return clientset
 }
 
-// Fairlead is a clientset of Applications.
+// Fairlead returns a clientset for Applications.
 func (s *Server) Fairlead() versioned.Interface {
 	clientset := fairleadfake.NewClientset()
 	clientset.PrependReactor("*", "*", s.react)
@@ -43,12 +43,12 @@ func (s *Server) Fairlead() versioned.Interface {
 	return clientset
 }
 
-// react carries out a request of a fake clientset. Its context does not come as far as here.
+// react serves a request of a fake clientset, which does not pass on its context.
 func (s *Server) react(action clienttesting.Action) (bool, runtime.Object, error) {
 	k := s.kindOf(action.GetResource())
 	r := Request{Verb: action.GetVerb(), Kind: k.Kind, Subresource: action.GetSubresource(), Namespace: action.GetNamespace()}
 	var answer runtime.Object
-	// As a typed client decodes it.
+	// The answer has the form in which a typed client decodes it.
 	answerWith := func(object child.Object, err error) error {
 		if err == nil {
 			answer = delivered(object)
@@ -109,7 +109,7 @@ func (s *Server) reactToWatch(action clienttesting.Action) (bool, watch.Interfac
 	return true, answer, err
 }
 
-// list returns all objects in the scope, by name. The lock is held.
+// list returns all objects in the scope, sorted by name. The caller holds the lock.
 func (s *Server) list(k *kind, c scope) (runtime.Object, error) {
 	gvk := k.GroupVersionKind()
 	list, err := s.scheme.New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))

@@ -1,20 +1,18 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package applytest is an API server in memory, for tests of what writes children and of the
-// loop around it. It has no goroutine but one for each watch and no clock but package time, so it
-// runs in a bubble of testing/synctest.
+// Package applytest is an API server in memory, for tests of the writer and of the loop around it. Its only goroutines
+// are one per watch, and its only clock is package time, so it runs in a bubble of testing/synctest.
 //
-// It does what the code under test relies on, with the real API server's code where that can be
-// linked (managed fields, server-side apply, strategic merge), and with its answers elsewhere:
-// UIDs and resourceVersions, generations, the status subresource, preconditions, finalizers,
-// writes that change nothing, watches by label. Of validation and defaults it has only what the
-// code under test reckons with.
+// It implements what the code under test relies on. It uses the real API server's code where that can be linked (managed
+// fields, server-side apply, strategic merge), and gives the same answers elsewhere: UIDs and resourceVersions,
+// generations, the status subresource, preconditions, finalizers, writes that change nothing, watches by label. It has
+// only the validation and the defaults on which the code under test relies.
 //
 //	server := applytest.NewServer(t)
 //	writer := apply.NewWriter(server.Client(), consistency.NewStore())
 //	informers, err := informer.New(server.Kube(), server.Fairlead(), informer.Options{})
 //
-// Tests see what was stored with Get and All, play other people with Edit, and break things with
-// Intercept, HoldWatch and ExpireWatch.
+// Tests read what is stored with Get and All, act as other users with Edit, and cause failures with Intercept, HoldWatch
+// and ExpireWatch.
 package applytest

@@ -27,7 +27,7 @@ import (
 // fieldManager is the API server's own code for managed fields and server-side apply.
 type fieldManager = managedfields.FieldManager
 
-// machinery is what all servers share: it is costly to make and never changes.
+// machinery is shared by all servers: it is expensive to create and never changes.
 type machinery struct {
 	scheme *runtime.Scheme
 	fields map[child.Kind]*fieldManager
@@ -45,25 +45,25 @@ var sharedMachinery = sync.OnceValues(func() (machinery, error) {
 		gvk := k.GroupVersionKind()
 		manager, err := managedfields.NewDefaultFieldManager(converter, m.scheme, defaulter{}, m.scheme, gvk, gvk.GroupVersion(), "", nil)
 		if err != nil {
-			return machinery{}, fmt.Errorf("make field manager of %s: %w", k, err)
+			return machinery{}, fmt.Errorf("create field manager of %s: %w", k, err)
 		}
 		m.fields[k] = manager
 	}
 	return m, nil
 })
 
-// defaulter sets the defaults that the code under test reckons with. Those of the API server are
-// in k8s.io/kubernetes, which is no library.
+// defaulter sets the defaults on which the code under test relies. Those of the API server are in k8s.io/kubernetes,
+// which is not a library.
 type defaulter struct{}
 
 func (defaulter) Default(object runtime.Object) {
 	switch o := object.(type) {
 	case *appsv1.Deployment:
-		// The default that makes a hand-over necessary.
+		// This default makes a hand-over necessary.
 		if o.Spec.Replicas == nil {
 			o.Spec.Replicas = new(int32(1))
 		}
-		// An apply that takes the last field out of an emptyDir takes the emptyDir too; this puts it back.
+		// An apply that removes the last field of an emptyDir removes the emptyDir too; this restores it.
 		for i := range o.Spec.Template.Spec.Volumes {
 			if volume := &o.Spec.Template.Spec.Volumes[i]; volume.VolumeSource == (corev1.VolumeSource{}) {
 				volume.EmptyDir = &corev1.EmptyDirVolumeSource{}
@@ -83,8 +83,8 @@ func (defaulter) Default(object runtime.Object) {
 	}
 }
 
-// validate refuses what an apply can bring about that meets changes of others: two ports of one
-// name, two numbers in one budget. It is the one validation that the code under test reckons with.
+// validate refuses objects that can result when an apply meets changes of other writers: two ports with one name, two
+// numbers in one budget. The code under test relies on no other validation.
 func validate(k *kind, object child.Object) error {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
@@ -108,7 +108,7 @@ func validate(k *kind, object child.Object) error {
 	return apierrors.NewInvalid(k.GroupVersionKind().GroupKind(), object.GetName(), errs)
 }
 
-// newObject makes an empty object of the kind.
+// newObject returns an empty object of the kind.
 func (s *Server) newObject(k *kind) child.Object {
 	created, err := s.scheme.New(k.GroupVersionKind())
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) newObject(k *kind) child.Object {
 	return object
 }
 
-// asMap is the JSON form of an object.
+// asMap returns the JSON form of an object.
 func asMap(object child.Object) map[string]any {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -131,8 +131,8 @@ func asMap(object child.Object) map[string]any {
 	return fields
 }
 
-// withStatusOf returns the object with the status of the other one, as an update of the main
-// resource leaves it; or nothing but the status of its own, as an update of the status does.
+// withStatusOf returns object with the status of other. An update of the main resource stores the new object with the
+// old status; an update of the status stores the old object with the new status.
 func (s *Server) withStatusOf(k *kind, object, other child.Object) child.Object {
 	fields, status := asMap(object), asMap(other)["status"]
 	delete(fields, "status")
@@ -146,7 +146,7 @@ func (s *Server) withStatusOf(k *kind, object, other child.Object) child.Object 
 	return merged
 }
 
-// changesSpec reports whether a write changes more than metadata and status, and so the generation.
+// changesSpec reports whether a write changes more than metadata and status, and so increments the generation.
 func changesSpec(before, after child.Object) bool {
 	was, is := asMap(before), asMap(after)
 	for _, fields := range []map[string]any{was, is} {
@@ -157,7 +157,7 @@ func changesSpec(before, after child.Object) bool {
 	return !equality.Semantic.DeepEqual(was, is)
 }
 
-// sameObject reports whether a write changes nothing; the times of managed fields do not count.
+// sameObject reports whether a write changes nothing. The times in managed fields do not count.
 func sameObject(before, after child.Object) bool {
 	was, is := copyOf(before), copyOf(after)
 	for _, object := range []child.Object{was, is} {

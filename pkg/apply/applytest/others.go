@@ -11,12 +11,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// This file is about what others do: people, other controllers, the garbage collector.
+// This file has what others do: users, other controllers, the garbage collector.
 
 // Others is the field manager of Edit.
 const Others = "others"
 
-// Put creates an object as somebody else and returns it as stored.
+// Put creates an object as another user, and returns the stored object.
 func Put[T child.Object](s *Server, kind child.Kind, object T) T {
 	s.t.Helper()
 	s.mu.Lock()
@@ -29,7 +29,7 @@ func Put[T child.Object](s *Server, kind child.Kind, object T) T {
 	return answer
 }
 
-// Edit changes an object as somebody else and returns it as stored.
+// Edit changes an object as another user, and returns the stored object.
 func Edit[T child.Object](s *Server, kind child.Kind, namespace, name string, change func(T)) T {
 	s.t.Helper()
 	return edit(s, kind, namespace, name, "", change)
@@ -58,7 +58,7 @@ func edit[T child.Object](s *Server, kind child.Kind, namespace, name, subresour
 	return edited
 }
 
-// Delete deletes an object as somebody else. What has finalizers only gets its deletionTimestamp.
+// Delete deletes an object as another user. An object with finalizers only gets its deletionTimestamp.
 func (s *Server) Delete(kind child.Kind, namespace, name string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -68,7 +68,7 @@ func (s *Server) Delete(kind child.Kind, namespace, name string) {
 	}
 }
 
-// CollectGarbage deletes the children whose owner is gone, as Kubernetes' garbage collector does.
+// CollectGarbage deletes the children whose owner no longer exists, as Kubernetes' garbage collector does.
 func (s *Server) CollectGarbage() {
 	s.t.Helper()
 	s.mu.Lock()

@@ -19,20 +19,20 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Secrets and Namespaces are no kinds of child. Applications refer to Secrets, as to ConfigMaps.
+// Secrets and Namespaces are not kinds of children. Applications refer to Secrets and ConfigMaps.
 var (
 	Secrets    = child.Kind{Version: "v1", Kind: "Secret", Resource: "secrets"}
 	Namespaces = child.Kind{Version: "v1", Kind: "Namespace", Resource: "namespaces"}
 )
 
-// knowReferences makes the server store what pods refer to.
+// knowReferences adds the kinds to which pods refer.
 func (s *Server) knowReferences() {
 	for _, k := range []child.Kind{Secrets, Namespaces} {
 		s.kinds[k.GroupVersionResource()] = &kind{Kind: k, objects: map[cache.ObjectName]child.Object{}, watchers: map[*watcher]struct{}{}}
 	}
 }
 
-// Metadata is a client that lists and watches metadata, and cannot do anything else.
+// Metadata returns a client that can only list and watch metadata.
 func (s *Server) Metadata() metadata.Interface { return metadataClient{s} }
 
 type metadataClient struct{ server *Server }
@@ -45,7 +45,7 @@ func (c metadataClient) Resource(resource schema.GroupVersionResource) metadata.
 func (c metadataClient) IsWatchListSemanticsUnSupported() bool { return true }
 
 type metadataResource struct {
-	metadata.ResourceInterface // nil: what is not here panics
+	metadata.ResourceInterface // nil: other methods panic
 	server                     *Server
 	resource                   schema.GroupVersionResource
 	namespace                  string
@@ -94,7 +94,7 @@ func (r metadataResource) Watch(ctx context.Context, options metav1.ListOptions)
 		if item, err := metadataOf(event.Object); err == nil {
 			event.Object = item
 		}
-		return event, true // An error, which has no metadata, stays what it is.
+		return event, true // An error has no metadata, and is passed on.
 	}), nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Request is something that a client asked for. Verb is the one of RBAC.
+// Request is a request of a client. Verb is the RBAC verb.
 type Request struct {
 	Verb        string
 	Kind        child.Kind
@@ -25,7 +25,7 @@ type Request struct {
 	Body        []byte
 }
 
-// Writes reports whether the request is meant to change something.
+// Writes reports whether the request may change an object.
 func (r Request) Writes() bool {
 	switch r.Verb {
 	case "create", "update", "patch", "delete":
@@ -35,25 +35,24 @@ func (r Request) Writes() bool {
 	}
 }
 
-// OnStatus reports whether the request is about the status subresource.
+// OnStatus reports whether the request is for the status subresource.
 func (r Request) OnStatus() bool { return r.Subresource == "status" }
 
-// Hook sees a request before it is carried out. An error is the answer, and nothing is done, unless
-// it is an AnswerLostError.
+// Hook is called before the server carries out a request. If it returns an error, the server does nothing and returns
+// the error, unless it is an AnswerLostError.
 type Hook func(ctx context.Context, r Request) error
 
 type hook struct{ call Hook }
 
-// AnswerLostError makes the server carry out the request and then answer with Err: the connection
-// broke after the write.
+// AnswerLostError makes the server carry out the request and then return Err, as if the connection broke after the
+// write.
 type AnswerLostError struct{ Err error }
 
 func (e AnswerLostError) Error() string { return e.Err.Error() }
 func (e AnswerLostError) Unwrap() error { return e.Err }
 
-// Intercept calls the hook for each request from now on, until the returned function is called.
-// For requests of Client the hook may block. For those of Kube and Fairlead it must not: the fake
-// clientsets of client-go hold a lock meanwhile.
+// Intercept calls the hook for each request until the returned function is called. The hook may block requests of
+// Client, but not those of Kube and Fairlead: client-go's fake clientsets hold a lock meanwhile.
 func (s *Server) Intercept(call Hook) (remove func()) {
 	h := &hook{call}
 	s.mu.Lock()
@@ -66,7 +65,7 @@ func (s *Server) Intercept(call Hook) (remove func()) {
 	}
 }
 
-// Requests returns the requests so far that the filter accepts, in their order.
+// Requests returns the requests so far that the filter accepts, in order.
 func (s *Server) Requests(accept func(Request) bool) []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +78,7 @@ func (s *Server) Requests(accept func(Request) bool) []Request {
 	return accepted
 }
 
-// serve records the request, asks the hooks and carries it out.
+// serve records the request, calls the hooks and carries the request out.
 func (s *Server) serve(ctx context.Context, r Request, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -21,19 +21,19 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Applications is the kind of the Applications, which is no kind of child.
+// Applications is the kind of the Applications, which is not a kind of child.
 var Applications = child.Kind{
 	Group: v1.SchemeGroupVersion.Group, Version: v1.SchemeGroupVersion.Version,
 	Kind: v1.ApplicationKind, Resource: v1.ApplicationResource,
 }
 
-// ApplicationClasses is the kind of the ApplicationClasses, which are in no namespace.
+// ApplicationClasses is the kind of the ApplicationClasses, which are cluster-scoped.
 var ApplicationClasses = child.Kind{
 	Group: v1.SchemeGroupVersion.Group, Version: v1.SchemeGroupVersion.Version,
 	Kind: v1.ApplicationClassKind, Resource: v1.ApplicationClassResource,
 }
 
-// ReplicaSets and Pods are what Kubernetes makes of a Deployment. Nobody here does: a test puts them.
+// ReplicaSets and Pods are what Kubernetes creates for a Deployment. This server does not: tests Put them.
 var (
 	ReplicaSets = child.Kind{Group: "apps", Version: "v1", Kind: "ReplicaSet", Resource: "replicasets"}
 	Pods        = child.Kind{Version: "v1", Kind: "Pod", Resource: "pods"}
@@ -52,27 +52,27 @@ type Server struct {
 	hooks    []*hook
 }
 
-// kind is what is stored of one kind.
+// kind is the storage of one kind.
 type kind struct {
 	child.Kind
-	fields  *fieldManager // nil: managed fields are not kept
+	fields  *fieldManager // nil: no managed fields
 	objects map[cache.ObjectName]child.Object
-	// events is everything that ever happened; compacted of them are forgotten.
+	// events has every event so far; the first compacted ones are no longer available.
 	events    []event
 	compacted int
 	watchers  map[*watcher]struct{}
 	held      bool
 }
 
-// event is a change. before is nil for an addition, after for nothing: a deletion has the last
-// state, with the version of the deletion.
+// event is a change. before is nil for an addition. A deletion has the last state in after, with the version of the
+// deletion.
 type event struct {
 	kind          watch.EventType
 	version       int64
 	before, after child.Object
 }
 
-// NewServer makes an empty server that knows Applications and the kinds of children.
+// NewServer returns an empty server that knows Applications and the kinds of children.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
 	m, err := sharedMachinery()
@@ -105,8 +105,8 @@ func Get[T child.Object](s *Server, kind child.Kind, namespace, name string) T {
 	return object
 }
 
-// All returns the refs of all stored objects of the kinds, all kinds of children if none is given,
-// in the order of kinds and names.
+// All returns the refs of all stored objects of the kinds, sorted by name within each kind. Without arguments it
+// returns all kinds of children.
 func (s *Server) All(kinds ...child.Kind) []child.Ref {
 	if len(kinds) == 0 {
 		kinds = child.Kinds()
@@ -124,14 +124,14 @@ func (s *Server) All(kinds ...child.Kind) []child.Ref {
 	return refs
 }
 
-// Version is the newest resourceVersion. It stays while nothing is changed.
+// Version returns the newest resourceVersion. It stays while nothing changes.
 func (s *Server) Version() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
-// Changes counts how often the object of that name was added, changed or deleted, since the start.
+// Changes returns how often an object of this name was added, changed or deleted.
 func (s *Server) Changes(kind child.Kind, namespace, name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *Server) Changes(kind child.Kind, namespace, name string) int {
 	return count
 }
 
-// UIDs are those of all objects that ever had that name, in the order of their creation.
+// UIDs returns the UIDs of all objects that ever had this name, in the order of their creation.
 func (s *Server) UIDs(kind child.Kind, namespace, name string) []types.UID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +157,7 @@ func (s *Server) UIDs(kind child.Kind, namespace, name string) []types.UID {
 	return uids
 }
 
-// kindOf returns what is stored of the resource. A resource that the server does not know is a
-// defect of the test.
+// kindOf returns the storage of a resource. An unknown resource is a bug in the test.
 func (s *Server) kindOf(resource schema.GroupVersionResource) *kind {
 	k, found := s.kinds[resource]
 	if !found {
@@ -167,8 +166,8 @@ func (s *Server) kindOf(resource schema.GroupVersionResource) *kind {
 	return k
 }
 
-// commit stores a change, gives it the next version and tells the watchers. after is stored as it
-// is, so nobody else may have it. The lock is held.
+// commit stores a change with the next version, and wakes the watchers. It takes ownership of after. The caller holds
+// the lock.
 func (s *Server) commit(k *kind, what watch.EventType, before, after child.Object) {
 	s.version++
 	after.SetResourceVersion(strconv.FormatInt(s.version, 10))
@@ -185,7 +184,7 @@ func (s *Server) commit(k *kind, what watch.EventType, before, after child.Objec
 	}
 }
 
-// nextUID makes UIDs that look like UIDs and are the same in each run. The lock is held.
+// nextUID returns UIDs that are the same in each run. The caller holds the lock.
 func (s *Server) nextUID() types.UID {
 	s.uids++
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", s.uids))

@@ -32,7 +32,7 @@ func configMap(labels map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Labels: labels}, Data: map[string]string{"a": "1"}}
 }
 
-// The answers to writes that must not be done, as a real API server of v1.37 gave them.
+// The server refuses a write with the error that a real API server of v1.37 returned.
 func TestAnswers(t *testing.T) {
 	s := applytest.NewServer(t)
 	applytest.Put(s, child.ConfigMap, configMap(nil))
@@ -131,7 +131,7 @@ func TestFinalizersAndGarbage(t *testing.T) {
 	}
 }
 
-// A watch by label, as the informers use it: held back, released, and expired.
+// A watch by label, as the informers use it, is held, released and expired.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := applytest.NewServer(t)

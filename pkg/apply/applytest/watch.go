@@ -14,14 +14,14 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// HoldWatch keeps the events of a kind from all watches, until ReleaseWatch: a cache that lags.
+// HoldWatch withholds the events of a kind from all watches until ReleaseWatch, like a cache that lags behind.
 func (s *Server) HoldWatch(kind child.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kindOf(kind.GroupVersionResource()).held = true
 }
 
-// ReleaseWatch delivers what HoldWatch kept back, and everything from then on.
+// ReleaseWatch delivers the events that HoldWatch withheld, and all later ones.
 func (s *Server) ReleaseWatch(kind child.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,8 +32,8 @@ func (s *Server) ReleaseWatch(kind child.Kind) {
 	}
 }
 
-// ExpireWatch forgets the history of a kind and ends its watches with 410 Gone, what was kept back
-// included: whoever watched must list again and has missed what happened in between.
+// ExpireWatch forgets the history of a kind, including withheld events, and ends its watches with 410 Gone. A client
+// must list again, and misses what happened in between.
 func (s *Server) ExpireWatch(kind child.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (c scope) has(object child.Object) bool {
 		c.selector.Matches(labels.Set(object.GetLabels()))
 }
 
-// watcher passes the events of a kind on, one at a time, as its client takes them.
+// watcher delivers the events of a kind one at a time, as its client receives them.
 type watcher struct {
 	server  *Server
 	kind    *kind
@@ -70,7 +70,7 @@ type watcher struct {
 
 var _ watch.Interface = (*watcher)(nil)
 
-// watch starts after the version. The lock is held.
+// watch starts after the version. The caller holds the lock.
 func (s *Server) watch(k *kind, c scope, after int64) (watch.Interface, error) {
 	next := 0
 	for next < len(k.events) && k.events[next].version <= after {
@@ -132,8 +132,7 @@ func (w *watcher) run() {
 	}
 }
 
-// take returns the next event that concerns the scope. An object whose label went away is deleted
-// for who watches by that label.
+// take returns the next event in the scope. To a watch by label, an object that loses the label is deleted.
 func (w *watcher) take() (watch.Event, bool) {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
@@ -152,7 +151,7 @@ func (w *watcher) take() (watch.Event, bool) {
 		case has:
 			return watch.Event{Type: watch.Added, Object: delivered(e.after)}, true
 		case had:
-			// The last state that matched, with the version of the change.
+			// The event has the last state that matched, with the version of the change.
 			gone := copyOf(e.before)
 			gone.SetResourceVersion(e.after.GetResourceVersion())
 			return watch.Event{Type: watch.Deleted, Object: delivered(gone)}, true
@@ -161,7 +160,7 @@ func (w *watcher) take() (watch.Event, bool) {
 	return watch.Event{}, false
 }
 
-// delivered is an object as a typed client decodes it: without apiVersion and kind.
+// delivered returns an object as a typed client decodes it: without apiVersion and kind.
 func delivered(object child.Object) runtime.Object {
 	copied := object.DeepCopyObject()
 	copied.GetObjectKind().SetGroupVersionKind(noKind)

@@ -24,7 +24,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// The functions here are called with the lock held. What they return is a copy.
+// Callers of these functions hold the lock. The functions return copies.
 
 func (s *Server) get(k *kind, name cache.ObjectName) (child.Object, error) {
 	object, found := k.objects[name]
@@ -55,7 +55,7 @@ func (s *Server) create(k *kind, namespace string, object child.Object, manager 
 	return copyOf(object), nil
 }
 
-// manage lets the field manager note who changed what.
+// manage lets the field manager record which manager changed which fields.
 func (s *Server) manage(k *kind, before, after child.Object, manager string) (child.Object, error) {
 	if k.fields == nil {
 		return after, nil
@@ -66,12 +66,12 @@ func (s *Server) manage(k *kind, before, after child.Object, manager string) (ch
 	}
 	object, ok := managed.(child.Object)
 	if !ok {
-		return nil, fmt.Errorf("the field manager made a %T", managed)
+		return nil, fmt.Errorf("the field manager returned a %T", managed)
 	}
 	return object, nil
 }
 
-// update replaces an object, or its status only.
+// update replaces an object, or only its status.
 func (s *Server) update(k *kind, object child.Object, subresource, manager string) (child.Object, error) {
 	before, err := s.get(k, cache.MetaObjectToName(object))
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *Server) update(k *kind, object child.Object, subresource, manager strin
 	return s.store(k, before, after)
 }
 
-// precondition is the optimistic concurrency of the API server. A version is compared if there is
-// one; a UID that differs is refused as a change of an immutable field, with 422 and not with 409.
+// precondition is the optimistic concurrency of the API server. It compares the version if there is one. The API
+// server refuses another UID as a change of an immutable field, with 422 and not with 409.
 func (s *Server) precondition(k *kind, before, after child.Object) error {
 	if version := after.GetResourceVersion(); version != "" && version != before.GetResourceVersion() {
 		return conflict(k, before, "the object has been modified; please apply your changes to the latest version and try again")
@@ -120,7 +120,7 @@ func conflict(k *kind, object child.Object, message string) error {
 	return apierrors.NewConflict(k.GroupVersionResource().GroupResource(), object.GetName(), fmt.Errorf("%s", message))
 }
 
-// store commits a change, unless it is none. What only waited for its finalizers goes.
+// store commits a change unless nothing changed. It deletes an object that has lost its last finalizer.
 func (s *Server) store(k *kind, before, after child.Object) (child.Object, error) {
 	after.SetCreationTimestamp(before.GetCreationTimestamp())
 	after.SetDeletionTimestamp(before.GetDeletionTimestamp())
@@ -181,7 +181,7 @@ func (s *Server) patch(k *kind, name cache.ObjectName, kind types.PatchType, bod
 	return s.update(k, after, subresource, manager)
 }
 
-// apply is server-side apply, always by force.
+// apply is server-side apply, always with force.
 func (s *Server) apply(k *kind, name cache.ObjectName, body []byte, manager string) (child.Object, error) {
 	applied := &unstructured.Unstructured{}
 	if err := json.Unmarshal(body, &applied.Object); err != nil {
