@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command fairlead-controller keeps the children of all Applications.
+// Command fairlead-controller runs the controller of Applications.
 package main
 
 import (
@@ -27,8 +27,8 @@ func run() int {
 	return cli.Run(command)
 }
 
-// untilSignal returns a context that ends with the first SIGTERM or SIGINT. The second one
-// exits at once, for who does not want to wait for the running syncs.
+// untilSignal returns a context that ends with the first SIGTERM or SIGINT. The second one exits at once, for users
+// who do not want to wait for the running syncs.
 func untilSignal(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)

@@ -75,13 +75,14 @@ func (c *certificates) useSecret(config CompletedConfig, leading kubernetes.Inte
 		Configurations: webhookConfigurations(config, leading),
 	})
 	if err != nil {
-		return fmt.Errorf("make certificate rotator: %w", err)
+		return fmt.Errorf("create certificate rotator: %w", err)
 	}
 	c.provider, c.follow, c.rotate, c.caBundle = store, store.Run, rotator.Run, store.CABundle
 	return nil
 }
 
-// webhookConfigurations returns those whose caBundle the leader maintains: none without webhooks.
+// webhookConfigurations returns the webhook configurations whose caBundle the leader maintains: none without
+// webhooks.
 func webhookConfigurations(config CompletedConfig, leading kubernetes.Interface) []certs.Configuration {
 	if config.Serving.WebhookBindAddress == "" {
 		return nil
@@ -93,7 +94,7 @@ func webhookConfigurations(config CompletedConfig, leading kubernetes.Interface)
 	}
 }
 
-// useMemory issues a certificate for a controller outside of the cluster. It outlives every such process.
+// useMemory creates a certificate for a controller outside the cluster. The certificate outlives every such process.
 func (c *certificates) useMemory(webhookURL string) error {
 	target, err := url.Parse(webhookURL)
 	if err != nil {
@@ -107,7 +108,7 @@ func (c *certificates) useMemory(webhookURL string) error {
 	}
 	store, err := certs.NewInMemoryStore(names, certs.DefaultPolicy())
 	if err != nil {
-		return fmt.Errorf("make a certificate for --webhook-url: %w", err)
+		return fmt.Errorf("create a certificate for --webhook-url: %w", err)
 	}
 	c.provider, c.caBundle = store, store.CABundle
 	return nil

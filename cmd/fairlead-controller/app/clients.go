@@ -26,7 +26,7 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
 )
 
-// clients are all clients of the API server, over one pool of connections.
+// clients are all clients of the API server. They share one pool of connections.
 type clients struct {
 	kube     kubernetes.Interface
 	fairlead versioned.Interface
@@ -44,10 +44,10 @@ func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error)
 	if recorder != nil {
 		config.Wrap(recorder.Transport)
 	}
-	config.Wrap(newRetryTransport) // Outside of the recorder, so that it observes every attempt.
+	config.Wrap(newRetryTransport) // Around the recorder, which thus observes every attempt.
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("make HTTP client: %w", err)
+		return nil, fmt.Errorf("create HTTP client: %w", err)
 	}
 	c := &clients{http: httpClient}
 	// Built-in types use protobuf, which costs a fraction of JSON.
@@ -55,7 +55,7 @@ func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error)
 	protobuf.ContentType = "application/vnd.kubernetes.protobuf"
 	protobuf.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	if c.kube, err = kubernetes.NewForConfigAndClient(protobuf, httpClient); err != nil {
-		return nil, fmt.Errorf("make Kubernetes client: %w", err)
+		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
 	// One custom resource that does not decode must not stop the list or watch of the others.
 	custom, err := codec.NewRESTClient(config, httpClient, v1.SchemeGroupVersion, scheme.Scheme, scheme.Codecs)
@@ -64,17 +64,17 @@ func newClients(config *rest.Config, recorder *debug.Recorder) (*clients, error)
 	}
 	c.fairlead = versioned.New(custom)
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient); err != nil {
-		return nil, fmt.Errorf("make metadata client: %w", err)
+		return nil, fmt.Errorf("create metadata client: %w", err)
 	}
 	if custom, err = codec.NewRESTClient(config, httpClient, gatewayv1.SchemeGroupVersion, gatewayscheme.Scheme, gatewayscheme.Codecs); err != nil {
 		return nil, err
 	}
-	c.gateway = gateway.New(custom) // Only the version of the REST client works.
+	c.gateway = gateway.New(custom) // It supports only the version of the REST client.
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, httpClient); err != nil {
-		return nil, fmt.Errorf("make dynamic client: %w", err)
+		return nil, fmt.Errorf("create dynamic client: %w", err)
 	}
 	if c.crds, err = apiextensions.NewForConfigAndClient(protobuf, httpClient); err != nil {
-		return nil, fmt.Errorf("make client for CustomResourceDefinitions: %w", err)
+		return nil, fmt.Errorf("create client for CustomResourceDefinitions: %w", err)
 	}
 	if c.children, err = apply.NewClient(config, httpClient); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func newLeaseClient(config *rest.Config, election LeaderElection) (coordination.
 	config = rest.CopyConfig(config)
 	config.UserAgent += "/leader-election"
 	config.Timeout = election.RenewDeadline / 2
-	// More than an elector needs, and a limit for a broken one.
+	// This is more than an elector needs, and limits a broken one.
 	config.QPS, config.Burst = 10, 20
 	if config.Proxy == nil {
 		// This is the default. Setting it keeps client-go from sharing the connections of equal configurations,
@@ -106,11 +106,11 @@ func newLeaseClient(config *rest.Config, election LeaderElection) (coordination.
 	}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make HTTP client for the lease: %w", err)
+		return nil, nil, fmt.Errorf("create HTTP client for the lease: %w", err)
 	}
 	client, err := coordination.NewForConfigAndClient(config, httpClient)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make client for the lease: %w", err)
+		return nil, nil, fmt.Errorf("create client for the lease: %w", err)
 	}
 	return client, httpClient, nil
 }

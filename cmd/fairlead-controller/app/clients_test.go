@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestLeaseClientHasItsOwnConnections: client-go shares the transport of equal configurations, and a leader whose syncs are busy
-// would lose its lease.
+// TestLeaseClientHasItsOwnConnections: client-go shares the transport of equal configurations. A leader with busy
+// syncs would then lose its lease.
 func TestLeaseClientHasItsOwnConnections(t *testing.T) {
 	t.Parallel()
 	config := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{ServerName: t.Name()}}
@@ -30,7 +30,7 @@ func TestLeaseClientHasItsOwnConnections(t *testing.T) {
 	}
 }
 
-// innermost is the transport that has the connections.
+// innermost returns the transport that has the connections.
 func innermost(transport http.RoundTripper) http.RoundTripper {
 	for {
 		wrapper, ok := transport.(utilnet.RoundTripperWrapper)

@@ -5,11 +5,11 @@ package app
 
 import "time"
 
-// instant is a moment by both clocks of the machine. Neither alone measures a lease: the monotonic one stands still while the
-// machine is suspended or its VM is paused, and the wall clock may be set back.
+// instant is a moment on both clocks of the machine. Neither alone measures a lease: the monotonic clock stands still
+// while the machine is suspended or its VM is paused, and the wall clock may be set back.
 type instant struct {
 	wall      time.Time     // without a monotonic reading
-	monotonic time.Duration // since the clock was made
+	monotonic time.Duration // since newClock
 }
 
 // newClock returns a function that reads both clocks.
@@ -27,8 +27,8 @@ func (i instant) add(d time.Duration) instant {
 	return instant{wall: i.wall.Add(d), monotonic: i.monotonic + d}
 }
 
-// reached reports whether either clock says that it is the moment, or later. So a wall clock that is set back prolongs
-// nothing. One that is set forward ends a wait early.
+// reached reports whether either clock has reached the moment. So setting the wall clock back prolongs nothing;
+// setting it forward ends a wait early.
 func (i instant) reached(now instant) bool {
 	return now.monotonic >= i.monotonic || !now.wall.Before(i.wall)
 }

@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app is the command: options become a config, the config is completed, and run wires
-// everything together. It is the only place that knows all packages.
+// Package app is the command: options become a config, Complete checks the config, and Run wires everything together. It
+// is the only package that imports all others.
 package app
 
 import (
@@ -57,7 +57,7 @@ In a cluster it needs no flags. Outside of one it uses --kubeconfig, or $KUBECON
 	}
 	var sections cliflag.NamedFlagSets
 	options.AddFlags(&sections)
-	// Not the flag of verflag, which prints the name Kubernetes.
+	// verflag's own flag would print the name Kubernetes.
 	sections.FlagSet("global").BoolVar(&printVersion, "version", printVersion, "Print the version and quit.")
 	for _, name := range sections.Order {
 		command.Flags().AddFlagSet(sections.FlagSet(name))

@@ -17,7 +17,7 @@ import (
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	t.Cleanup(func() {
-		// Logging is set up once per process, unless it is taken back.
+		// Logging can be set up only once per process, unless it is reset.
 		if err := logsapi.ResetForTest(nil); err != nil {
 			t.Error(err)
 		}
@@ -35,7 +35,7 @@ func execute(t *testing.T, args ...string) (string, error) {
 }
 
 func TestVersion(t *testing.T) {
-	// It is told without looking for a cluster, and whatever the other flags are.
+	// The command prints it without looking for a cluster, whatever the other flags are.
 	got, err := execute(t, "--version", "--workers=0", "--kubeconfig=/missing")
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// A mistake is said in one line, without the usage.
+// The command reports a mistake in one line, without the usage.
 func TestMistakes(t *testing.T) {
 	for _, test := range []struct {
 		name string

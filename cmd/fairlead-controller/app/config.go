@@ -29,7 +29,7 @@ import (
 // reachTimeout bounds the first requests, so that a wrong address fails soon.
 const reachTimeout = 10 * time.Second
 
-// Config is what the flags mean. Complete it before Run.
+// Config is the configuration that the flags describe. Complete it before Run.
 type Config struct {
 	Client     *rest.Config
 	Namespaces []string
@@ -88,11 +88,10 @@ func (o *Options) Config() (*Config, error) {
 	return config, o.configureReplicas(config)
 }
 
-// serviceAccountNamespace is where a pod finds its namespace.
+// serviceAccountNamespace is the file with the namespace of a pod.
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// configureReplicas finds the namespace of this controller if it is needed, and its identity among the
-// replicas.
+// configureReplicas finds the namespace of this controller, if it needs one, and its identity among the replicas.
 func (o *Options) configureReplicas(config *Config) error {
 	namespace, err := o.operatorNamespace(os.Getenv("POD_NAMESPACE"), serviceAccountNamespace)
 	if err != nil {
@@ -146,8 +145,8 @@ func (o *Options) operatorNamespace(variable, file string) (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// clientConfig finds the cluster: the one that the controller runs in, unless a flag names a kubeconfig or context.
-// Outside of a cluster it does the same as kubectl.
+// clientConfig finds the cluster: the one in which the controller runs, unless a flag names a kubeconfig or context.
+// Outside a cluster it finds the same one as kubectl.
 func (o *Options) clientConfig() (*rest.Config, error) {
 	if o.Kubeconfig == "" && o.Context == "" {
 		config, err := rest.InClusterConfig()
@@ -181,7 +180,7 @@ func (c *Config) Complete(ctx context.Context) (CompletedConfig, error) {
 	probe.Timeout = reachTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(probe)
 	if err != nil {
-		return CompletedConfig{}, fmt.Errorf("make discovery client: %w", err)
+		return CompletedConfig{}, fmt.Errorf("create discovery client: %w", err)
 	}
 	server, err := client.ServerVersionWithContext(ctx)
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {

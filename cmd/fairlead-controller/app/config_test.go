@@ -30,7 +30,7 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// outside hides every cluster that the machine of the test may know.
+// outside hides every cluster that the test machine may know.
 func outside(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", clientcmd.RecommendedConfigPathEnvVar} {
@@ -41,8 +41,8 @@ func outside(t *testing.T) {
 	t.Cleanup(func() { clientcmd.RecommendedHomeFile = home })
 }
 
-// kubeconfig writes a file with one context per name, each of a cluster at https://<name>. The
-// first one is the current context.
+// kubeconfig writes a file with one context per name, each for a cluster at https://<name>. The first one is the
+// current context.
 func kubeconfig(t *testing.T, names ...string) string {
 	t.Helper()
 	config := clientcmdapi.NewConfig()
@@ -164,7 +164,7 @@ func TestWhichCluster(t *testing.T) {
 	}
 }
 
-// Near API servers are asked for lists as they are; far ones compress them.
+// The controller requests uncompressed lists from a near API server, and compressed ones from a far one.
 func TestCompression(t *testing.T) {
 	outside(t)
 	for server, compressed := range map[string]bool{
@@ -211,7 +211,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Flags that are wrong are said before any cluster is looked for.
+// The command reports wrong flags before it looks for a cluster.
 func TestConfigValidates(t *testing.T) {
 	outside(t)
 	options := NewOptions()
@@ -222,7 +222,7 @@ func TestConfigValidates(t *testing.T) {
 	}
 }
 
-// respond answers each path with a status and body; all others are not found.
+// respond answers each path with a status and body. All other paths are not found.
 func respond(answers map[string]answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, found := answers[r.URL.Path]
@@ -310,7 +310,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestCompleteUnreachable(t *testing.T) {
-	// A port that nobody listens on, for it was just given back.
+	// Nothing listens on this port, because the listener has just closed it.
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -340,12 +340,12 @@ func TestCompleteRefusesUnknownAuthority(t *testing.T) {
 
 func TestCompleteWithBadClientConfig(t *testing.T) {
 	_, err := (&Config{Client: &rest.Config{Host: "https://dev", TLSClientConfig: rest.TLSClientConfig{Insecure: true, CAData: []byte("x")}}}).Complete(t.Context())
-	if got, want := message(err), "make discovery client: specifying a root certificates file with the insecure flag is not allowed"; got != want {
+	if got, want := message(err), "create discovery client: specifying a root certificates file with the insecure flag is not allowed"; got != want {
 		t.Errorf("error\n%s\nwant\n%s", got, want)
 	}
 }
 
-// Who stops the controller while a cluster does not answer need not wait for the timeout.
+// A user who stops the controller while a cluster does not answer need not wait for the timeout.
 func TestCompleteEndsWithItsContext(t *testing.T) {
 	for _, silent := range []string{"/version", group} {
 		t.Run(silent, func(t *testing.T) {
@@ -368,7 +368,7 @@ func TestCompleteEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Wherever a controller runs, it must find the key of the one before it.
+// A controller must find the key of its predecessor, wherever either runs.
 func TestHashKeySecret(t *testing.T) {
 	for _, test := range []struct{ name, flag, namespace, want string }{
 		{"outside of a cluster", "", "", "fairlead-system/fairlead-config-hash-key"},

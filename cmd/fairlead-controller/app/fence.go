@@ -19,9 +19,9 @@ var errLeaseLost = errors.New("the lease is lost")
 
 // fence is the lock of the leader election, and knows until when this replica may write.
 //
-// client-go's elector alone is too slow to stop. It cancels the leader's context only after it has
-// tried for the renew deadline and then tried to release the lease; it continues until then even if it has read that
-// another replica holds the lease; and it releases a lease that it could not renew while its work still runs. A fence
+// client-go's elector alone is too slow to stop. It cancels the leader's context only after it has retried until the
+// renew deadline, and then tried to release the lease. It continues until then even if it has read that another
+// replica holds the lease. And it releases a lease that it could not renew while its work still runs. A fence
 // observes each request of the elector, and:
 //
 //   - ends the lease of this replica one renew deadline after it sent the last renewal that succeeded, whatever the
@@ -57,8 +57,8 @@ func newFence(ctx context.Context, lock resourcelock.Interface, renewDeadline ti
 	return f
 }
 
-// Get is called by the elector of a replica that does not hold the lease, and by that of a leader
-// whose renewal was refused.
+// Get returns the Lease. The elector of a replica that does not hold the lease calls it, and that of a leader whose
+// renewal was refused.
 func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := f.Interface.Get(ctx)
 	f.mu.Lock()
@@ -74,7 +74,7 @@ func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 	return record, raw, nil
 }
 
-// Create is called where there is no Lease.
+// Create creates the Lease. The elector calls it if there is none.
 func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	sent := f.clock()
 	if err := f.Interface.Create(ctx, record); err != nil {
@@ -195,7 +195,7 @@ func (f *fence) mayWrite() error {
 	switch {
 	case f.lease.Err() != nil:
 	case !f.held():
-		return fmt.Errorf("%w: it was never held", errLeaseLost)
+		return fmt.Errorf("%w: this replica never held it", errLeaseLost)
 	case f.until.reached(f.clock()):
 		f.expired()
 	}

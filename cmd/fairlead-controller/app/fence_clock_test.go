@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// A lease of ten seconds ends by whichever clock says so first.
+// A lease of ten seconds ends when the first of the two clocks says so.
 func TestFenceGoesByBothClocks(t *testing.T) {
 	for name, test := range map[string]struct {
-		// What each clock says has passed since the lease was renewed.
+		// The time since the renewal of the lease, on each clock.
 		monotonic, wall time.Duration
 		mayWrite        bool
 	}{
@@ -49,7 +49,7 @@ func TestFenceGoesByBothClocks(t *testing.T) {
 				}
 				return
 			}
-			// The elector, which does not know, renews: that comes too late.
+			// The elector does not know, and renews too late.
 			if err := renew(); err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestFirstWriteAfterASuspend(t *testing.T) {
 	}
 }
 
-// The clock of the machine has both readings, and compares each with its own kind.
+// The machine's clock has both readings, and compares each with its own kind.
 func TestClock(t *testing.T) {
 	clock := newClock()
 	before := clock()

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// lease is a Lease that candidates share, as the API server keeps it.
+// lease is a Lease that candidates share, as the API server stores it.
 type lease struct {
 	mu      sync.Mutex
 	record  *resourcelock.LeaderElectionRecord
@@ -49,7 +49,7 @@ func (l *lease) holder() string {
 	return l.record.HolderIdentity
 }
 
-// lock is one candidate's view of the lease, and its connection.
+// lock is the lease as one candidate sees it over its connection.
 type lock struct {
 	*lease
 	identity string
@@ -130,14 +130,14 @@ func (l *lock) RecordEvent(string) {}
 func (l *lock) Identity() string   { return l.identity }
 func (l *lock) Describe() string   { return "lease of the test" }
 
-// contender is a candidate that runs, and what it did when.
+// contender is a running candidate, and records when it could write.
 type contender struct {
 	*candidate
 	lock *lock
 	stop context.CancelFunc
 
 	mu sync.Mutex
-	// began and ended are when it could write first and last; zero: not yet.
+	// began and ended are when it could first and last write; zero means not yet.
 	began, ended time.Time
 	err          error
 	done         chan struct{}
@@ -150,7 +150,7 @@ func (c *contender) note(moment *time.Time) {
 	*moment = time.Now()
 }
 
-// contend starts a candidate whose work takes drain to end.
+// contend starts a candidate whose work takes drain to stop.
 func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *contender {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -182,13 +182,13 @@ func (c *contender) working() bool {
 	return !c.began.IsZero() && c.ended.IsZero()
 }
 
-// after lets time pass, and everybody do what is due by then.
+// after lets time pass, until every goroutine has done what was due by then.
 func after(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// released is the Lease of an installation that nobody holds.
+// released returns the Lease of a new installation, which no replica holds.
 func released() *lease { return &lease{record: &resourcelock.LeaderElectionRecord{}} }
 
 func TestLeaderStops(t *testing.T) {
@@ -210,7 +210,7 @@ func TestLeaderStops(t *testing.T) {
 		if one.err != nil {
 			t.Errorf("a stop is no error, but it returned %v", one.err)
 		}
-		// An elector looks again after the retry period and up to 1.2 of it more, at random.
+		// An elector retries after the retry period plus a random delay of up to 1.2 times as long.
 		after(2300 * time.Millisecond)
 		if !two.working() {
 			t.Errorf("nobody took over; the holder is %q", l.holder())
@@ -223,7 +223,7 @@ func TestLeaderStops(t *testing.T) {
 	})
 }
 
-// A leader that reaches nobody stops before the next one starts.
+// A leader without a connection stops before the next one starts.
 func TestLeaderCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := released()
@@ -252,7 +252,7 @@ func TestLeaderCutOff(t *testing.T) {
 	})
 }
 
-// Whatever becomes of the Lease, two never work at once.
+// Whatever happens to the Lease, two replicas never work at once.
 func TestLeaseChangedByOthers(t *testing.T) {
 	for name, change := range map[string]func(*lease){
 		"deleted": (*lease).remove,
@@ -295,7 +295,7 @@ func TestLeaseChangedByOthers(t *testing.T) {
 	}
 }
 
-// Who finds no Lease waits, because it may have been deleted under a leader.
+// A replica that finds no Lease waits, because a user may have deleted it under a leader.
 func TestNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := (&lease{}).contend(t, "one", 0)
@@ -316,8 +316,8 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The clock decides, not the timer: a process that was stopped past its lease writes nothing when it
-// goes on.
+// The clock decides, not the timer: a process that was stopped until its lease ended writes nothing when it
+// continues.
 func TestGuardWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lock{lease: released(), identity: "one"}

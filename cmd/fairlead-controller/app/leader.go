@@ -20,7 +20,7 @@ import (
 // its writes long before.
 const leaseExpiredGrace = 20 * time.Second
 
-// LeaderElection configures the Lease.
+// LeaderElection configures the leader election.
 type LeaderElection struct {
 	Namespace     string
 	LeaseName     string
@@ -55,8 +55,9 @@ func newCandidate(ctx context.Context, config LeaderElection, lock resourcelock.
 	}
 }
 
-// run waits for the lease, calls work while this replica holds it, and keeps it until work has returned. Then it
-// releases it, so that a successor need not wait. The work itself waits for a predecessor; see waitForPredecessor.
+// run waits for the lease, calls work while this replica holds the lease, and renews it until work has returned. Then
+// it releases the lease, so that a successor need not wait. The work itself waits for a predecessor; see
+// waitForPredecessor.
 //
 // A lost lease is an error that ends the process: its state is no longer reliable, and a restart costs as much as a
 // takeover.
@@ -79,7 +80,7 @@ func (c *candidate) run(ctx context.Context, work func(ctx, lease context.Contex
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("make leader elector: %w", err)
+		return fmt.Errorf("create leader elector: %w", err)
 	}
 	c.health.SetLeaderElection(elector)
 

@@ -14,9 +14,9 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 )
 
-// readsNamespaces reports whether to watch the labels of namespaces, by which classes select. A controller of the whole
-// cluster waits for the permission, as for every other kind. One that is limited to namespaces may never get it, and
-// works without; it then allows no class that selects by labels.
+// readsNamespaces reports whether to watch the labels of namespaces, by which classes select. A controller of the
+// whole cluster waits for the permission, as for every other kind. A controller that is limited to namespaces may
+// never get it, and works without; it then refuses every class that selects by labels.
 func readsNamespaces(ctx context.Context, config CompletedConfig, access informer.Access) (bool, error) {
 	if !config.Classes {
 		return false, nil

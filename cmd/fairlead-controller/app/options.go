@@ -17,7 +17,7 @@ import (
 	podsecurity "k8s.io/pod-security-admission/api"
 )
 
-// Options are the flags as the user gave them.
+// Options are the flags.
 type Options struct {
 	Kubeconfig string
 	Context    string
@@ -29,20 +29,21 @@ type Options struct {
 	SecurityProfile     string
 	// Classes enables ApplicationClasses; RequireClass refuses Applications without one.
 	Classes, RequireClass bool
-	// AllowUnreviewedServiceAccounts is for a controller that serves no webhooks to review who names a ServiceAccount.
+	// AllowUnreviewedServiceAccounts is for a controller without webhooks that could review which users name a
+	// ServiceAccount.
 	AllowUnreviewedServiceAccounts bool
 	RouteControllerNamespaces      []string
 	MonitoringNamespaces           []string
 	// ConfigHashKeySecret is namespace/name of the Secret that keeps the key for hashes of Secrets.
 	ConfigHashKeySecret string
-	// OperatorNamespace is where the controller's own Lease and Secret are.
+	// OperatorNamespace is the namespace of the controller's own Lease and Secret.
 	OperatorNamespace string
 	LeaderElection    LeaderElectionOptions
 	Serving           ServingOptions
 	Logging           *logsapi.LoggingConfiguration
 }
 
-// NewOptions returns the defaults.
+// NewOptions returns the default Options.
 func NewOptions() *Options {
 	return &Options{
 		Workers:                   16,

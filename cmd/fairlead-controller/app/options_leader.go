@@ -30,7 +30,7 @@ func newLeaderElectionOptions() LeaderElectionOptions {
 		LeaseName:     "fairlead-controller",
 		LeaseDuration: 15 * time.Second,
 		RenewDeadline: 10 * time.Second,
-		// Half of the default of Kubernetes' components: it is most of the time of a takeover.
+		// Half of the default of Kubernetes' components, because it is most of the time of a takeover.
 		RetryPeriod: time.Second,
 	}
 }
@@ -62,7 +62,7 @@ func (o *LeaderElectionOptions) validate() []error {
 		errs = append(errs, fmt.Errorf("--leader-elect-renew-deadline is %s, but must be less than the lease duration of %s", o.RenewDeadline, o.LeaseDuration))
 	}
 	if o.RetryPeriod <= 0 || o.RenewDeadline <= time.Duration(leaderelection.JitterFactor*float64(o.RetryPeriod)) {
-		errs = append(errs, fmt.Errorf("--leader-elect-retry-period is %s, but must be positive and %g times of it less than the renew deadline of %s", o.RetryPeriod, leaderelection.JitterFactor, o.RenewDeadline))
+		errs = append(errs, fmt.Errorf("--leader-elect-retry-period is %s, but must be positive, and %g times it must be less than the renew deadline of %s", o.RetryPeriod, leaderelection.JitterFactor, o.RenewDeadline))
 	}
 	return errs
 }

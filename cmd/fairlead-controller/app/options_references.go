@@ -15,8 +15,8 @@ import (
 const (
 	// hashKeySecretName is the Secret with the key for the hashes of Secrets.
 	hashKeySecretName = "fairlead-config-hash-key" //nolint:gosec // The name of a Secret, not its content.
-	// defaultNamespace has the Secret if the controller runs outside of a cluster. The manifests install into the
-	// same namespace, so that a controller in the cluster uses the same key: another key would roll pods.
+	// defaultNamespace has the Secret if the controller runs outside a cluster. The manifests install into the same
+	// namespace, so that a controller in the cluster uses the same key: another key would roll pods.
 	defaultNamespace = "fairlead-system"
 )
 

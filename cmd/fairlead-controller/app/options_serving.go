@@ -48,7 +48,7 @@ func (o *ServingOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WebhookClientNames, "webhook-client-name", o.WebhookClientNames, "Common names that the client certificate may have. Empty: any that a CA of --webhook-client-ca-file signed.")
 	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with the serving certificate tls.crt and tls.key, e.g. from cert-manager. The controller reloads them when they change.")
 	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret, "Name of the Secret in the operator namespace for the certificates that the controller issues and rotates itself.")
-	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Services in the operator namespace that the certificate of --cert-secret is valid for.")
+	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Services in the operator namespace for which the certificate of --cert-secret is valid.")
 	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "Drain time after SIGTERM: how long the endpoints still answer, not ready, until Services stop sending requests. The lease is released at once.")
 }
 
@@ -138,16 +138,17 @@ func (o *ServingOptions) validateWebhookURL() []error {
 		errs = append(errs, errors.New("--webhook-url needs --webhook-bind-address"))
 	}
 	if o.hasCertificate() {
-		errs = append(errs, errors.New("--webhook-url makes its own certificate; it excludes --cert-dir and --cert-secret"))
+		errs = append(errs, errors.New("--webhook-url creates its own certificate, and excludes --cert-dir and --cert-secret"))
 	}
 	return errs
 }
 
-// hasCertificate reports whether there is a certificate that others than this process trust.
+// hasCertificate reports whether a flag provides a certificate that other components can trust. Only the API server
+// trusts that of --webhook-url.
 func (o *ServingOptions) hasCertificate() bool { return o.CertDir != "" || o.CertSecret != "" }
 
-// metricsSecured reports whether who reads metrics must show who he is. On a loopback address he has
-// shown that already, by being on this machine.
+// metricsSecured reports whether clients must authenticate to read metrics. On a loopback address they need not,
+// because only users of this machine can connect.
 func (o *ServingOptions) metricsSecured() bool {
 	if o.MetricsBindAddress == "" {
 		return false
@@ -156,8 +157,8 @@ func (o *ServingOptions) metricsSecured() bool {
 	return err == nil && !isLoopback(host)
 }
 
-// reviewsRequesters reports whether every change of an Application passes the webhooks, those made while this process
-// does not run included. Webhooks that it registers itself end with it.
+// reviewsRequesters reports whether every change of an Application passes the webhooks, even while this process does
+// not run. Webhooks that this process registers itself end with it.
 func (o *ServingOptions) reviewsRequesters() bool {
 	return o.WebhookBindAddress != "" && o.WebhookURL == ""
 }

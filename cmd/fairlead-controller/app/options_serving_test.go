@@ -59,7 +59,7 @@ func TestValidateServing(t *testing.T) {
 		},
 		{
 			"a URL and a certificate", ServingOptions{WebhookBindAddress: ":9443", WebhookURL: "https://127.0.0.1:9443", CertDir: "/certs"},
-			"--webhook-url makes its own certificate; it excludes --cert-dir and --cert-secret",
+			"--webhook-url creates its own certificate, and excludes --cert-dir and --cert-secret",
 		},
 		{
 			"two certificates", ServingOptions{CertDir: "/certs", CertSecret: "certs", CertServices: []string{"fairlead-webhook"}},
@@ -98,7 +98,7 @@ func TestValidateLeaderElection(t *testing.T) {
 		},
 		{
 			"no second try", func(o *LeaderElectionOptions) { o.RetryPeriod = 9 * time.Second },
-			"--leader-elect-retry-period is 9s, but must be positive and 1.2 times of it less than the renew deadline of 10s",
+			"--leader-elect-retry-period is 9s, but must be positive, and 1.2 times it must be less than the renew deadline of 10s",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 		{"no classes", func(o *Options) { o.Classes = false }, ""},
 		{"a class for everyone, and none", func(o *Options) { o.Classes, o.RequireClass = false, true }, "--require-class needs --classes"},
 		{"two namespaces", func(o *Options) { o.Namespaces = []string{"shop", "team-a"} }, ""},
-		// To the API it would mean all namespaces.
+		// In the API it would mean all namespaces.
 		{"the empty namespace", func(o *Options) { o.Namespaces = []string{""} }, `--namespace "": ` + noLabel},
 		{"no namespace", func(o *Options) { o.Namespaces = []string{"a,b"} }, `--namespace "a,b": ` + noLabel},
 		{
@@ -159,7 +159,7 @@ func TestFlags(t *testing.T) {
 	if diff := cmp.Diff(parsed, options); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
-	// An option that no flag sets would be the zero value above, unnoticed.
+	// An option without a flag would have the zero value above, unnoticed.
 	for _, options := range []any{*parsed, parsed.LeaderElection, parsed.Serving} {
 		for field, value := range reflect.ValueOf(options).Fields() {
 			if field.Name != "Logging" && value.IsZero() {
@@ -169,7 +169,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// The list of route controllers replaces the default, and can be emptied.
+// The list of route controllers replaces the default, and may be empty.
 func TestRouteControllerNamespaces(t *testing.T) {
 	for argument, want := range map[string][]string{"": {}, "edge": {"edge"}} {
 		options := NewOptions()

@@ -23,7 +23,7 @@ type retryTransport struct {
 	wrapped http.RoundTripper
 
 	mu sync.Mutex
-	// lost is when the first watch was refused, and zero while none is.
+	// lost is when a watch was first refused, or zero if the API server accepts connections.
 	lost time.Time
 }
 
@@ -43,7 +43,7 @@ func (r *retryTransport) RoundTrip(request *http.Request) (*http.Response, error
 	logger := klog.FromContext(request.Context())
 	for utilnet.IsConnectionRefused(err) {
 		r.refused(logger, err)
-		// Jitter, so that the watches do not all retry at once.
+		// Jitter keeps the watches from retrying all at once.
 		timer := time.NewTimer(wait.Jitter(watchRetryPeriod/2, 1))
 		select {
 		case <-timer.C:

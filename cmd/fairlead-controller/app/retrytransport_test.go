@@ -20,7 +20,7 @@ import (
 
 var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
-// away is an API server that gives an error until a time.
+// away is an API server that returns an error until some time.
 type away struct {
 	until    time.Time
 	err      error
@@ -81,7 +81,7 @@ func TestReconnecting(t *testing.T) {
 	}
 }
 
-// Who stops does not wait for an API server.
+// A controller that stops does not wait for an API server.
 func TestReconnectingEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))

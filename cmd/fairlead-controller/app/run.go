@@ -30,7 +30,7 @@ import (
 const controllerName = "fairlead.dev/controller"
 
 // Run wires everything together and runs until ctx ends. Reads and writes have separate clients, since a replica that
-// does not lead answers webhooks too, but must not write.
+// does not lead also answers webhooks, but must not write.
 func Run(ctx context.Context, config CompletedConfig) error {
 	ctx, stop := context.WithCancel(withoutBodies(ctx))
 	defer stop()
@@ -58,7 +58,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		defer writeClients.close()
 	}
 
-	// An Event changes no state, so it may still be on its way after the release of the lease.
+	// An Event changes no state, so it may be sent after the release of the lease.
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: readClients.kube.EventsV1()})
 	// The last syncs, which finish after ctx has ended, still record Events.
 	recordingCtx, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
@@ -87,7 +87,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Optional: optional,
 	})
 	if err != nil {
-		return fmt.Errorf("make informers: %w", err)
+		return fmt.Errorf("create informers: %w", err)
 	}
 	registry := metrics.NewKubeRegistry()
 	counts := controller.NewMetrics(registry)
@@ -112,7 +112,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Debug:               recorder,
 	})
 	if err != nil {
-		return fmt.Errorf("make controller: %w", err)
+		return fmt.Errorf("create controller: %w", err)
 	}
 	certificates, err := newCertificates(config, writeClients.kube)
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 	return errors.Join(err, served)
 }
 
-// lead runs the work while this replica may write. Certificates need not wait for a predecessor: if two replicas write
+// lead runs the work while this replica may write. Certificates do not wait for a predecessor: if two replicas write
 // them at once, the API server refuses one.
 func (r *replica) lead(ctx context.Context, work func(ctx, lease context.Context)) error {
 	if r.candidate == nil {

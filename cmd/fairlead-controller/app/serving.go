@@ -155,7 +155,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 		Metrics:      counts,
 	})
 	if err != nil {
-		return fmt.Errorf("make webhooks: %w", err)
+		return fmt.Errorf("create webhooks: %w", err)
 	}
 	tlsConfig := p.certificates.serving.Config()
 	if file := config.Serving.WebhookClientCA; file != "" {
@@ -239,7 +239,7 @@ func (e *endpoints) close() {
 }
 
 // register lets the API server call the webhooks at the URL, until the returned function is called. If the API server
-// cannot reach them, the controller works without.
+// cannot reach them, the controller works without them.
 func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	if e.registrar == nil {
 		return func() {}

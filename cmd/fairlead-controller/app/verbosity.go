@@ -14,8 +14,8 @@ import (
 // them the keys of the certificates, the Secrets that pods use, and the tokens of clients that read the metrics.
 const maxVerbosity = 7
 
-// limitVerbosity lowers the levels that the flags ask for to maxVerbosity, and reports whether any was higher. It covers
-// what is logged without a context.
+// limitVerbosity lowers the levels of the flags to maxVerbosity, and reports whether any was higher. It covers what
+// is logged without a context.
 func limitVerbosity(logging *logsapi.LoggingConfiguration) (lowered bool) {
 	limit := func(level *logsapi.VerbosityLevel) {
 		if *level > maxVerbosity {
@@ -53,7 +53,7 @@ func (s limitedSink) WithName(name string) klog.LogSink {
 	return limitedSink{s.LogSink.WithName(name)}
 }
 
-// WithCallDepth keeps the lines of callers right in what is logged through helpers.
+// WithCallDepth preserves the lines of callers that log through helpers.
 func (s limitedSink) WithCallDepth(depth int) klog.LogSink {
 	if sink, ok := s.LogSink.(interface{ WithCallDepth(int) klog.LogSink }); ok {
 		return limitedSink{sink.WithCallDepth(depth)}

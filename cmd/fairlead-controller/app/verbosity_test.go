@@ -32,8 +32,8 @@ func TestVerbosityIsLimited(t *testing.T) {
 	}
 }
 
-// The bodies of requests are logged by client-go, and not in the context of the controller, whatever becomes of its logger.
-// Everything else is.
+// client-go logs the bodies of requests, but never in the context of the controller, whatever happens to its logger.
+// Everything else is logged.
 func TestBodiesAreNotLogged(t *testing.T) {
 	const canary = "correct-horse-battery-staple"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
