@@ -1,10 +1,10 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crdschema checks custom resources as an API server does before it stores them, by the API
-// server's own code, but in this process: a thousand times as fast as a request.
+// Package crdschema checks custom resources as an API server does before it stores them. It runs the API server's own
+// code in this process, a thousand times as fast as a request.
 //
-// It knows neither webhooks nor what the API server checks of every object's metadata.
+// It does not call webhooks, and does not check the metadata that every object has.
 package crdschema
 
 import (
@@ -30,17 +30,17 @@ import (
 
 // Resource is one version of a custom resource.
 type Resource struct {
-	// Kind is that of its objects.
+	// Kind is the kind of its objects.
 	Kind string
-	// Structural is its schema, with the rules.
+	// Structural is its schema, with the CEL rules.
 	Structural *schema.Structural
 
 	validator apiservervalidation.SchemaValidator
 	rules     *cel.Validator
 }
 
-// Load reads the CustomResourceDefinitions in the YAML files of a directory, and returns the first
-// version of each by its kind.
+// Load reads the CustomResourceDefinitions in the YAML files of a directory, and returns the first version of each,
+// by kind.
 func Load(directory string) (map[string]*Resource, error) { return LoadFS(os.DirFS(directory)) }
 
 // LoadFS is Load for files that need not be on disk.
@@ -90,7 +90,7 @@ func newResource(kind string, external *apiextensionsv1.JSONSchemaProps) (*Resou
 	}, nil
 }
 
-// Decode reads an object from YAML or JSON. Whole numbers become int64, as in the API server.
+// Decode decodes an object from YAML or JSON. Whole numbers become int64, as in the API server.
 func Decode(text []byte) (map[string]any, error) {
 	encoded, err := yaml.YAMLToJSON(text)
 	if err != nil {
@@ -100,13 +100,13 @@ func Decode(text []byte) (map[string]any, error) {
 	return object, json.Unmarshal(encoded, &object)
 }
 
-// Unknown returns the paths of the fields that the schema does not have, which strict field
-// validation refuses, and removes them, as the API server does without it.
+// Unknown removes the fields that the schema does not have, and returns their paths. The API server refuses such
+// fields in strict field validation, and otherwise removes them.
 func (r *Resource) Unknown(object map[string]any) []string {
 	return pruning.PruneWithOptions(object, r.Structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 }
 
-// CheckSchema sets the defaults and returns what the schema refuses.
+// CheckSchema sets the defaults and returns the errors of the schema.
 func (r *Resource) CheckSchema(object map[string]any) field.ErrorList {
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, r.Structural)
 	defaulting.Default(object, r.Structural)
@@ -114,14 +114,14 @@ func (r *Resource) CheckSchema(object map[string]any) field.ErrorList {
 	return append(errs, listtype.ValidateListSetsAndMaps(nil, r.Structural, object)...)
 }
 
-// CheckRules returns what the CEL rules refuse of an object that meets the schema.
+// CheckRules returns the errors of the CEL rules. The object must conform to the schema.
 func (r *Resource) CheckRules(ctx context.Context, object map[string]any) field.ErrorList {
 	errs, _ := r.rules.Validate(ctx, nil, r.Structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return errs
 }
 
-// Check is all of it, in the order of the API server, which looks no further once something is
-// refused. It prunes the object and sets its defaults. No errors: the object would be stored.
+// Check does all of this in the order of the API server, which stops at the first step with errors. It prunes the
+// object and sets its defaults. Without errors, the API server would store the object.
 func (r *Resource) Check(ctx context.Context, object map[string]any) field.ErrorList {
 	r.Unknown(object)
 	if errs := r.CheckSchema(object); len(errs) > 0 {

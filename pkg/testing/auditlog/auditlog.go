@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package auditlog reads the API server's audit log: who asked for what, and when. It is what tests and measurements go
-// by, since it does not depend on what a client says about itself.
+// Package auditlog reads the API server's audit log: which client requested what, and when. Tests and measurements rely on
+// it, because it does not depend on what a client reports about itself.
 package auditlog
 
 import (
@@ -18,16 +18,16 @@ import (
 	"time"
 )
 
-// The stages of a request. The log may have more than one line of a request; a watch has one when it begins.
+// The stages of a request. The log may have more than one line per request; a watch has one when it begins.
 const (
 	ResponseStarted  = "ResponseStarted"
 	ResponseComplete = "ResponseComplete"
 )
 
-// podName is the key under which the API server keeps the pod that a service account's token was made for.
+// podName is the key under which the API server records the pod of a service account's token.
 const podName = "authentication.kubernetes.io/pod-name"
 
-// Event is one request, as the API server saw it.
+// Event is a request as the API server saw it.
 type Event struct {
 	ID          string
 	Stage       string // ResponseComplete; ResponseStarted for a watch that still runs; Panic
@@ -48,7 +48,7 @@ type Event struct {
 	Completed   time.Time // of the stage
 }
 
-// Target is what the request is about: pods/status, or the URI of what is no resource.
+// Target returns what the request is about: pods/status, for example, or the URI if it is not about a resource.
 func (e Event) Target() string {
 	switch {
 	case e.Resource == "":
@@ -60,7 +60,7 @@ func (e Event) Target() string {
 	}
 }
 
-// String shows what one wants to read in the message of a failed test.
+// String returns what you want to read in the message of a failed test.
 func (e Event) String() string {
 	who := e.Pod
 	if who == "" {
@@ -69,18 +69,18 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %s %s %s/%s -> %d (%s)", e.Received.Format("15:04:05.000"), e.Verb, e.Target(), e.Namespace, e.Name, e.Code, who)
 }
 
-// IsWrite reports whether the request would change something. A review is a question, although it is created.
+// IsWrite reports whether the request may change something. Creating a review changes nothing.
 func (e Event) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) &&
 		!slices.Contains([]string{"selfsubjectaccessreviews", "subjectaccessreviews", "tokenreviews"}, e.Resource)
 }
 
-// Log is an audit log that is being written, one JSON object a line.
+// Log is an audit log that an API server is writing, with one JSON object per line.
 type Log struct {
 	File string
 }
 
-// End is the place where the last whole line ends now. A line that is still being written comes after it.
+// End returns the offset after the last complete line. A line that is still being written comes after it.
 func (l Log) End() (offset int64, err error) {
 	file, err := os.Open(l.File)
 	if err != nil {
@@ -104,8 +104,8 @@ func (l Log) End() (offset int64, err error) {
 	return 0, nil
 }
 
-// Since returns the requests whose lines come after the offset and that want accepts, in the order of completion, each
-// once and in its last stage. next is where to go on reading.
+// Since returns the requests after the offset that want accepts, in the order of completion, each once and in its
+// last stage. next is the offset at which to continue.
 func (l Log) Since(offset int64, want func(*Event) bool) (events []Event, next int64, err error) {
 	file, err := os.Open(l.File)
 	if err != nil {
@@ -120,7 +120,7 @@ func (l Log) Since(offset int64, want func(*Event) bool) (events []Event, next i
 	for reader := bufio.NewReaderSize(file, 1<<16); ; {
 		text, err := reader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return events, next, nil // The rest is a line that is still being written.
+			return events, next, nil // The rest is an incomplete line.
 		}
 		if err != nil {
 			return nil, offset, err
@@ -142,7 +142,7 @@ func (l Log) Since(offset int64, want func(*Event) bool) (events []Event, next i
 	}
 }
 
-// line is the part of audit.k8s.io/v1 Event that is used here.
+// line is the part of an audit.k8s.io/v1 Event that this package uses.
 type line struct {
 	AuditID    string `json:"auditID"`
 	Stage      string `json:"stage"`

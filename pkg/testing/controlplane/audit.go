@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
-// AuditEvent is one request, as the API server saw it.
+// AuditEvent is a request as the API server saw it.
 type AuditEvent = auditlog.Event
 
 // AuditFilter selects requests.
@@ -38,12 +38,13 @@ func WithVerb(verbs ...string) AuditFilter {
 	return func(e *AuditEvent) bool { return slices.Contains(verbs, e.Verb) }
 }
 
-// Writes selects the requests that would change something. A review is a question, although it is created.
+// Writes selects the requests that may change something. Creating a review changes nothing.
 func Writes() AuditFilter {
 	return func(e *AuditEvent) bool { return e.IsWrite() }
 }
 
-// OnResource selects the requests about one of the resources, given as plurals, with a subresource as pods/status.
+// OnResource selects the requests about one of the resources, given by plural, and with a subresource as in
+// pods/status.
 func OnResource(resources ...string) AuditFilter {
 	return func(e *AuditEvent) bool { return e.Resource != "" && slices.Contains(resources, e.Target()) }
 }
@@ -61,7 +62,7 @@ func (cp *ControlPlane) AuditEvents(tb testing.TB, filters ...AuditFilter) []Aud
 	return (&AuditCursor{cp: cp}).Events(tb, filters...)
 }
 
-// AuditCursor returns the end of the audit log as it is now, to read later only what follows.
+// AuditCursor returns the current end of the audit log, to read later only what follows.
 func (cp *ControlPlane) AuditCursor(tb testing.TB) *AuditCursor {
 	tb.Helper()
 	cp.flushAudit(tb)
@@ -72,12 +73,13 @@ func (cp *ControlPlane) AuditCursor(tb testing.TB) *AuditCursor {
 	return &AuditCursor{cp: cp, offset: end}
 }
 
-// Events returns the requests after the cursor that all filters select, in the order of completion. It may be called
-// again and again; each time it reads from the cursor on.
+// Events returns the requests after the cursor that all filters select, in the order of completion. Each call starts
+// at the cursor again.
 //
-// It contains every request whose answer its client has read to the end before this call: the API server writes the line
-// of a request before the end of the answer. A watch is there from its first byte, and once only. Whether another client
-// has a request under way is not for the log to say: stop that client first, or wait until its work shows.
+// The result has every request whose response its client has read to the end before this call, because the API server
+// writes the line of a request before the end of the response. It has a watch from its first byte, and only once. The
+// log does not show whether another client has a request in progress: stop that client first, or wait until its work
+// shows.
 func (c *AuditCursor) Events(tb testing.TB, filters ...AuditFilter) []AuditEvent {
 	tb.Helper()
 	c.cp.flushAudit(tb)
@@ -100,11 +102,11 @@ func (cp *ControlPlane) flushAudit(tb testing.TB) {
 	}
 }
 
-// AuditLog is the log of WithAuditLog, for programs that are no tests.
+// AuditLog returns the log of WithAuditLog, for programs other than tests.
 func (cp *ControlPlane) AuditLog() auditlog.Log { return auditlog.Log{File: cp.audit} }
 
-// FlushAudit makes a request that can be recognised and waits for its line, so that what was answered before is there
-// too.
+// FlushAudit sends a request that it can recognise, and waits for its line. Then the log also has all requests that
+// were answered before.
 func (cp *ControlPlane) FlushAudit(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(cp.Config())
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// repairTimeout bounds bringing back what a test left broken.
+// repairTimeout bounds the repair of what a test left broken.
 const repairTimeout = 2 * time.Minute
 
-// componentStatus is an answer of fairlead-cluster's control socket.
+// componentStatus is a response of fairlead-cluster's control socket.
 type componentStatus struct {
 	Name  Component `json:"name"`
 	State string    `json:"state"`
@@ -32,43 +32,44 @@ const (
 	statePaused  = "paused"
 )
 
-// Kill ends the component with SIGKILL, as a crash would, and returns when the process is gone. Restart brings it back
+// Kill ends the component with SIGKILL, like a crash, and returns when the process has ended. Restart starts it again
 // with its ports and data; otherwise the end of the test does.
 func (cp *ControlPlane) Kill(tb testing.TB, component Component) {
 	tb.Helper()
 	cp.disturb(tb, component, "kill")
 }
 
-// Terminate ends the component with SIGTERM, as a rolling update would, and returns when the process is gone.
+// Terminate ends the component with SIGTERM, like a rolling update, and returns when the process has ended.
 func (cp *ControlPlane) Terminate(tb testing.TB, component Component) {
 	tb.Helper()
 	cp.disturb(tb, component, "terminate")
 }
 
-// Pause stops the component with SIGSTOP: its connections stay open and nothing answers on them.
+// Pause stops the component with SIGSTOP: its connections stay open, but nothing answers on them.
 func (cp *ControlPlane) Pause(tb testing.TB, component Component) {
 	tb.Helper()
 	cp.disturb(tb, component, "pause")
 }
 
-// Resume lets a paused component go on, and returns when it is ready.
+// Resume continues a paused component, and returns when it is ready.
 func (cp *ControlPlane) Resume(tb testing.TB, component Component) {
 	tb.Helper()
 	cp.disturb(tb, component, "resume")
 	cp.disturb(tb, component, "wait")
 }
 
-// Restart terminates the component if it still runs, starts it on the same ports and data, and returns when it is ready.
+// Restart terminates the component if it is running, starts it with the same ports and data, and returns when it is
+// ready.
 func (cp *ControlPlane) Restart(tb testing.TB, component Component) {
 	tb.Helper()
 	cp.disturb(tb, component, "restart")
 }
 
-// disturb performs an action and sees to it that the cluster works again after the test.
+// disturb performs an action, and ensures that the cluster works again after the test.
 func (cp *ControlPlane) disturb(tb testing.TB, component Component, action string) {
 	tb.Helper()
 	tb.Cleanup(func() {
-		// The test's own context has ended by then.
+		// By then the test's own context has ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), repairTimeout)
 		defer cancel()
 		if err := cp.process.repair(ctx); err != nil {
@@ -80,13 +81,14 @@ func (cp *ControlPlane) disturb(tb testing.TB, component Component, action strin
 	}
 }
 
-// Act does to a component what Kill, Terminate, Pause and the others do: kill, terminate, pause, resume, start, restart or
-// wait. It is for programs that are no tests; nothing is repaired afterwards.
+// Act performs the action of Kill, Terminate, Pause and the others on a component: kill, terminate, pause, resume,
+// start, restart or wait. It is for programs other than tests, and nothing is repaired afterwards.
 func (cp *ControlPlane) Act(ctx context.Context, component Component, action string) error {
 	return cp.process.act(ctx, component, action)
 }
 
-// repair starts what is stopped and resumes what is paused, in starting order because each needs those before it.
+// repair starts stopped components and resumes paused ones, in the order of starting, because each needs those before
+// it.
 func (p *process) repair(ctx context.Context) error {
 	var components []componentStatus
 	if err := p.call(ctx, http.MethodGet, "/components", &components); err != nil {
@@ -115,7 +117,7 @@ func (p *process) act(ctx context.Context, component Component, action string) e
 	return nil
 }
 
-// call makes one request over the control socket.
+// call sends one request over the control socket.
 func (p *process) call(ctx context.Context, method, path string, answer any) error {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", p.info.ControlSocket)

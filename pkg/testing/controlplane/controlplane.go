@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// startTimeout covers a machine that runs many other tests at the same time; an idle one needs four seconds.
+// startTimeout allows for a machine that runs many other tests at the same time. An idle one needs four seconds.
 const startTimeout = 3 * time.Minute
 
-// ControlPlane is a running cluster. Its methods may be called concurrently.
+// ControlPlane is a running cluster. Its methods are safe for concurrent use.
 type ControlPlane struct {
 	config     *rest.Config
 	kubeconfig string
@@ -27,7 +27,7 @@ type ControlPlane struct {
 }
 
 // Start starts a cluster and returns when it is ready. The caller must Stop it. The cluster does not outlive this
-// process, however the process ends. ctx bounds the start alone.
+// process, however the process ends. ctx bounds only the start.
 func Start(ctx context.Context, opts ...Option) (*ControlPlane, error) {
 	o := newOptions(opts)
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready within %s", startTimeout))
@@ -58,32 +58,32 @@ func ForTest(tb testing.TB, opts ...Option) *ControlPlane {
 	return cp
 }
 
-// loadConfig reads the kubeconfig of the started cluster. It looks nowhere else.
+// loadConfig reads the kubeconfig of the started cluster, and no other file.
 func loadConfig(path string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		return nil, err
 	}
-	// A negative value switches the client-side limiter off: it would only slow tests down and blur what they measure.
+	// A negative value disables the client-side rate limit, which would slow tests down and distort what they measure.
 	config.QPS = -1
 	return config, nil
 }
 
-// Stop ends the cluster and removes its data. It reports a component that died during the tests although none of them
-// asked for it.
+// Stop ends the cluster and removes its data. It returns an error if a component died during the tests although none
+// of them caused that.
 func (cp *ControlPlane) Stop() error {
-	// Idle connections of client-go's shared transport keep goroutines, which a leak check would find.
+	// Idle connections of client-go's shared transport have goroutines, which a leak check would find.
 	if transport, err := rest.TransportFor(cp.config); err == nil {
 		utilnet.CloseIdleConnectionsFor(transport)
 	}
 	return cp.process.stop()
 }
 
-// Config returns a fresh copy of an administrator's client configuration, without client-side rate limits.
+// Config returns a copy of an administrator's client configuration, without client-side rate limits.
 func (cp *ControlPlane) Config() *rest.Config { return rest.CopyConfig(cp.config) }
 
-// ConfigFor returns a configuration that acts as somebody else, by impersonation. The API server adds
-// system:authenticated to the groups.
+// ConfigFor returns a configuration that impersonates another user. The API server adds system:authenticated to the
+// groups.
 func (cp *ControlPlane) ConfigFor(user string, groups ...string) *rest.Config {
 	config := cp.Config()
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
@@ -101,6 +101,6 @@ func (cp *ControlPlane) URL(tb testing.TB, component Component) string {
 			return status.URL
 		}
 	}
-	tb.Fatalf("%s does not run in this cluster: add it to WithComponents", component)
+	tb.Fatalf("this cluster does not run %s: add it to WithComponents", component)
 	return ""
 }

@@ -26,9 +26,9 @@ import (
 
 const fieldManager = "fairlead-tests"
 
-// InstallCRDs applies every CustomResourceDefinition in the YAML files of a directory, and returns when each served
-// version answers and can be discovered. The definitions stay when the test ends: other tests of the package use them.
-// Installing the same directory again costs a few requests.
+// InstallCRDs applies every CustomResourceDefinition in the YAML files of a directory, and returns when the API
+// server serves each served version and lists it in discovery. The definitions stay after the test, because other
+// tests of the package use them. Installing the same directory again costs a few requests.
 func (cp *ControlPlane) InstallCRDs(tb testing.TB, dir string) {
 	tb.Helper()
 	if err := cp.ApplyCRDs(tb.Context(), dir); err != nil {
@@ -36,7 +36,7 @@ func (cp *ControlPlane) InstallCRDs(tb testing.TB, dir string) {
 	}
 }
 
-// ApplyCRDs is InstallCRDs for programs that are no tests.
+// ApplyCRDs is InstallCRDs for programs other than tests.
 func (cp *ControlPlane) ApplyCRDs(ctx context.Context, dir string) error {
 	definitions, err := readCRDs(dir)
 	if err != nil {
@@ -58,8 +58,8 @@ func (cp *ControlPlane) ApplyCRDs(ctx context.Context, dir string) error {
 	return nil
 }
 
-// readCRDs returns the definitions in all *.yaml files of dir. There must be at least one, since an empty directory is
-// most likely the wrong one.
+// readCRDs returns the definitions in all *.yaml files of dir. There must be at least one, because an empty directory
+// is most likely the wrong one.
 func readCRDs(dir string) ([]unstructured.Unstructured, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
@@ -87,7 +87,7 @@ func readCRDs(dir string) ([]unstructured.Unstructured, error) {
 		}
 	}
 	if len(definitions) == 0 {
-		return nil, fmt.Errorf("no *.yaml file in %s has one; generate them first", dir)
+		return nil, fmt.Errorf("no *.yaml file in %s has a definition; generate them first", dir)
 	}
 	return definitions, nil
 }
@@ -118,8 +118,8 @@ func established(definition *unstructured.Unstructured) bool {
 	return false
 }
 
-// waitServed lists each served version until the answer is not 404, and then looks for it in discovery: being established,
-// served and discovered are three moments.
+// waitServed lists each served version until the answer is not 404, and then waits for it in discovery. A definition
+// is established, served and discovered at different times.
 func waitServed(ctx context.Context, client dynamic.Interface, discoverer discovery.ServerResourcesInterface, definition *unstructured.Unstructured) error {
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural")
@@ -160,7 +160,7 @@ func waitDiscovered(ctx context.Context, discoverer discovery.ServerResourcesInt
 	})
 }
 
-// notYet reports whether an API server that gets to know a resource answers so.
+// notYet reports whether the error is one that an API server returns before it serves a new resource.
 func notYet(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
 }

@@ -3,8 +3,8 @@
 
 // Package controlplane gives tests a real Kubernetes API server.
 //
-// It runs bin/fairlead-cluster, which `make cluster` builds, and imports nothing of Kubernetes but client-go. A test
-// package shares one cluster, started when the first test asks for it:
+// It runs bin/fairlead-cluster, which `make cluster` builds, and imports only client-go. The tests of a package share one
+// cluster, which starts when the first test needs it:
 //
 //	var shared = controlplane.NewShared(controlplane.WithAuditLog())
 //
@@ -19,9 +19,9 @@
 //
 // A test that needs a cluster of its own calls [ForTest].
 //
-// The cluster is always one that the tests start. KUBECONFIG is never read: what tests do to a cluster, they must not do
-// to one that people use.
+// Tests always start their own cluster. They never read KUBECONFIG, because what they do to a cluster they must not do to
+// one that people use.
 //
-// Components can be killed, paused and restarted one by one. What a test leaves broken is repaired when it ends, so the
-// next test finds a working cluster. Tests that disturb a shared cluster must not be parallel.
+// Tests can kill, pause and restart each component. The end of a test repairs what it left broken, so that the next test
+// has a working cluster. Tests that disturb a shared cluster must not be parallel.
 package controlplane

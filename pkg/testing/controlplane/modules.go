@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// DefinitionsOf copies files of a Go module, such as example.com/operator@v1.2.3, to a directory for InstallCRDs. The module
-// is fetched like any other, but need not be in go.mod: other operators' modules require what this one must not. sum is
-// what go.sum would say of it.
+// DefinitionsOf copies files of a Go module, such as example.com/operator@v1.2.3, to a directory for InstallCRDs. The
+// go command downloads the module like any other, but the module need not be in go.mod: the modules of other
+// operators require versions that this module must not. sum is the hash that go.sum would have.
 func DefinitionsOf(tb testing.TB, module, sum string, files ...string) (dir string) {
 	tb.Helper()
 	command := exec.CommandContext(tb.Context(), "go", "mod", "download", "-json", module)
-	command.Dir = tb.TempDir() // In no module, so that none changes.
+	command.Dir = tb.TempDir() // Outside any module, so that no go.mod changes.
 	output, err := command.Output()
 	var found struct{ Dir, Sum string }
 	if err == nil {

@@ -24,9 +24,9 @@ const (
 	cleanupTimeout = 10 * time.Second
 )
 
-// Namespace creates a namespace for one test, named after it, and returns the name. Where a controller manager runs, it
-// returns when pods can be created, that is when the default service account exists. The namespace is deleted when the
-// test ends, without waiting until it is gone.
+// Namespace creates a namespace for one test, named after it, and returns the name. If the cluster has a controller
+// manager, it returns when the default service account exists, so that pods can be created. The end of the test
+// deletes the namespace, without waiting until it is gone.
 func (cp *ControlPlane) Namespace(tb testing.TB) string {
 	tb.Helper()
 	client, err := kubernetes.NewForConfig(cp.Config())

@@ -20,7 +20,7 @@ const (
 	Kwok                  Component = "kwok"
 )
 
-// Option changes what Start starts. The default is every component, three simulated nodes and no audit log.
+// Option configures Start. The default is every component, three simulated nodes and no audit log.
 type Option func(*options)
 
 type options struct {
@@ -38,13 +38,13 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// WithComponents runs only these. APIOnly is the usual choice.
+// WithComponents runs only these components. APIOnly is the usual choice.
 func WithComponents(components ...Component) Option {
 	return func(o *options) { o.components = components }
 }
 
-// APIOnly runs etcd and the API server alone: lighter and a second faster. Objects are stored and nothing acts on them:
-// no pod appears for a Deployment, nothing is garbage-collected, and a deleted namespace stays Terminating.
+// APIOnly runs only etcd and the API server, which is lighter and starts a second faster. No controller acts on
+// objects: a Deployment gets no pods, nothing is garbage-collected, and a deleted namespace stays Terminating.
 func APIOnly() Option { return WithComponents(Etcd, KubeAPIServer) }
 
 // WithNodes sets the number of simulated nodes.
@@ -62,7 +62,7 @@ func WithFlag(component Component, flag string) Option {
 	return func(o *options) { o.flags = append(o.flags, string(component)+"="+flag) }
 }
 
-// arguments returns the command line of `fairlead-cluster up`, without the paths.
+// arguments returns the command line of `fairlead-cluster up`, without paths.
 func (o *options) arguments() []string {
 	var args []string
 	if o.components != nil {

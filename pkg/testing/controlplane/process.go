@@ -22,11 +22,11 @@ import (
 
 const (
 	binaryEnv = "FAIRLEAD_CLUSTER_BIN"
-	// keepDataEnv keeps etcd's data and the components' logs after the tests, to be looked at.
+	// keepDataEnv keeps etcd's data and the components' logs after the tests, for inspection.
 	keepDataEnv = "FAIRLEAD_CLUSTER_KEEP_DATA"
 
 	readyPeriod = 20 * time.Millisecond
-	// stopTimeout is more than fairlead-cluster takes to stop and, if need be, kill its components.
+	// stopTimeout is longer than fairlead-cluster needs to stop its components and, if necessary, kill them.
 	stopTimeout = 30 * time.Second
 )
 
@@ -35,13 +35,13 @@ type process struct {
 	info    clusterInfo
 	dir     string // the data directory
 	cmd     *exec.Cmd
-	stdin   io.Closer // the cluster stops when it is closed, which the kernel does if this process dies
+	stdin   io.Closer // closing it stops the cluster; the kernel does that if this process dies
 	output  *bytes.Buffer
-	exited  chan struct{} // closed when the process is gone; output and waitErr are complete then
+	exited  chan struct{} // closed when the process has ended; then output and waitErr are complete
 	waitErr error
 }
 
-// clusterInfo is what fairlead-cluster writes into cluster.json.
+// clusterInfo is the content of cluster.json, which fairlead-cluster writes.
 type clusterInfo struct {
 	PID           int               `json:"pid"`
 	Kubeconfig    string            `json:"kubeconfig"`
@@ -50,7 +50,7 @@ type clusterInfo struct {
 	Components    []componentStatus `json:"components"`
 }
 
-// startProcess returns when the cluster is ready.
+// startProcess starts the cluster, and returns when it is ready.
 func startProcess(ctx context.Context, o *options) (_ *process, err error) {
 	binary, err := findBinary()
 	if err != nil {
@@ -71,10 +71,10 @@ func startProcess(ctx context.Context, o *options) (_ *process, err error) {
 	p.cmd = &exec.Cmd{ // No context: ctx bounds the start, not the life.
 		Path: binary,
 		Args: append([]string{binary}, args...),
-		// Not the test's own output: `go test` waits until everybody who holds it has gone.
+		// Not the test's own output: `go test` waits until every process that has it open has ended.
 		Stdout: p.output,
 		Stderr: p.output,
-		// A group of its own, so that a Ctrl-C at `go test` reaches the tests alone. The cluster ends with them.
+		// In its own process group, so that Ctrl-C at `go test` reaches only the tests. The cluster ends with them.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -93,7 +93,7 @@ func startProcess(ctx context.Context, o *options) (_ *process, err error) {
 	return p, p.readInfo(filepath.Join(dir, "cluster.json"))
 }
 
-// findBinary looks for the executable that `make cluster` builds.
+// findBinary finds the executable that `make cluster` builds.
 func findBinary() (string, error) {
 	if binary := os.Getenv(binaryEnv); binary != "" {
 		if _, err := os.Stat(binary); err != nil {
@@ -143,19 +143,18 @@ func (p *process) readInfo(file string) error {
 		err = json.Unmarshal(content, &p.info)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("read what the cluster says about itself: %w", err), p.stop())
+		return errors.Join(fmt.Errorf("read the description of the cluster: %w", err), p.stop())
 	}
 	return nil
 }
 
-// stop asks the cluster to end and waits until it is gone. It returns an error if the cluster had ended before, or did
-// not end well.
+// stop asks the cluster to end, and waits for that. It returns an error if the cluster had ended before, or failed.
 func (p *process) stop() error {
 	_ = p.stdin.Close()
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
-		// Its components go with it; their data stays.
+		// Its components end with it; their data stays.
 		_ = p.cmd.Process.Kill()
 		<-p.exited
 	}
@@ -165,7 +164,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// failure describes how the process ended. It must not be called before exited is closed.
+// failure describes how the process ended. Call it only after exited is closed.
 func (p *process) failure() error {
-	return fmt.Errorf("fairlead-cluster ended (%s) and said:\n%s", p.cmd.ProcessState, strings.TrimSpace(p.output.String()))
+	return fmt.Errorf("fairlead-cluster ended (%s) with this output:\n%s", p.cmd.ProcessState, strings.TrimSpace(p.output.String()))
 }

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// HostAddress returns an address of this machine that an endpoint may have: a loopback address is refused. Without one
-// the test is skipped.
+// HostAddress returns an address of this machine that an endpoint may have. The API server refuses loopback
+// addresses. Without another one the test is skipped.
 func HostAddress(tb testing.TB) netip.Addr {
 	tb.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -29,13 +29,13 @@ func HostAddress(tb testing.TB) netip.Addr {
 			return prefix.Addr()
 		}
 	}
-	tb.Skip("this machine has no IPv4 address but loopback ones, which endpoints may not have")
+	tb.Skip("this machine has only loopback IPv4 addresses, which endpoints may not have")
 	return netip.Addr{}
 }
 
-// ServiceProxy makes a Service that leads to an address of this machine, at which something is served by TLS, and
-// returns the path below which the API server passes requests on to it. It does so for addresses of pods alone: there is
-// one that no node runs, and that says it had the address.
+// ServiceProxy creates a Service for an address of this machine that serves TLS, and returns the path under which the
+// API server proxies requests to it. The API server does that only for addresses of pods, so there is a pod that no
+// node runs and whose status has the address.
 func (cp *ControlPlane) ServiceProxy(tb testing.TB, namespace string, address netip.AddrPort) (path string) {
 	tb.Helper()
 	const name, port = "proxied", "https"
@@ -47,7 +47,7 @@ func (cp *ControlPlane) ServiceProxy(tb testing.TB, namespace string, address ne
 	must := func(_ any, err error) {
 		tb.Helper()
 		if err != nil {
-			tb.Fatalf("make a Service that leads to %s: %v", address, err)
+			tb.Fatalf("create a Service for %s: %v", address, err)
 		}
 	}
 	must(core.Services(namespace).Create(tb.Context(), &corev1.Service{

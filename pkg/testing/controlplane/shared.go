@@ -13,8 +13,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Shared is the one cluster of a test package. It starts when the first test asks for it, so that running only tests
-// that need none costs nothing.
+// Shared is the cluster that the tests of a package share. It starts when the first test needs it, so that tests
+// without a cluster cost nothing.
 type Shared struct {
 	options []Option
 
@@ -23,10 +23,11 @@ type Shared struct {
 	err  error
 }
 
-// NewShared describes the cluster. Keep it in a variable of the test package, and call Main from TestMain.
+// NewShared configures the cluster. Keep it in a variable of the test package, and call Main from TestMain.
 func NewShared(opts ...Option) *Shared { return &Shared{options: opts} }
 
-// Get returns the cluster, after starting it if need be. If it cannot start, every test that asks fails with the reason.
+// Get returns the cluster, and starts it if necessary. If it cannot start, every test that calls Get fails with the
+// reason.
 func (s *Shared) Get(tb testing.TB) *ControlPlane {
 	tb.Helper()
 	// Not the test's context: the cluster must not end with the test that happens to be first.
@@ -47,7 +48,7 @@ func (s *Shared) Main(m *testing.M, leaks ...goleak.Option) int {
 		}
 	}
 	if code != 0 {
-		return code // A failed test may well have left a goroutine; that is not news.
+		return code // A failed test may have left a goroutine, which says nothing new.
 	}
 	if err := goleak.Find(leaks...); err != nil {
 		fmt.Fprintf(os.Stderr, "goroutines leaked by the tests: %v\n", err)

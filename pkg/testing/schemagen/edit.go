@@ -13,28 +13,28 @@ import (
 	"pgregory.net/rapid"
 )
 
-// edit changes one place of an object. It is drawn without the object, so that it shrinks by itself.
+// edit changes one place of an object. It is drawn without the object, so that it shrinks independently.
 type edit struct {
 	node  node
 	what  string
 	value any
-	// pick chooses among the items of lists on the way, or among the lists to stretch.
+	// pick selects among the items of lists on the path, or among the lists to stretch.
 	pick int
 	deep bool
 }
 
-// What an edit does. Failures shrink towards the first.
+// The kinds of edits. Failures shrink towards the first.
 const (
 	set    = "set"
 	remove = "remove"
-	// repeat adds a copy of an item, and recase one that differs only in the case of its letters.
+	// repeat adds a copy of an item, and recase a copy that differs only in the case of its letters.
 	repeat = "repeat"
 	recase = "recase"
-	// stretch fills a list of the object with variations of what it has; a deep one those within too.
+	// stretch fills a list of the object with variations of its items; a deep one also fills the lists within them.
 	stretch = "stretch"
 )
 
-// absent stands for a value that an edit takes away.
+// absent stands for a value that an edit removes.
 var absent any = new(struct{ _ int })
 
 func (e edit) String() string {
@@ -55,10 +55,9 @@ func shortened(text string, most int) string {
 	return fmt.Sprintf("%s… (%d bytes)", text[:most], len(text))
 }
 
-// drawEdit draws the field to edit in one of four ways: by going down from the spec, which prefers the
-// fields of Fairlead's own; any field, which prefers those deep inside of Kubernetes' types; by what its
-// values look like, which prefers forms that only few fields have; or a list, to fill it, or to stretch
-// one that the object has already.
+// drawEdit draws an edit. It selects the field in one of five ways: by descending from the spec, which prefers
+// Fairlead's own fields; uniformly, which prefers fields deep inside Kubernetes' types; by the form of its values,
+// which prefers forms that few fields have; a list of the object, to stretch; or any list, to fill.
 func (g *Generator) drawEdit(t *rapid.T) edit {
 	e := edit{pick: rapid.IntRange(0, 5).Draw(t, "pick")}
 	switch oneOf(t, "kind of edit", []int{0, 1, 2, 2, 2, 3, 3, 4}) {
@@ -83,7 +82,7 @@ func (g *Generator) drawEdit(t *rapid.T) edit {
 	return e
 }
 
-// walk goes down from the spec and stops somewhere.
+// walk descends from the spec and stops at a random node.
 func (g *Generator) walk(t *rapid.T) node {
 	at, length := g.nodes[0].path[:1], 1
 	for {
@@ -101,7 +100,7 @@ func (g *Generator) walk(t *rapid.T) node {
 	}
 }
 
-// change returns the value with the edit done at the path below it.
+// change returns the value after the edit at the path below it.
 func (e edit) change(value any, s *schema.Structural, path []string) any {
 	if len(path) == 0 {
 		return e.changeHere(value, s)
@@ -175,7 +174,7 @@ func (e edit) changeHere(value any, s *schema.Structural) any {
 	}
 }
 
-// with sets an entry, or deletes it.
+// with sets an entry, or deletes it if the value is absent.
 func with(entries map[string]any, key string, value any) map[string]any {
 	if entries == nil {
 		entries = map[string]any{}

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxEdits is small, so that many objects stay valid, and large enough for edits that only harm together.
+	// maxEdits is small, so that many objects stay valid, and large enough for edits that fail only together.
 	maxEdits = 4
-	// maxBytes keeps objects, together with the managedFields that the API server adds, within a request to etcd.
+	// maxBytes keeps objects within a request to etcd, together with the managedFields that the API server adds.
 	maxBytes = 1 << 20
 )
 
@@ -27,9 +27,9 @@ const (
 type Generator struct {
 	resource *crdschema.Resource
 	seeds    []map[string]any
-	// nodes are all that can be edited; lists those of them that have many items or entries.
+	// nodes are all nodes that can be edited, and lists those with a variable number of items or entries.
 	nodes, lists []node
-	// alike are the nodes whose values look the same.
+	// alike groups the nodes by the form of their values.
 	alike [][]node
 }
 
@@ -37,11 +37,11 @@ type Generator struct {
 // towards the first.
 func New(ctx context.Context, resource *crdschema.Resource, seeds ...map[string]any) (*Generator, error) {
 	if len(seeds) == 0 {
-		return nil, fmt.Errorf("%s: there are no seeds", resource.Kind)
+		return nil, fmt.Errorf("%s: no seeds", resource.Kind)
 	}
 	for _, seed := range seeds {
 		if errs := resource.Check(ctx, seed); len(errs) > 0 {
-			return nil, fmt.Errorf("the seed %s is refused: %w", name(seed), errs.ToAggregate())
+			return nil, fmt.Errorf("the API server would refuse the seed %s: %w", name(seed), errs.ToAggregate())
 		}
 	}
 	spec := resource.Structural.Properties["spec"]
@@ -61,18 +61,18 @@ func New(ctx context.Context, resource *crdschema.Resource, seeds ...map[string]
 	return g, nil
 }
 
-// Object is what was drawn. It prints as the edits that made it.
+// Object is a drawn object. It prints as the edits that produced it.
 type Object struct {
-	// Fields are what the API server would store, with the defaults of the schema.
+	// Fields are the fields that the API server would store, with the defaults of the schema.
 	Fields map[string]any
 
 	edits []edit
 }
 
-// Edits is how many edits made it of a seed.
+// Edits returns how many edits the object is from a seed.
 func (o Object) Edits() int { return len(o.edits) }
 
-// GoString is how rapid prints it.
+// GoString returns the text that rapid prints.
 func (o Object) GoString() string {
 	var text strings.Builder
 	for _, e := range o.edits {
@@ -82,7 +82,7 @@ func (o Object) GoString() string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("an object of %d bytes, made by %d edits:%s\n  %s", len(encoded), len(o.edits), text.String(), shortened(string(encoded), 2000))
+	return fmt.Sprintf("an object of %d bytes after %d edits:%s\n  %s", len(encoded), len(o.edits), text.String(), shortened(string(encoded), 2000))
 }
 
 // Objects generates objects that the API server would store.
@@ -100,8 +100,8 @@ func (g *Generator) Objects(ctx context.Context) *rapid.Generator[Object] {
 	})
 }
 
-// oneOf draws an element, each with the same chance: rapid itself prefers the first ones, and would
-// hardly ever come to the end of a long list. It shrinks to the first all the same.
+// oneOf draws an element, each with the same probability. rapid itself prefers the first ones, and would hardly ever
+// draw the last ones of a long list. It still shrinks to the first.
 func oneOf[T any](t *rapid.T, label string, elements []T) T {
 	index := 0
 	for range bits.Len(uint(len(elements))) + 3 {
@@ -113,7 +113,7 @@ func oneOf[T any](t *rapid.T, label string, elements []T) T {
 	return elements[index%len(elements)]
 }
 
-// edited returns the object after the edit, or nil if it would not be stored.
+// edited returns the object after the edit, or nil if the API server would refuse it.
 func (g *Generator) edited(ctx context.Context, object map[string]any, e edit) map[string]any {
 	changed := runtime.DeepCopyJSON(object)
 	if spec := g.nodes[0].root; e.what == stretch {
@@ -132,7 +132,7 @@ func tooLarge(object map[string]any) bool {
 	return err != nil || len(encoded) > maxBytes
 }
 
-// drawMetadata draws what people choose of the metadata.
+// drawMetadata draws the metadata that users choose.
 func drawMetadata(t *rapid.T, object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	metadata["name"] = oneOf(t, "name", []string{name(object), "w", longName})

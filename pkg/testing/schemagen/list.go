@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unlimited is how many items a list without a limit gets when it is full: at the top, and within others.
+// A full list without a limit gets this many items: at the top, and within other lists.
 const (
 	unlimited       = 512
 	unlimitedWithin = 24
 )
 
-// list draws an array. When it is full its items are variations of one.
+// list draws an array. The items of a full one are variations of its first.
 func (d drawer) list(s *schema.Structural, depth int) any {
 	items := []any{}
 	for i := range d.count(s, depth) {
@@ -58,7 +58,7 @@ func (d drawer) count(s *schema.Structural, depth int) int {
 	return oneOf(d.t, "count", []int{max(least, 1), least, min(most, max(least, 2))})
 }
 
-// maximum is how many items or entries a list may have, or gets when nothing limits it.
+// maximum returns how many items or entries a list may have, or should get if nothing limits it.
 func maximum(s *schema.Structural, depth int) int {
 	if v := s.ValueValidation; v != nil {
 		switch {
@@ -74,13 +74,13 @@ func maximum(s *schema.Structural, depth int) int {
 	return unlimited
 }
 
-// varied returns a copy of the item that differs from others made of the same one, in whatever
-// must be different: the items of a set, the keys of a list with keys, and those of lists within.
+// varied returns a copy of the item that differs from its other variations where it must: the items of a set, the
+// keys of a list with keys, and the same in lists within.
 func varied(list *schema.Structural, item any, i int) any {
 	return variedWithin(list, runtime.DeepCopyJSONValue(item), i, 'x')
 }
 
-// variedWithin marks what it changes: the lists within an item have been varied already, by the same numbers.
+// variedWithin marks its changes, because the lists within an item have already been varied by the same numbers.
 func variedWithin(list *schema.Structural, item any, i int, mark rune) any {
 	if i == 0 || list.XListType == nil {
 		return item
@@ -106,7 +106,7 @@ func variedWithin(list *schema.Structural, item any, i int, mark rune) any {
 	return item
 }
 
-// varyKeys changes the keys of an item that may be any text; one of an enumeration only if there is no other.
+// varyKeys varies those keys of an item that may be any text, and enumerations only if there is no other key.
 func varyKeys(list *schema.Structural, fields map[string]any, i int, mark rune) {
 	free := slices.ContainsFunc(list.XListMapKeys, func(key string) bool {
 		below := list.Items.Properties[key]

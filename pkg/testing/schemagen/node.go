@@ -12,23 +12,23 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// Steps of a path that are no names of fields.
+// The steps of a path that are not names of fields.
 const (
 	anItem   = "[]" // of an array
 	anEntry  = "{}" // of a map
-	maxDepth = 14   // Deeper are only repetitions, such as a selector in a peer in a rule of a default.
+	maxDepth = 14   // Deeper nodes only repeat, such as a selector in a peer in a rule of a default.
 )
 
 // node is a place in the schema.
 type node struct {
-	// root is the schema at the first step of the path, schema that at its end.
+	// root is the schema at the first step of the path, and schema the one at its end.
 	root, schema *schema.Structural
 	path         []string
 }
 
 func (n node) String() string { return strings.Join(n.path, ".") }
 
-// depth is how many lists are around it.
+// depth returns how many lists contain the node.
 func (n node) depth() int {
 	depth := 0
 	for _, step := range n.path[:len(n.path)-1] {
@@ -39,7 +39,7 @@ func (n node) depth() int {
 	return depth
 }
 
-// form describes what values look like here, whatever the field is called and however many there may be.
+// form describes the form of values here, regardless of the field's name and of limits.
 func (n node) form() string {
 	format := ""
 	if v := n.schema.ValueValidation; v != nil {
@@ -48,14 +48,14 @@ func (n node) form() string {
 	return fmt.Sprint(n.schema.Type, n.schema.XIntOrString, n.isList(), isEnumeration(n.schema), format, patternOf(n.schema))
 }
 
-// isList reports whether a user decides how many there are.
+// isList reports whether users decide how many items or entries there are.
 func (n node) isList() bool { return n.schema.Type == "array" || isMap(n.schema) }
 
 func isMap(s *schema.Structural) bool {
 	return s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil
 }
 
-// nodesOf lists the schema and everything below it, in a fixed order.
+// nodesOf returns the nodes below the schema, in a fixed order.
 func nodesOf(root *schema.Structural, path []string) []node {
 	var nodes []node
 	var visit func(s *schema.Structural, path []string)
@@ -76,11 +76,11 @@ func nodesOf(root *schema.Structural, path []string) []node {
 		}
 	}
 	visit(root, path)
-	return nodes[1:] // The root itself stays.
+	return nodes[1:] // Without the root itself.
 }
 
-// isGiven reports whether a new object should have the field: whatever must be there, and the image,
-// without which no container is of use, although Kubernetes' schema can do without.
+// isGiven reports whether a new object should have the field: if it is required, or if it is an image, without which
+// a container is of no use, although Kubernetes' schema does not require it.
 func isGiven(s *schema.Structural, field string) bool {
 	return field == "image" || s.ValueValidation != nil && slices.Contains(s.ValueValidation.Required, field)
 }

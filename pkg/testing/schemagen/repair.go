@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// repaired returns the object, with the defaults of the schema, if it would be stored; nil if not.
-// Where a rule refuses it, such as one that wants one source of several, the other fields of that
-// place make room: else a union would keep the member of the seed for ever.
+// repaired returns the object with the defaults of the schema, or nil if the API server would refuse it. If a rule
+// refuses it, such as one that permits only one of several sources, repaired removes another field of that place.
+// Otherwise a union would keep the member of the seed for ever.
 func (g *Generator) repaired(ctx context.Context, object map[string]any, e edit) map[string]any {
 	errs := g.resource.Check(ctx, object)
 	if len(errs) == 0 {
@@ -40,7 +40,7 @@ func (g *Generator) repaired(ctx context.Context, object map[string]any, e edit)
 	return nil
 }
 
-// find returns what is at the path of an error, such as spec.mounts[0]; nil if there is nothing.
+// find returns the value at the path of an error, such as spec.mounts[0], or nil.
 func find(value any, path string) any {
 	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
 		switch at := value.(type) {

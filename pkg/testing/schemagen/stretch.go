@@ -21,8 +21,8 @@ var hundred = slices.Collect(func(yield func(int) bool) {
 	}
 })
 
-// stretched returns the value with one of its lists as long as it may be. What a seed has in it means
-// something, so an object that is large and still valid comes from here.
+// stretched returns the value with one of its lists as long as it may be. The items of a seed have a meaning, so this
+// creates objects that are large and still valid.
 func stretched(value any, s *schema.Structural, e edit) any {
 	lists := 0
 	visitLists(value, s, 0, func(list any, _ *schema.Structural, _ int) any { lists++; return list })
@@ -44,7 +44,7 @@ func stretched(value any, s *schema.Structural, e edit) any {
 	})
 }
 
-// visitLists replaces each list of the value that has anything in it, those within before those around.
+// visitLists replaces each nonempty list of the value, inner lists first.
 func visitLists(value any, s *schema.Structural, depth int, replace func(list any, s *schema.Structural, depth int) any) any {
 	switch value := value.(type) {
 	case []any:
@@ -69,7 +69,7 @@ func visitLists(value any, s *schema.Structural, depth int, replace func(list an
 	return value
 }
 
-// filled returns the list with variations of what it has, as many as there may be.
+// filled returns the list with variations of its items, as many as it may have.
 func filled(list any, s *schema.Structural, depth int) any {
 	most := maximum(s, depth)
 	switch list := list.(type) {

@@ -18,7 +18,7 @@ import (
 // longName is as long as a label may be.
 var longName = strings.Repeat("a", 62) + "z"
 
-// words mean something somewhere. Failures shrink towards the first that fits.
+// words have a meaning somewhere. Failures shrink towards the first that fits.
 var words = []string{
 	"a", "http", "/a", "1", "25%", "web", "metrics", "cpu", "memory", "web.example.com", "*.example.com", "10.0.0.0/8", "10.0.0.0/31", "::/0", "30s", "1ms", "0", "100m", "64Mi",
 	"", "/", "/shop", "/cache", "/etc/web", "a=b", "A", "-1", "0%", "100%", "101%", "99999999999%", "1e3", "1e1.5", "1e999", ".5e-.5", "0.5", "1E", "100E", "1n", "01", "1.", ".5", "65536",
@@ -29,11 +29,11 @@ var words = []string{
 	"99999d", "0s", "2562048h", "1h1ms", "::1", "300.0.0.1/8", "010.0.0.0/8", "..", "../a", "/a/../b", "a.b", "a-", strings.Repeat("a.", 126) + "a",
 }
 
-// oddities are what nobody writes on purpose: controls, characters of several bytes, those whose
-// upper case is longer, those that turn the direction of a text, and a long one.
+// oddities are texts that no user writes on purpose: control characters, characters of several bytes, characters with
+// a longer upper case, a change of the text's direction, and a long text.
 var oddities = []string{"é", "😀", "ß", "İ", "\u202egnp", "\u0000", "\n", "\u2028", "\ufeff", "\ufffd", "%", "%zz", "{{.}}", "$(A)", "'", "\"", strings.Repeat("語", 4096)}
 
-// text draws a string that the schema allows, if one is found.
+// text draws a string that the schema allows, if it finds one.
 func (d drawer) text(s *schema.Structural) any {
 	if isEnumeration(s) {
 		return oneOf(d.t, "one of the enumeration", s.ValueValidation.Enum).Object
@@ -52,7 +52,7 @@ func (d drawer) text(s *schema.Structural) any {
 	return oneOf(d.t, "text", candidates)
 }
 
-// fitting are the words that the schema allows; at least one, which need not fit if none does.
+// fitting returns the words that the schema allows, or one that it does not allow if there is none.
 func fitting(s *schema.Structural) []string {
 	var all []string
 	for _, word := range words {
@@ -95,7 +95,7 @@ func fits(s *schema.Structural, text string) bool {
 	return expression.MatchString(text)
 }
 
-// longest makes a text as long as the schema allows, or far too long for a person.
+// longest returns a text as long as the schema allows, or far too long for a person.
 func longest(s *schema.Structural, text string) string {
 	most := 2048
 	if v := s.ValueValidation; v != nil && v.MaxLength != nil {
@@ -115,7 +115,7 @@ func longest(s *schema.Structural, text string) string {
 	return text
 }
 
-// variation is another value of the same kind for each number and mark, if the schema has as many.
+// variation returns a different value of the same kind for each number and mark, if the schema has that many.
 func variation(s *schema.Structural, value any, i int, mark rune) any {
 	if isEnumeration(s) {
 		enum := s.ValueValidation.Enum
@@ -134,8 +134,8 @@ func variation(s *schema.Structural, value any, i int, mark rune) any {
 	}
 }
 
-// textVariation puts the tag where the schema allows it, and in a host name where the rules do. A text
-// that is as long as it may be loses some of its beginning.
+// textVariation inserts the tag where the schema allows it, and in a host name where the rules do. A text of maximum
+// length loses a part of its beginning.
 func textVariation(s *schema.Structural, text, tag string) string {
 	host, isWildcard := strings.CutPrefix(text, "*.")
 	if isWildcard {
@@ -157,7 +157,7 @@ func textVariation(s *schema.Structural, text, tag string) string {
 	return text + tag
 }
 
-// recased changes the case of all letters in the texts of an item.
+// recased swaps the case of all letters in the texts of an item.
 func recased(item any) any {
 	switch item := item.(type) {
 	case string:

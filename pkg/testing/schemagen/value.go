@@ -13,14 +13,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawer draws values that a schema allows by itself; whether its rules do shows later.
+// drawer draws values that a schema allows without regard to its rules, which are checked later.
 type drawer struct {
 	t *rapid.T
 	// full makes lists as long as they may be.
 	full bool
 }
 
-// value draws a value. Optional fields become rare further down.
+// value draws a value. The deeper an optional field is, the rarer it is.
 func (d drawer) value(s *schema.Structural, depth int) any {
 	switch {
 	case s.XIntOrString:
@@ -56,7 +56,7 @@ func (d drawer) object(s *schema.Structural, depth int) any {
 	return fields
 }
 
-// has draws whether an optional field is there: at the top of the value every second one is.
+// has draws whether an optional field is present. At the top of the value, every second one is.
 func (d drawer) has(field string, depth int) bool {
 	for range depth + 1 {
 		if !rapid.Bool().Draw(d.t, "has "+field) {
@@ -66,8 +66,8 @@ func (d drawer) has(field string, depth int) bool {
 	return true
 }
 
-// integer draws numbers at the limits of the schema and of the types that numbers are read into. The
-// schema need not know that type.
+// integer draws numbers at the limits of the schema, and of the Go types into which they are decoded, which the
+// schema need not know.
 func (d drawer) integer(s *schema.Structural) any {
 	numbers := []int64{1, 0, -1, 2, 79, 80, 101, 600, 8080, 65535, 65536, 86400, 3_000_000_000, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64}
 	if v := s.ValueValidation; v != nil {
@@ -84,7 +84,7 @@ func (d drawer) integer(s *schema.Structural) any {
 	return oneOf(d.t, "number", numbers)
 }
 
-// simplest is the value with the least in it, where an edit is further down.
+// simplest returns the smallest valid value, for the path above an edit.
 func simplest(s *schema.Structural) any {
 	if isEnumeration(s) {
 		return s.ValueValidation.Enum[0].Object
