@@ -72,7 +72,7 @@ go run ./hack/child-schema >"$schema"
 cp "$schema" "$out/pkg/plan/builtin.yaml"
 
 say "CRDs"
-codegen_tool controller-gen crd paths=./pkg/apis/... output:crd:dir=./artifacts/crds
+codegen_tool controller-gen crd paths=./pkg/apis/apps/... output:crd:dir=./artifacts/crds
 # controller-gen lets through values that Go cannot decode, and lists without end.
 go run ./hack/crd-schema ./artifacts/crds
 

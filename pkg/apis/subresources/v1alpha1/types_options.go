@@ -1,0 +1,77 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// RestartOptions replaces the pods of an Application, as a rollout does. It sets the annotation
+// kubectl.kubernetes.io/restartedAt in spec.podMetadata. While spec.paused stops rollouts, the restart waits too.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type RestartOptions struct {
+	metav1.TypeMeta `json:",inline"`
+	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
+	// In the answer, it is the metadata of the changed Application.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+}
+
+// PauseOptions stops the rollouts of an Application. It sets spec.paused.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type PauseOptions struct {
+	metav1.TypeMeta `json:",inline"`
+	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
+	// In the answer, it is the metadata of the changed Application.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+}
+
+// ResumeOptions continues the rollouts of an Application. It removes spec.paused.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type ResumeOptions struct {
+	metav1.TypeMeta `json:",inline"`
+	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
+	// In the answer, it is the metadata of the changed Application.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+}
+
+// ApplicationLogOptions are the query parameters of the subresource log. They mean what those of a pod's log mean.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type ApplicationLogOptions struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// The container of each pod. Default: all containers.
+	// +optional
+	Container string `json:"container,omitempty"`
+
+	// Follows the log, including that of pods that start later.
+	// +optional
+	Follow bool `json:"follow,omitempty"`
+
+	// The log of the previous run of each container.
+	// +optional
+	Previous bool `json:"previous,omitempty"`
+
+	// Only lines of the last so many seconds.
+	// +optional
+	SinceSeconds *int64 `json:"sinceSeconds,omitempty"`
+
+	// Only the last so many lines of each container.
+	// +optional
+	TailLines *int64 `json:"tailLines,omitempty"`
+
+	// Begins each line with its time.
+	// +optional
+	Timestamps bool `json:"timestamps,omitempty"`
+}
