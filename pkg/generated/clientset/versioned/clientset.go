@@ -10,6 +10,7 @@ import (
 	http "net/http"
 
 	appsv1 "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
+	subresourcesv1alpha1 "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/subresources/v1alpha1"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"
 	flowcontrol "k8s.io/client-go/util/flowcontrol"
@@ -18,17 +19,24 @@ import (
 type Interface interface {
 	Discovery() discovery.DiscoveryInterfaces
 	AppsV1() appsv1.AppsV1Interface
+	SubresourcesV1alpha1() subresourcesv1alpha1.SubresourcesV1alpha1Interface
 }
 
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
-	appsV1 *appsv1.AppsV1Client
+	appsV1               *appsv1.AppsV1Client
+	subresourcesV1alpha1 *subresourcesv1alpha1.SubresourcesV1alpha1Client
 }
 
 // AppsV1 retrieves the AppsV1Client
 func (c *Clientset) AppsV1() appsv1.AppsV1Interface {
 	return c.appsV1
+}
+
+// SubresourcesV1alpha1 retrieves the SubresourcesV1alpha1Client
+func (c *Clientset) SubresourcesV1alpha1() subresourcesv1alpha1.SubresourcesV1alpha1Interface {
+	return c.subresourcesV1alpha1
 }
 
 // Discovery retrieves the DiscoveryClient
@@ -79,6 +87,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 	if err != nil {
 		return nil, err
 	}
+	cs.subresourcesV1alpha1, err = subresourcesv1alpha1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 
 	cs.DiscoveryClient, err = discovery.NewDiscoveryClientForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
@@ -101,6 +113,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
 	cs.appsV1 = appsv1.New(c)
+	cs.subresourcesV1alpha1 = subresourcesv1alpha1.New(c)
 
 	cs.DiscoveryClient = discovery.NewDiscoveryClient(c)
 	return &cs

@@ -14,6 +14,7 @@ import (
 	versioned "fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	apps "fairlead.dev/fairlead/pkg/generated/informers/externalversions/apps"
 	internalinterfaces "fairlead.dev/fairlead/pkg/generated/informers/externalversions/internalinterfaces"
+	subresources "fairlead.dev/fairlead/pkg/generated/informers/externalversions/subresources"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -313,8 +314,13 @@ type SharedInformerFactory interface {
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
 	Apps() apps.Interface
+	Subresources() subresources.Interface
 }
 
 func (f *sharedInformerFactory) Apps() apps.Interface {
 	return apps.New(f, f.namespace, f.tweakListOptions)
+}
+
+func (f *sharedInformerFactory) Subresources() subresources.Interface {
+	return subresources.New(f, f.namespace, f.tweakListOptions)
 }

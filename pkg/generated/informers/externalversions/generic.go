@@ -9,6 +9,7 @@ import (
 	fmt "fmt"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	v1alpha1 "fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
@@ -44,6 +45,10 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Apps().V1().Applications().Informer()}, nil
 	case v1.SchemeGroupVersion.WithResource("applicationclasses"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Apps().V1().ApplicationClasses().Informer()}, nil
+
+		// Group=subresources.apps.fairlead.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithResource("applications"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Subresources().V1alpha1().ApplicationRuntimes().Informer()}, nil
 
 	}
 

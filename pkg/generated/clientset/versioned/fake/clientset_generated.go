@@ -10,6 +10,8 @@ import (
 	clientset "fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	appsv1 "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	fakeappsv1 "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1/fake"
+	subresourcesv1alpha1 "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/subresources/v1alpha1"
+	fakesubresourcesv1alpha1 "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/subresources/v1alpha1/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -126,4 +128,9 @@ var (
 // AppsV1 retrieves the AppsV1Client
 func (c *Clientset) AppsV1() appsv1.AppsV1Interface {
 	return &fakeappsv1.FakeAppsV1{Fake: &c.Fake}
+}
+
+// SubresourcesV1alpha1 retrieves the SubresourcesV1alpha1Client
+func (c *Clientset) SubresourcesV1alpha1() subresourcesv1alpha1.SubresourcesV1alpha1Interface {
+	return &fakesubresourcesv1alpha1.FakeSubresourcesV1alpha1{Fake: &c.Fake}
 }

@@ -7,6 +7,7 @@ package scheme
 
 import (
 	appsv1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	subresourcesv1alpha1 "fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,7 @@ var Codecs = serializer.NewCodecFactory(Scheme)
 var ParameterCodec = runtime.NewParameterCodec(Scheme)
 var localSchemeBuilder = runtime.SchemeBuilder{
 	appsv1.AddToScheme,
+	subresourcesv1alpha1.AddToScheme,
 }
 
 // AddToScheme adds all types of this clientset into the given scheme. This allows composition
