@@ -53,13 +53,15 @@ var layers = []layer{
 	{"pkg/admission", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render"}},
 	// The API server's checks of custom resources, for tests and for the plugin.
 	{"pkg/crdschema", nil},
+	// The aggregated API server. It reads and decides, so it may use what is pure.
+	{"pkg/apiserver", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/health", "pkg/text"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/crdschema", "pkg/testing/..."}},
 	// The only place that knows all packages.
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
 		"pkg/consistency", "pkg/apply", "pkg/payload", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
-		"pkg/debug/...",
+		"pkg/debug/...", "pkg/apiserver",
 	}},
 }
 
@@ -207,6 +209,24 @@ func TestNoFramework(t *testing.T) {
 					t.Errorf("go %s lists %s", strings.Join(args, " "), strings.TrimSpace(line))
 				}
 			}
+		}
+	}
+}
+
+// TestControllerLinksNoEtcd keeps the storage of API servers in the aggregated API server, whose generic server links
+// it although nothing is stored.
+func TestControllerLinksNoEtcd(t *testing.T) {
+	sources(t, "pkg", "cmd", "hack")
+	read(t, "go.mod")
+	for command, links := range map[string]bool{"./cmd/fairlead-controller": false, "./cmd/fairlead-apiserver": true} {
+		list := exec.CommandContext(t.Context(), "go", "list", "-deps", command)
+		list.Dir = root
+		output, err := list.Output()
+		if err != nil {
+			t.Fatalf("go list -deps %s: %v", command, err)
+		}
+		if got := strings.Contains(string(output), "\ngo.etcd.io/"); got != links {
+			t.Errorf("%s links etcd's client: %v, want %v", command, got, links)
 		}
 	}
 }

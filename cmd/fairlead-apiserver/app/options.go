@@ -1,0 +1,168 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/version"
+	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
+
+	appsv1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apiserver"
+	"fairlead.dev/fairlead/pkg/codec"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	fairleadscheme "fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
+)
+
+// Options are the flags as the user gave them. Those of serving, authentication and authorization are the usual ones of
+// API servers. There are none for storage and admission plugins: the server stores nothing.
+type Options struct {
+	Kubeconfig     string
+	ShutdownDelay  time.Duration
+	Limits         apiserver.Limits
+	SecureServing  *genericoptions.SecureServingOptionsWithLoopback
+	Authentication *genericoptions.DelegatingAuthenticationOptions
+	Authorization  *genericoptions.DelegatingAuthorizationOptions
+	Logging        *logsapi.LoggingConfiguration
+}
+
+// NewOptions returns the defaults.
+func NewOptions() *Options {
+	serving := genericoptions.NewSecureServingOptions()
+	serving.BindPort = 8443
+	serving.ServerCert.CertDirectory = "" // A certificate that no file names is made in memory.
+	// kube-apiserver multiplexes the requests of all users, watches and logs included, over few connections.
+	serving.HTTP2MaxStreamsPerConnection = 1000
+	return &Options{
+		Limits:         apiserver.DefaultLimits(),
+		SecureServing:  serving.WithLoopback(),
+		Authentication: genericoptions.NewDelegatingAuthenticationOptions(),
+		Authorization:  genericoptions.NewDelegatingAuthorizationOptions(),
+		Logging:        logs.NewOptions(),
+	}
+}
+
+// AddFlags adds the flags, in sections.
+func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
+	cluster := sections.FlagSet("cluster")
+	cluster.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path to a kubeconfig file. Not needed in a cluster.")
+	limits := sections.FlagSet("limits")
+	limits.IntVar(&o.Limits.PodsPerRequest, "max-pods-per-log", o.Limits.PodsPerRequest, "Pods of which one log request reads.")
+	limits.IntVar(&o.Limits.StreamsPerUser, "max-streams-per-user", o.Limits.StreamsPerUser, "Log streams that one user may have open; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.Streams, "max-streams", o.Limits.Streams, "Log streams that all users may have open; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.BufferedBytes, "max-buffered-bytes", o.Limits.BufferedBytes, "Bytes kept for a slow reader of a followed log; beyond, lines are dropped and counted in the stream.")
+	limits.DurationVar(&o.Limits.IdleTime, "stream-idle-time", o.Limits.IdleTime, "How long a followed log may have no line before it ends.")
+	limits.DurationVar(&o.Limits.TotalTime, "stream-total-time", o.Limits.TotalTime, "How long a log stream may last.")
+	serving := sections.FlagSet("serving")
+	serving.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "How long to continue to serve after SIGTERM, until the Service sends no more requests.")
+	o.SecureServing.AddFlags(serving)
+	o.Authentication.AddFlags(sections.FlagSet("authentication"))
+	o.Authorization.AddFlags(sections.FlagSet("authorization"))
+	logsapi.AddFlags(o.Logging, sections.FlagSet("logs"))
+}
+
+// Config turns the flags into a config.
+func (o *Options) Config(scheme *runtime.Scheme, codecs serializer.CodecFactory) (*apiserver.Config, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	clients, err := o.clients()
+	if err != nil {
+		return nil, err
+	}
+	generic := apiserver.NewGenericConfig(scheme, codecs)
+	generic.ShutdownDelayDuration = o.ShutdownDelay
+	if err := o.SecureServing.ApplyTo(&generic.SecureServing, &generic.LoopbackClientConfig); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	if err := o.Authentication.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
+		return nil, fmt.Errorf("delegate authentication: %w", err)
+	}
+	if err := o.Authorization.ApplyTo(&generic.Authorization); err != nil {
+		return nil, fmt.Errorf("delegate authorization: %w", err)
+	}
+	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits}, nil
+}
+
+// complete lets the other options use --kubeconfig, and checks them.
+func (o *Options) complete() error {
+	if o.Authentication.RemoteKubeConfigFile == "" {
+		o.Authentication.RemoteKubeConfigFile = o.Kubeconfig
+	}
+	if o.Authorization.RemoteKubeConfigFile == "" {
+		o.Authorization.RemoteKubeConfigFile = o.Kubeconfig
+	}
+	errs := append(o.SecureServing.Validate(), o.Authentication.Validate()...)
+	errs = append(errs, o.Authorization.Validate()...)
+	if o.ShutdownDelay < 0 {
+		errs = append(errs, errors.New("--shutdown-delay must not be negative"))
+	}
+	if err := utilerrors.NewAggregate(errs); err != nil {
+		return err
+	}
+	if err := o.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+		return fmt.Errorf("make serving certificate: %w", err)
+	}
+	return nil
+}
+
+func (o *Options) clients() (apiserver.Clients, error) {
+	config, err := o.clientConfig()
+	if err != nil {
+		return apiserver.Clients{}, err
+	}
+	config.UserAgent = "fairlead-apiserver/" + version.Get().GitVersion
+	// No limit in the client: the API server knows its load, and this server limits what its users may ask of it.
+	config.QPS = -1
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return apiserver.Clients{}, fmt.Errorf("make HTTP client: %w", err)
+	}
+	protobuf := rest.CopyConfig(config)
+	protobuf.ContentType = runtime.ContentTypeProtobuf
+	protobuf.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	kube, err := kubernetes.NewForConfigAndClient(protobuf, httpClient)
+	if err != nil {
+		return apiserver.Clients{}, fmt.Errorf("make Kubernetes client: %w", err)
+	}
+	// One Application that does not decode must not stop the list or watch of the others.
+	custom, err := codec.NewRESTClient(config, httpClient, appsv1.SchemeGroupVersion, fairleadscheme.Scheme, fairleadscheme.Codecs)
+	if err != nil {
+		return apiserver.Clients{}, err
+	}
+	metrics, err := metricsclient.NewForConfigAndClient(protobuf, httpClient)
+	if err != nil {
+		return apiserver.Clients{}, fmt.Errorf("make metrics client: %w", err)
+	}
+	return apiserver.Clients{Kubernetes: kube, Fairlead: versioned.New(custom), Metrics: metrics}, nil
+}
+
+func (o *Options) clientConfig() (*rest.Config, error) {
+	if o.Kubeconfig == "" {
+		config, err := rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("not in a cluster, and no --kubeconfig: %w", err)
+		}
+		return config, nil
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	return config, nil
+}

@@ -1,0 +1,123 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
+)
+
+const (
+	// annotationRestartedAt is what kubectl rollout restart sets in a pod template.
+	annotationRestartedAt = "kubectl.kubernetes.io/restartedAt"
+	// editManager owns the fields that these subresources set.
+	editManager = "fairlead-apiserver"
+)
+
+// options are the input and output of an edit.
+type options interface {
+	runtime.Object
+	metav1.Object
+}
+
+// edit is a subresource that changes the spec of an Application by one patch. The controller does the rest, so it stays
+// the only writer of children.
+type edit struct {
+	subresource string
+	newOptions  func() options
+	// spec returns the merge patch of the spec.
+	spec func(given options, now time.Time) (map[string]any, error)
+}
+
+func edits() []edit {
+	return []edit{
+		{"restart", func() options { return &v1alpha1.RestartOptions{} }, restart},
+		{"pause", func() options { return &v1alpha1.PauseOptions{} }, pause},
+		{"resume", func() options { return &v1alpha1.ResumeOptions{} }, resume},
+	}
+}
+
+func restart(_ options, now time.Time) (map[string]any, error) {
+	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{annotationRestartedAt: now.UTC().Format(time.RFC3339)}}}, nil
+}
+
+func pause(options, time.Time) (map[string]any, error) { return map[string]any{"paused": true}, nil }
+
+func resume(options, time.Time) (map[string]any, error) { return map[string]any{"paused": nil}, nil }
+
+// editor is the registry of one edit.
+type editor struct {
+	edit
+	applications appsclient.ApplicationsGetter
+	access       access
+}
+
+var _ rest.NamedCreater = &editor{}
+
+func (r *editor) New() runtime.Object { return r.newOptions() }
+func (r *editor) Destroy()            {}
+
+// Create patches the Application as this server, after it has found that the user may patch it. Admission plugins of
+// kube-apiserver see this server as the requester, which has no further permissions: what only some users may
+// do, such as naming a ServiceAccount, they must do themselves.
+func (r *editor) Create(ctx context.Context, name string, object runtime.Object, validate rest.ValidateObjectFunc, create *metav1.CreateOptions) (runtime.Object, error) {
+	if err := r.access.require(ctx, name, onApplications("patch", name)); err != nil {
+		return nil, err
+	}
+	given, ok := object.(options)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T is not the input of %s", object, r.subresource))
+	}
+	if given.GetName() != "" && given.GetName() != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, but the path names %q", given.GetName(), name))
+	}
+	if validate != nil {
+		if err := validate(ctx, object.DeepCopyObject()); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := r.spec(given, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	patch := map[string]any{"spec": spec}
+	if version := given.GetResourceVersion(); version != "" {
+		patch["metadata"] = map[string]any{"resourceVersion": version} // kube-apiserver answers 409 if it is another.
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	patched, err := r.applications.Applications(request.NamespaceValue(ctx)).Patch(ctx, name, types.MergePatchType, body,
+		metav1.PatchOptions{DryRun: create.DryRun, FieldManager: editManager})
+	if err != nil {
+		return nil, err // It is the answer: 404, 409 or 422 of kube-apiserver.
+	}
+	return r.answer(patched), nil
+}
+
+// answer has the metadata of the Application, so that a client knows which generation to wait for.
+func (r *editor) answer(patched *v1.Application) runtime.Object {
+	answer := r.newOptions()
+	answer.SetNamespace(patched.Namespace)
+	answer.SetName(patched.Name)
+	answer.SetUID(patched.UID)
+	answer.SetResourceVersion(patched.ResourceVersion)
+	answer.SetGeneration(patched.Generation)
+	answer.SetCreationTimestamp(patched.CreationTimestamp)
+	return answer
+}

@@ -1,0 +1,94 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+)
+
+// fieldReady is a selectable field beside metadata.name and metadata.namespace.
+const fieldReady = "ready"
+
+// newScheme returns the scheme of the server. There is one version, so its types are the internal ones too, and no
+// conversion changes anything.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	internal := schema.GroupVersion{Group: v1alpha1.GroupName, Version: runtime.APIVersionInternal}
+	for kind := range scheme.KnownTypes(v1alpha1.SchemeGroupVersion) {
+		object, err := scheme.New(v1alpha1.SchemeGroupVersion.WithKind(kind))
+		utilruntime.Must(err)
+		if _, ours := object.(metav1.Object); ours || kind == "ApplicationRuntimeList" {
+			scheme.AddKnownTypes(internal, object)
+		}
+	}
+	// Status and the kinds of discovery.
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	utilruntime.Must(scheme.AddConversionFunc((*url.Values)(nil), (*v1alpha1.ApplicationLogOptions)(nil), convertLogOptions))
+	utilruntime.Must(scheme.AddFieldLabelConversionFunc(v1alpha1.SchemeGroupVersion.WithKind("ApplicationRuntime"), selectableField))
+	return scheme
+}
+
+func selectableField(label, value string) (string, string, error) {
+	switch label {
+	case "metadata.name", "metadata.namespace", fieldReady:
+		return label, value, nil
+	default:
+		return "", "", fmt.Errorf("field label not supported: %s; select by metadata.name, metadata.namespace or %s", label, fieldReady)
+	}
+}
+
+// jsonOnly serves JSON and YAML. The types have no generated protobuf code, so a client that accepts only protobuf
+// gets 406, as for a custom resource.
+type jsonOnly struct{ serializer.CodecFactory }
+
+func (s jsonOnly) SupportedMediaTypes() []runtime.SerializerInfo {
+	var supported []runtime.SerializerInfo
+	for _, info := range s.CodecFactory.SupportedMediaTypes() {
+		if info.MediaType == runtime.ContentTypeJSON || info.MediaType == runtime.ContentTypeYAML {
+			supported = append(supported, info)
+		}
+	}
+	return supported
+}
+
+// convertLogOptions reads the query of a request for logs.
+func convertLogOptions(from, into any, _ conversion.Scope) error {
+	query, okFrom := from.(*url.Values)
+	options, okInto := into.(*v1alpha1.ApplicationLogOptions)
+	if !okFrom || !okInto {
+		return fmt.Errorf("cannot convert %T to %T", from, into)
+	}
+	options.Container = query.Get("container")
+	for name, field := range map[string]*bool{"follow": &options.Follow, "previous": &options.Previous, "timestamps": &options.Timestamps} {
+		if value := query.Get(name); value != "" {
+			parsed, err := strconv.ParseBool(value)
+			if err != nil {
+				return fmt.Errorf("%s=%q is not true or false", name, value)
+			}
+			*field = parsed
+		}
+	}
+	for name, field := range map[string]**int64{"sinceSeconds": &options.SinceSeconds, "tailLines": &options.TailLines} {
+		if value := query.Get(name); value != "" {
+			parsed, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return fmt.Errorf("%s=%q is not a number", name, value)
+			}
+			*field = &parsed
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/sets"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericfilters "k8s.io/apiserver/pkg/server/filters"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/client-go/kubernetes"
+	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/generated/openapi"
+)
+
+// drainTime is for how long watches may end one by one at a shutdown.
+const drainTime = 5 * time.Second
+
+// Clients are what the server reads and writes with, as itself.
+type Clients struct {
+	Kubernetes kubernetes.Interface
+	Fairlead   versioned.Interface
+	Metrics    metricsclient.MetricsV1beta1Interface
+}
+
+// Config is what the server is made of. Serving, authentication and authorization are in Generic, to which the options of
+// k8s.io/apiserver apply.
+type Config struct {
+	Generic *genericapiserver.Config
+	Clients Clients
+	Limits  Limits
+}
+
+// NewGenericConfig returns the part of a Config that this API determines: no storage, no admission plugins, and the
+// server's own codecs and documents.
+func NewGenericConfig(scheme *runtime.Scheme, codecs serializer.CodecFactory) *genericapiserver.Config {
+	config := genericapiserver.NewConfig(codecs)
+	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
+	// kube-apiserver keeps exactly these open too; it has the names of the subresources hard-coded.
+	config.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log"))
+	config.ShutdownWatchTerminationGracePeriod = drainTime
+	config.EnableProfiling = false
+	namer := openapinamer.NewDefinitionNamer(scheme)
+	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	config.OpenAPIConfig.Info.Title, config.OpenAPIV3Config.Info.Title = "Fairlead", "Fairlead"
+	return config
+}
+
+type completedConfig struct {
+	generic genericapiserver.CompletedConfig
+	clients Clients
+	limits  Limits
+	// stopping is closed when the server begins to shut down.
+	stopping <-chan struct{}
+	scheme   *runtime.Scheme
+	codecs   serializer.CodecFactory
+}
+
+// CompletedConfig is a Config that was checked. Only Complete returns one.
+type CompletedConfig struct{ *completedConfig }
+
+// Complete checks that the server can tell users apart.
+func (c *Config) Complete(scheme *runtime.Scheme, codecs serializer.CodecFactory) (CompletedConfig, error) {
+	if c.Generic.Authentication.Authenticator == nil || c.Generic.Authorization.Authorizer == nil {
+		return CompletedConfig{}, errors.New("the API server needs delegated authentication and authorization")
+	}
+	if front := c.Generic.Authentication.RequestHeaderConfig; front != nil && len(front.AllowedClientNames.Value()) == 0 {
+		return CompletedConfig{}, errors.New("the cluster allows every client of its front-proxy CA to name any user: set --requestheader-allowed-names of kube-apiserver to the common name of its proxy client certificate")
+	}
+	return CompletedConfig{&completedConfig{
+		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, stopping: c.Generic.ShutdownInitiatedNotify(),
+		scheme: scheme, codecs: codecs,
+	}}, nil
+}
+
+// NewScheme returns the types of the API, and the codecs for them.
+func NewScheme() (*runtime.Scheme, serializer.CodecFactory) {
+	scheme := newScheme()
+	return scheme, serializer.NewCodecFactory(scheme)
+}
+
+// Server is the API server with what runs beside its requests.
+type Server struct {
+	generic *genericapiserver.GenericAPIServer
+	caches  *caches
+	beside  []func(context.Context)
+}
+
+// New installs the registries.
+func (c CompletedConfig) New() (*Server, error) {
+	generic, err := c.generic.New("fairlead-apiserver", genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		return nil, fmt.Errorf("make generic API server: %w", err)
+	}
+	caches, err := newCaches(c.clients.Kubernetes, c.clients.Fairlead)
+	if err != nil {
+		return nil, err
+	}
+	history := newHistory(time.Now())
+	meter := &meter{list: c.clients.Metrics.PodMetricses(metav1.NamespaceAll).List}
+	views := newViews(caches, history, meter.used)
+	synced, err := views.handle()
+	if err != nil {
+		return nil, err
+	}
+	access := access{authorizer: generic.Authorizer}
+
+	group := genericapiserver.NewDefaultAPIGroupInfo(v1alpha1.GroupName, c.scheme, runtime.NewParameterCodec(c.scheme), c.codecs)
+	group.NegotiatedSerializer = jsonOnly{c.codecs}
+	storage := map[string]rest.Storage{
+		v1.ApplicationResource:           &applications{history: history, access: access},
+		v1.ApplicationResource + "/tree": &tree{caches: caches, history: history, access: access},
+	}
+	storage[v1.ApplicationResource+"/log"] = &logs{
+		caches: caches, history: history, access: access, streams: newStreams(c.limits), stopping: c.stopping,
+		open: func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+			return c.clients.Kubernetes.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
+		},
+	}
+	for _, edit := range edits() {
+		storage[v1.ApplicationResource+"/"+edit.subresource] = &editor{edit: edit, applications: c.clients.Fairlead.AppsV1(), access: access}
+	}
+	group.VersionedResourcesStorageMap[v1alpha1.SchemeGroupVersion.Version] = storage
+	if err := generic.InstallAPIGroup(&group); err != nil {
+		return nil, fmt.Errorf("install %s: %w", v1alpha1.SchemeGroupVersion, err)
+	}
+	if err := generic.AddReadyzChecks(healthz.NamedCheck("caches", func(*http.Request) error { return history.ready() })); err != nil {
+		return nil, fmt.Errorf("add readiness check: %w", err)
+	}
+	return &Server{generic: generic, caches: caches, beside: []func(context.Context){
+		meter.run, func(ctx context.Context) { views.run(ctx, synced) },
+	}}, nil
+}
+
+// Run serves until ctx ends. The caches outlive the last request.
+func (s *Server) Run(ctx context.Context) error {
+	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var running sync.WaitGroup
+	s.caches.start(beside)
+	for _, run := range s.beside {
+		running.Go(func() { run(beside) })
+	}
+	err := s.generic.PrepareRun().RunWithContext(ctx)
+	stop()
+	running.Wait()
+	s.caches.shutdown()
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
