@@ -10,6 +10,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // configMaps renders the ConfigMap with the files of spec.config.
@@ -30,5 +31,5 @@ func configHash(config *v1.Config) string {
 	for _, name := range slices.Sorted(maps.Keys(config.Data)) {
 		parts = append(parts, name, config.Data[name])
 	}
-	return hash(parts...)
+	return child.HashOf(parts...)
 }

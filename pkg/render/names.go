@@ -4,12 +4,10 @@
 package render
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strconv"
 	"strings"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 const (
@@ -69,16 +67,5 @@ func cut(s string) string {
 
 // shortHash returns a hash of the parts that fits into a name.
 func shortHash(parts ...string) string {
-	return hash(parts...)[:suffixLength]
-}
-
-// hash is the first 80 bits of the SHA-256 over the parts, in hex. Each part is preceded by its
-// length, so that no two lists of parts have the same encoding.
-func hash(parts ...string) string {
-	digest := sha256.New()
-	for _, part := range parts {
-		// A hash never returns an error.
-		_, _ = digest.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
-	}
-	return hex.EncodeToString(digest.Sum(nil)[:10])
+	return child.HashOf(parts...)[:suffixLength]
 }

@@ -5,8 +5,6 @@ package revision
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // content is what a ControllerRevision carries as its data.
@@ -52,16 +51,7 @@ func encode(pods v1.ApplicationSpec) (json.RawMessage, error) {
 // keyOf is the hash over what the spec says about the pods. The UID is part of it: what an Application of
 // the same name has left behind, or was restored from a backup, is not in the way then.
 func keyOf(uid types.UID, encoded json.RawMessage) string {
-	return hash(string(uid), string(encoded))
-}
-
-func hash(parts ...string) string {
-	digest := sha256.New()
-	for _, part := range parts {
-		// A hash never returns an error.
-		_, _ = fmt.Fprintf(digest, "%d:%s", len(part), part)
-	}
-	return hex.EncodeToString(digest.Sum(nil))[:hashDigits]
+	return child.HashOf(string(uid), string(encoded))[:hashDigits]
 }
 
 // nameOf is the name of a revision's ControllerRevision.
@@ -70,7 +60,7 @@ func nameOf(application *v1.Application, spec, configMapsHash, secretsHash strin
 	if configMapsHash == "" && secretsHash == "" {
 		return name
 	}
-	return name + "-" + hash(configMapsHash, secretsHash)
+	return name + "-" + child.HashOf(configMapsHash, secretsHash)[:hashDigits]
 }
 
 // keyInName is the key of the spec in the name of a revision, or "".
