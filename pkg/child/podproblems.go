@@ -58,6 +58,11 @@ type Termination struct {
 	Restarts int32
 }
 
+// FailedToStart reports whether the container runtime could not start the container.
+func (t *Termination) FailedToStart() bool {
+	return t.Reason == startError || t.Reason == containerCannotRun
+}
+
 // Unready is about something that should become ready, and has not.
 type Unready struct {
 	Since metav1.Time
@@ -186,7 +191,7 @@ func terminationOf(status *corev1.ContainerStatus) *Termination {
 	end := &Termination{Restarts: roundRestarts(status.RestartCount)}
 	if last != nil {
 		end.ExitCode, end.Reason = last.ExitCode, last.Reason
-		if last.Reason == startError || last.Reason == containerCannotRun {
+		if end.FailedToStart() {
 			end.Message = last.Message
 		}
 	}

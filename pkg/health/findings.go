@@ -38,8 +38,6 @@ const (
 	invalidImageName           = "InvalidImageName"
 	registryUnavailable        = "RegistryUnavailable"
 	signatureValidationFailed  = "SignatureValidationFailed"
-	startError                 = "StartError"
-	containerCannotRun         = "ContainerCannotRun"
 	evicted                    = "Evicted"
 	preempting                 = "Preempting"
 	nodeShutdown               = "NodeShutdown"
@@ -117,7 +115,7 @@ func reasonForWaiting(reason string) string {
 func ended(c child.Container) finding {
 	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Termination)}
 	switch {
-	case c.Termination.Reason == startError || c.Termination.Reason == containerCannotRun:
+	case c.Termination.FailedToStart():
 		f.reason, f.message = v1.ReasonStartFailed, messageOrReason(child.ReasonMessage{Reason: c.Termination.Reason, Message: c.Termination.Message})
 	case c.Init:
 		f.reason = v1.ReasonInitFailed
