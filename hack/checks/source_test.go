@@ -67,7 +67,7 @@ func sources(t *testing.T, directories ...string) []sourceFile {
 			if entry.IsDir() || !strings.HasSuffix(file, ".go") {
 				return nil
 			}
-			syntax, err := parser.ParseFile(tokens, file, nil, parser.SkipObjectResolution)
+			syntax, err := parser.ParseFile(tokens, file, nil, parser.SkipObjectResolution|parser.ParseComments)
 			if err != nil {
 				return err
 			}

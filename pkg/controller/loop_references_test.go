@@ -55,7 +55,7 @@ func withSecrets(secrets []*corev1.Secret, applications ...*v1.Application) func
 	}
 }
 
-// pod template generations: a rollout is a change of the Deployment's spec.
+// rollouts returns how often the Deployment's spec has changed.
 func (w *world) rollouts(name string) int64 {
 	w.Helper()
 	deployment := w.deployment(name)

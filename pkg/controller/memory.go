@@ -31,8 +31,8 @@ type memory struct {
 type remembered struct {
 	// quiet is what its last sync began with, if that left nothing to do; see fingerprint.go.
 	quiet quiet
-	// repairs are those of its children, and uid is the Application that they are about: one that is created again
-	// under the same name starts anew. See memory_repairs.go.
+	// uid is the UID of the Application to which the repairs of its children belong: an Application that is created again
+	// under the same name starts without any. See memory_repairs.go.
 	uid     types.UID
 	repairs map[child.Ref]*repairs
 	// statusDue is when a deferred status is written; see memory_status.go.

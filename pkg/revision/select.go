@@ -130,8 +130,8 @@ func (f facts) failed() bool {
 		f.Application.Spec.ReconcilePolicy != v1.ReconcileObserve
 }
 
-// refusals are the reasons not to take a failed rollout back, in the order in which they are looked for.
-// Each returns nil if it does not apply.
+// blockers returns the reasons not to roll back a failed rollout, in the order in which they are checked. Each returns nil
+// if it does not apply.
 func blockers() []func(facts) *blocker {
 	return []func(facts) *blocker{
 		noHealthyRevision,

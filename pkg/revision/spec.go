@@ -29,7 +29,7 @@ func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	return pods
 }
 
-// splice returns the Application with other pods: everything around them stays as it is.
+// withPodFields returns the Application with other pods: everything around them stays as it is.
 func withPodFields(application *v1.Application, pods v1.ApplicationSpec) *v1.Application {
 	spliced := application.DeepCopy()
 	present := application.DeepCopy().Spec
@@ -52,8 +52,8 @@ func withPodFields(application *v1.Application, pods v1.ApplicationSpec) *v1.App
 	return spliced
 }
 
-// take copies the fields that the pod template and the Application's own ConfigMap are rendered from.
-// A test knows the other fields, so that a new one is not forgotten.
+// copyPodFields copies the fields from which the pod template and the Application's own ConfigMap are rendered. A test
+// lists the other fields, so that a new one is not forgotten.
 func copyPodFields(to, from *v1.ApplicationSpec) {
 	to.Image = from.Image
 	to.ImagePullPolicy = from.ImagePullPolicy

@@ -172,13 +172,13 @@ func with(changes ...func(*Input, *appsv1.Deployment)) Input {
 	return in
 }
 
-// replace puts another result in the place of the Service's.
-// takenBack is a former revision that runs again.
+// takenBack makes an earlier revision run again.
 func takenBack(in *Input, _ *appsv1.Deployment) {
 	in.Revision = v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
 	in.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Revision 2 (web:2) failed."}
 }
 
+// replace replaces the result of the Service.
 func replace(r plan.Result) func(*Input, *appsv1.Deployment) {
 	return func(in *Input, _ *appsv1.Deployment) { in.Results[1] = r }
 }

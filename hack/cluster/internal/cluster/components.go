@@ -33,7 +33,7 @@ type spec struct {
 
 const (
 	defaultStopGrace = 5 * time.Second
-	// etcd waits for its clients to leave. The API server leaves first when everything stops; when a test restarts etcd
+	// etcdStopGrace is short, because etcd waits for its clients to leave. The API server leaves first when everything stops; when a test restarts etcd
 	// alone, no client does.
 	etcdStopGrace = time.Second
 )
