@@ -36,6 +36,7 @@ var layers = []layer{
 	{"pkg/revision", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/text", "pkg/health"}},
 	{"pkg/tree", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/text"}},
 	{"pkg/status", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/text", "pkg/apierror", "pkg/health"}},
+	{"pkg/preview", []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/revision", "pkg/health"}},
 	// Those that talk to the API server.
 	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
 	{"pkg/workqueue", nil},
@@ -67,7 +68,7 @@ var layers = []layer{
 
 // pure are the packages that compute and nothing else. validation counts among them, since a
 // webhook and the sync must come to the same answer.
-var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision", "pkg/health", "pkg/text", "pkg/apierror", "pkg/tree"}
+var pure = []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision", "pkg/health", "pkg/text", "pkg/apierror", "pkg/tree", "pkg/preview"}
 
 // TestImportsPointDownwards holds the direction of imports. Tests may import more: helpers, and
 // whatever they compare with.

@@ -20,8 +20,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/crdschema"
+	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 	"fairlead.dev/fairlead/pkg/testing/schemagen"
 )

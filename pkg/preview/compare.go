@@ -1,0 +1,159 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/render"
+)
+
+// Action is what happens to a child.
+type Action string
+
+// The actions.
+const (
+	Create Action = "Create"
+	Update Action = "Update"
+	Delete Action = "Delete"
+	// Blocked: the name belongs to an object of another owner.
+	Blocked Action = "Blocked"
+)
+
+// Child is a child that would change.
+type Child struct {
+	Kind    string   `json:"kind"`
+	Name    string   `json:"name"`
+	Action  Action   `json:"action"`
+	Reason  string   `json:"reason,omitempty"`
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// Pods says what becomes of the pods.
+type Pods struct {
+	// Replaced: every pod is replaced, because of these fields of the pod template.
+	Replaced bool     `json:"replaced"`
+	Because  []Change `json:"because,omitempty"`
+	// Live is how many pods there are, Before and After how many are asked for; nil where an autoscaler or a user decides.
+	Live   int32  `json:"live"`
+	Before *int32 `json:"before,omitempty"`
+	After  *int32 `json:"after,omitempty"`
+	// Paused: the replacement waits until rollouts go on.
+	Paused bool `json:"paused,omitempty"`
+	// Strategy is how they are replaced.
+	Strategy appsv1.DeploymentStrategyType `json:"strategy,omitempty"`
+}
+
+// Difference is what a change of an Application does.
+type Difference struct {
+	Children []Child `json:"children,omitempty"`
+	Pods     Pods    `json:"pods"`
+}
+
+// Empty reports whether nothing changes.
+func (d Difference) Empty() bool { return len(d.Children) == 0 }
+
+// Compare returns what the change from one rendering to another does. Where the first has no children, because the
+// Application does not exist or is refused, the live ones are compared; then the values before are not known.
+func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (Difference, error) {
+	var d Difference
+	for _, desired := range after.Children {
+		old, existed := find(before.Children, desired.Ref)
+		object, isLive := live.Children[desired.Ref]
+		c := Child{Kind: desired.Kind.Kind, Name: desired.Name}
+		switch {
+		case isLive && !child.OwnedBy(object, after.Application) && !child.IsOrphaned(after.Application, desired.Ref, object):
+			c.Action, c.Reason = Blocked, plan.NotOwnedMessage(desired.Ref, object)
+		case existed:
+			found, err := changes(old.Configuration, desired.Configuration)
+			if err != nil {
+				return Difference{}, err
+			}
+			if c.Action, c.Changes = Update, withoutBookkeeping(found); len(c.Changes) == 0 {
+				continue
+			}
+		case isLive && desired.Kind == child.ControllerRevision:
+			continue // It is known already.
+		case isLive:
+			difference, err := differ.Compare(desired, object)
+			if err != nil {
+				return Difference{}, err
+			}
+			for _, path := range difference.Fields {
+				c.Changes = append(c.Changes, Change{Path: path, After: "changed"})
+			}
+			if c.Action, c.Changes = Update, withoutBookkeeping(c.Changes); len(c.Changes) == 0 {
+				continue
+			}
+		default:
+			c.Action = Create
+		}
+		d.Children = append(d.Children, c)
+	}
+	for _, old := range before.Children {
+		// A former revision stays in the history.
+		if _, stays := find(after.Children, old.Ref); !stays && old.Kind != child.ControllerRevision {
+			d.Children = append(d.Children, Child{Kind: old.Kind.Kind, Name: old.Name, Action: Delete})
+		}
+	}
+	d.Pods = podsOf(before, after, live, d.Children)
+	return d, nil
+}
+
+func find(children []child.Desired, ref child.Ref) (child.Desired, bool) {
+	for _, c := range children {
+		if c.Ref == ref {
+			return c, true
+		}
+	}
+	return child.Desired{}, false
+}
+
+// withoutBookkeeping leaves out the annotations by which Fairlead remembers what it did.
+func withoutBookkeeping(found []Change) []Change {
+	var kept []Change
+	for _, change := range found {
+		if !strings.HasPrefix(change.Path, ".metadata.annotations["+v1.ReservedPrefix) && !strings.HasPrefix(change.Path, ".metadata.annotations."+v1.ReservedPrefix) {
+			kept = append(kept, change)
+		}
+	}
+	return kept
+}
+
+const templatePath = ".spec.template"
+
+func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods {
+	pods := Pods{Strategy: appsv1.RollingUpdateDeploymentStrategyType, After: render.FixedReplicas(after.Application)}
+	if strategy := after.Application.Spec.Strategy; strategy != nil && strategy.Type != "" {
+		pods.Strategy = strategy.Type
+	}
+	if paused := after.Application.Spec.Paused; paused != nil {
+		pods.Paused = *paused
+	}
+	if before.Application != nil {
+		pods.Before = render.FixedReplicas(before.Application)
+	}
+	if live.Application != nil {
+		if deployment := ownedDeployment(live); deployment != nil {
+			pods.Live = deployment.Status.Replicas
+		}
+	}
+	for _, c := range children {
+		if c.Kind != child.Deployment.Kind || c.Action != Update {
+			continue
+		}
+		for _, change := range c.Changes {
+			if strings.HasPrefix(change.Path, templatePath+".") || change.Path == templatePath {
+				pods.Replaced = true
+				pods.Because = append(pods.Because, change)
+			}
+		}
+	}
+	return pods
+}

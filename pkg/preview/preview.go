@@ -1,0 +1,137 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package preview computes what an Application would become, and what a change of it would do: field by field, and
+// whether pods are replaced and by which field.
+//
+// It takes the steps of a sync up to the rendering, with the same packages: class, validation, revision, render. It is
+// pure, so it works without a cluster too. Two things only the controller knows: the hashes of ConfigMaps and Secrets
+// that pods use, for which those of the live pods stand in, and routes of other Applications.
+package preview
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/reference"
+	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/revision"
+)
+
+// Platform is what the controller's flags and the platform's classes say.
+type Platform struct {
+	Rules      class.Rules
+	Validation validation.Options
+	Facts      render.Facts
+}
+
+// Rendering is what an Application becomes.
+type Rendering struct {
+	// Application has the defaults of its class, and the pods of the revision that would run.
+	Application *v1.Application
+	// Class is what it takes from its class; nil if it has none.
+	Class *v1.AppliedClass
+	// Invalid is why nothing would be rendered, and Reason is the reason of the condition.
+	Invalid field.ErrorList
+	Reason  string
+	// Revision is the number of the revision that would run.
+	Revision int64
+	// Children are all children.
+	Children []child.Desired
+}
+
+// ComputedHash stands for the hash of ConfigMaps or Secrets that only the controller can compute.
+const ComputedHash = "computed-by-the-controller"
+
+// Render returns what the Application becomes beside the live children, of which there may be none.
+func Render(application *v1.Application, live child.Snapshot, platform Platform, now time.Time) (Rendering, error) {
+	live.Application = application
+	resolved := class.Resolve(application, platform.Rules)
+	r := Rendering{Application: resolved.Application, Class: resolved.Applied}
+	if r.Invalid, r.Reason = resolved.Validate(platform.Validation); len(r.Invalid) > 0 {
+		return r, nil
+	}
+	selection, err := revision.Select(revision.Input{
+		Application: resolved.Application,
+		Deployment:  ownedDeployment(live),
+		History:     history(live),
+		Health:      health.Assess(live, now),
+		Validate: func(former *v1.Application) (field.ErrorList, string) {
+			return resolved.ValidateAs(former, platform.Validation)
+		},
+	})
+	if err != nil {
+		return Rendering{}, err
+	}
+	if r.Invalid, r.Reason = selection.Invalid, selection.InvalidReason; len(r.Invalid) > 0 {
+		return r, nil
+	}
+	r.Application = selection.Application
+	hashes := referenceHashes(r.Application, ownedDeployment(live))
+	record, err := selection.Record(hashes.ConfigMaps.Hash, hashes.Secrets.Hash)
+	if err != nil {
+		return Rendering{}, err
+	}
+	facts := platform.Facts
+	facts.References = hashes
+	facts.Revision = render.Revision{
+		Name: record.Name, Number: record.Number, Data: record.Data,
+		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,
+	}
+	r.Revision = record.Number
+	if r.Children, err = render.Children(r.Application, facts); err != nil {
+		return Rendering{}, fmt.Errorf("render: %w", err)
+	}
+	return r, nil
+}
+
+func ownedDeployment(live child.Snapshot) *appsv1.Deployment {
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, live.Application.Name)
+	if deployment == nil || !child.OwnedBy(deployment, live.Application) {
+		return nil
+	}
+	return deployment
+}
+
+func history(live child.Snapshot) []*appsv1.ControllerRevision {
+	var found []*appsv1.ControllerRevision
+	for _, object := range live.Children {
+		if r, ok := object.(*appsv1.ControllerRevision); ok && child.OwnedBy(r, live.Application) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// referenceHashes are the hashes of the live pods, where the pods would still refer to anything of the kind.
+func referenceHashes(application *v1.Application, deployment *appsv1.Deployment) render.ReferenceHashes {
+	var hashes render.ReferenceHashes
+	for _, r := range reference.FromSpec(&application.Spec) {
+		switch {
+		case r.Kind == reference.Secret:
+			hashes.Secrets = liveHash(application, deployment, v1.AnnotationSecretsHash, v1.AnnotationSecretsVersions)
+		case application.Spec.Config == nil || r.Name != render.ConfigMapName(application):
+			hashes.ConfigMaps = liveHash(application, deployment, v1.AnnotationConfigMapsHash, v1.AnnotationConfigMapsVersions)
+		}
+	}
+	return hashes
+}
+
+func liveHash(application *v1.Application, deployment *appsv1.Deployment, hash, versions string) render.ReferenceHash {
+	var live render.ReferenceHash
+	if deployment != nil {
+		live = render.ReferenceHash{Hash: deployment.Spec.Template.Annotations[hash], Versions: deployment.Annotations[versions]}
+	}
+	if live.Hash == "" && reference.RollsOut(&application.Spec) {
+		live.Hash = ComputedHash
+	}
+	return live
+}

@@ -1,0 +1,199 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	podsecurity "k8s.io/pod-security-admission/api"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+var differ = plan.NewDiffer(scheme.Scheme)
+
+func platform(classes ...*v1.ApplicationClass) preview.Platform {
+	return preview.Platform{
+		Rules:      class.Rules{Classes: classes, Namespace: class.Namespace{Name: "default"}},
+		Validation: validation.Options{SecurityProfile: podsecurity.LevelRestricted},
+		Facts:      render.Facts{RouteControllerNamespaces: []string{"ingress-nginx", "traefik"}, MonitoringNamespaces: []string{"monitoring"}},
+	}
+}
+
+func rendered(t *testing.T, application *v1.Application, live child.Snapshot, p preview.Platform) preview.Rendering {
+	t.Helper()
+	rendering, err := preview.Render(application, live, p, treetest.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rendering.Invalid) > 0 {
+		t.Fatalf("%s: %v", rendering.Reason, rendering.Invalid)
+	}
+	return rendering
+}
+
+// TestAsController wants what the preview renders to be what the controller wrote, in each case in which it could.
+func TestAsController(t *testing.T) {
+	for _, name := range []string{"healthy", "autoscaler", "image", "crash", "paused", "quota"} {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := treetest.Load(t, name)
+			live := objects.Snapshot()
+			for _, desired := range rendered(t, objects.Application, live, platform()).Children {
+				difference, err := differ.Compare(desired, live.Children[desired.Ref])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(difference.Fields) > 0 {
+					t.Errorf("%s differs from the live one in %q", desired.Ref, difference.Fields)
+				}
+			}
+		})
+	}
+}
+
+// TestCompare wants what becomes of the pods, and which children change.
+func TestCompare(t *testing.T) {
+	for name, test := range map[string]struct {
+		edit     func(*v1.ApplicationSpec)
+		replaced bool
+		because  []string
+		children []string
+	}{
+		"nothing": {edit: func(*v1.ApplicationSpec) {}},
+		"image": {
+			edit:     func(spec *v1.ApplicationSpec) { spec.Image = "example.com/web:2" },
+			replaced: true, because: []string{".spec.template.spec.containers[cart].image"},
+			children: []string{"Create ControllerRevision", "Update Deployment"},
+		},
+		"a removed variable": {
+			edit:     func(spec *v1.ApplicationSpec) { spec.Env = spec.Env[1:] },
+			replaced: true, because: []string{".spec.template.spec.containers[cart].env"},
+			children: []string{"Update Deployment"}, // Back to the revision that runs.
+		},
+		"number of pods": {
+			edit:     func(spec *v1.ApplicationSpec) { spec.Replicas = new(int32(5)) },
+			children: []string{"Update Deployment"},
+		},
+		"pause": {
+			edit:     func(spec *v1.ApplicationSpec) { spec.Paused = new(true) },
+			children: []string{"Update Deployment"},
+		},
+		"no route": {
+			edit:     func(spec *v1.ApplicationSpec) { spec.Routes = nil },
+			children: []string{"Update NetworkPolicy", "Delete Ingress"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := treetest.Load(t, "healthy")
+			live := objects.Snapshot()
+			edited := objects.Application.DeepCopy()
+			edited.Spec.Env = append([]corev1.EnvVar{{Name: "PODINFO_UI_MESSAGE", Value: "x"}}, edited.Spec.Env...)
+			before := rendered(t, edited, live, platform())
+			edited = edited.DeepCopy()
+			test.edit(&edited.Spec)
+			difference, err := preview.Compare(differ, before, rendered(t, edited, live, platform()), live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if difference.Pods.Replaced != test.replaced || difference.Pods.Live != 3 {
+				t.Errorf("replaced %t of %d pods, want %t of 3", difference.Pods.Replaced, difference.Pods.Live, test.replaced)
+			}
+			var because, children []string
+			for _, change := range difference.Pods.Because {
+				because = append(because, change.Path)
+			}
+			for _, c := range difference.Children {
+				children = append(children, string(c.Action)+" "+c.Kind)
+			}
+			if diff := cmp.Diff(test.because, because); diff != "" {
+				t.Errorf("because -want +got:\n%s", diff)
+			}
+			if diff := cmp.Diff(test.children, children); diff != "" {
+				t.Errorf("children -want +got:\n%s", diff)
+			}
+			if difference.Empty() != (len(test.children) == 0) {
+				t.Errorf("empty is %t", difference.Empty())
+			}
+		})
+	}
+}
+
+// TestCompareWithLive compares with the live children where there is nothing else: the Application does not exist yet.
+func TestCompareWithLive(t *testing.T) {
+	objects, _ := treetest.Load(t, "conflict")
+	application := objects.Application.DeepCopy()
+	application.UID, application.Status = "new", v1.ApplicationStatus{}
+	live := objects.Snapshot()
+	difference, err := preview.Compare(differ, preview.Rendering{}, rendered(t, application, live, platform()), live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocked := 0
+	for _, c := range difference.Children {
+		if c.Action == preview.Blocked {
+			blocked++
+		}
+	}
+	if blocked == 0 || difference.Pods.Replaced {
+		t.Errorf("%+v", difference)
+	}
+}
+
+// TestClass takes the defaults of the class, and its refusal.
+func TestClass(t *testing.T) {
+	objects, _ := treetest.Load(t, "image")
+	standard := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "standard"}}
+	standard.Spec.Defaults = &v1.ApplicationDefaults{Strategy: &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}}
+	standard.Spec.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(1))}
+	application := objects.Application.DeepCopy()
+	application.Spec.ClassName = "standard"
+	rendering, err := preview.Render(application, objects.Snapshot(), platform(standard), treetest.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rendering.Reason != v1.ReasonClassLimitExceeded || len(rendering.Children) > 0 {
+		t.Errorf("reason %q with %d children, want %s without", rendering.Reason, len(rendering.Children), v1.ReasonClassLimitExceeded)
+	}
+	application.Spec.Replicas = new(int32(1))
+	after := rendered(t, application, objects.Snapshot(), platform(standard))
+	difference, err := preview.Compare(differ, rendered(t, objects.Application, objects.Snapshot(), platform()), after, objects.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if difference.Pods.Strategy != appsv1.RecreateDeploymentStrategyType || after.Class == nil || after.Class.Name != "standard" {
+		t.Errorf("strategy %s, class %+v", difference.Pods.Strategy, after.Class)
+	}
+}
+
+// TestNewReference names the hash that only the controller can compute, and replaces the pods for it.
+func TestNewReference(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	live := objects.Snapshot()
+	edited := objects.Application.DeepCopy()
+	edited.Spec.EnvFrom = append(edited.Spec.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "new"}}})
+	difference, err := preview.Compare(differ, rendered(t, objects.Application, live, platform()), rendered(t, edited, live, platform()), live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, change := range difference.Pods.Because {
+		annotations, _ := change.After.(map[string]any)
+		found = found || annotations[v1.AnnotationSecretsHash] == preview.ComputedHash
+	}
+	if !found || !difference.Pods.Replaced {
+		t.Errorf("%+v", difference.Pods)
+	}
+}

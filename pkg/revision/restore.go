@@ -1,0 +1,24 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Restore returns the Application with the pods of a former revision in its spec, for a user who takes a change back.
+// What the class gave to the pods then is in the spec too. The error is that of a ControllerRevision which does not have
+// what its name stands for.
+func Restore(application *v1.Application, object *appsv1.ControllerRevision) (*v1.Application, error) {
+	for _, former := range read(application, []*appsv1.ControllerRevision{object}) {
+		if pods, found := former.pods(application.UID); found {
+			return withPodFields(application, pods), nil
+		}
+	}
+	return nil, fmt.Errorf("the ControllerRevision %s is not what Fairlead recorded", object.Name)
+}
