@@ -1,0 +1,69 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEdit makes the typed edits, one after the other.
+func TestEdit(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	name := p.namespace + "/web: "
+
+	p.want(0, []string{"scale", "web", "--replicas=3", "--dry-run=server"}, name+"replicas 2 → 3", "The number of pods goes from 2 to 3", "not written (server dry run)")
+	p.want(2, []string{"scale", "web", "--replicas=3", "--current-replicas=1"})
+	if replicas := *p.get("web").Spec.Replicas; replicas != 2 {
+		t.Fatalf("%d replicas after a dry run and a refused edit, want 2", replicas)
+	}
+	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "image of container web: example.com/web:1 → example.com/web:2",
+		"All 2 pods are replaced, because of containers[web].image.", "  written")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
+	p.eventually("revision 2 to be healthy", func() bool { return p.get("web").Status.Revision.LastHealthy == 2 })
+	p.want(0, []string{"history", "web", "--no-headers"}, "example.com/web:2   current, last healthy", "example.com/web:1")
+	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec")
+	if image := p.get("web").Spec.Image; image != "example.com/web:1" {
+		t.Errorf("the image is %s after undo", image)
+	}
+	p.want(2, []string{"undo", "web", "--to-revision=9"})
+	p.want(0, []string{"pause", "web"}, "rollouts are paused")
+	p.want(0, []string{"pause", "web"}, "unchanged")
+	p.want(0, []string{"restart", "-l", "!none"}, "the pods are restarted", "It waits while rollouts are paused.")
+	p.want(0, []string{"observe", "web"}, "reconcilePolicy: Observe")
+	p.want(0, []string{"resume", "web"}, "rollouts go on; Fairlead enforces the children again")
+	if spec := p.get("web").Spec; spec.Paused != nil || spec.ReconcilePolicy != "Enforce" {
+		t.Errorf("paused %v, reconcilePolicy %s after resume", spec.Paused, spec.ReconcilePolicy)
+	}
+}
+
+// TestFiles looks at files beside the cluster, and without it.
+func TestFiles(t *testing.T) {
+	p := start(t)
+	application := p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	file := func(image string) []byte {
+		return []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: '" + image + "', replicas: 2}}")
+	}
+	for image, want := range map[string]result{
+		application.Spec.Image: {stdout: p.namespace + "/web: nothing changes.\n"},
+		"example.com/web:2":    {stdout: "all 2 pods are replaced, because of containers[web].image", code: 1},
+		"":                     {stdout: "spec.image", stderr: "error: the file breaks a rule", code: 2},
+	} {
+		r := p.runIn(file(image), "diff", "-f", "-")
+		if r.code != want.code || !strings.Contains(r.stdout, want.stdout) || !strings.HasPrefix(r.stderr, want.stderr) {
+			t.Errorf("diff of image %q: %+v, want %+v", image, r, want)
+		}
+	}
+	// Offline, whatever the context.
+	offline := []string{"-f", "-", "--context=none"}
+	if r := p.runIn(file("web:1"), append([]string{"render", "--class-file=../../artifacts/examples/classes", "-o", "name"}, offline...)...); r.code != 0 || !strings.Contains(r.stdout, "deployments.apps/web\n") {
+		t.Errorf("render: %+v", r)
+	}
+	if r := p.runIn(file(""), append([]string{"lint", "-o", "sarif"}, offline...)...); r.code != 1 || !strings.Contains(r.stdout, `"ruleId": "schema"`) {
+		t.Errorf("lint: %+v", r)
+	}
+}

@@ -1,0 +1,132 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+func (t *tool) diff() *cobra.Command {
+	var (
+		from   platform
+		out    output
+		before []string
+	)
+	cmd := &cobra.Command{
+		Use:   "diff -f FILE [flags]",
+		Short: "Show what a file would change, and whether pods are replaced",
+		Long: long(`
+			Show what applying a file would change, child by child and field by field, and whether pods are replaced and by which
+			field. The file is compared with the Application in the cluster, or with another file (--from).
+
+			The exit code is 0 without a difference, 1 with one, and 2 if that could not be found out, as for kubectl diff.`),
+		Example: examples(`
+			# What would change in the cluster
+			kubectl fairlead diff -f web.yaml
+
+			# What a merge request changes, without a cluster
+			git show main:web.yaml | kubectl fairlead diff -f web.yaml --from - --class-file=classes/`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, name, err := t.compare(cmd.Context(), from, before)
+			if err != nil {
+				return err
+			}
+			if out.machine() {
+				err = encode(t.Out, out.format, []preview.Difference{d}, false)
+			} else {
+				difference.Print(t.screen(), name, d)
+			}
+			if err == nil && !d.Empty() {
+				err = errNo
+			}
+			return err
+		},
+	}
+	out.addTo(cmd)
+	from.addFiles(cmd)
+	from.addClasses(cmd)
+	from.addFacts(cmd)
+	cmd.Flags().StringSliceVar(&before, "from", nil, "Compare with this file instead of the cluster.")
+	return cmd
+}
+
+// compare computes what the file would change.
+func (t *tool) compare(ctx context.Context, from platform, before []string) (d preview.Difference, name string, err error) {
+	application, checker, err := from.application(ctx, t, from.files)
+	if err != nil {
+		return d, "", err
+	}
+	platform, err := from.platformOf(ctx, t, application.Namespace, checker)
+	if err != nil {
+		return d, "", err
+	}
+	name = application.Namespace + "/" + application.Name
+	if len(before) > 0 {
+		old, _, err := from.application(ctx, t, before)
+		if err != nil {
+			return d, "", err
+		}
+		d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
+		return d, name, err
+	}
+	clients, err := t.clients()
+	if err != nil {
+		return d, "", err
+	}
+	live, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		live = &v1.Application{ObjectMeta: application.ObjectMeta}
+		loaded, err := clients.Load(ctx, live)
+		if err != nil {
+			return d, "", err
+		}
+		d, err = t.difference(nil, application, loaded.Snapshot(), platform)
+		return d, name, err
+	}
+	if err != nil {
+		return d, "", err
+	}
+	loaded, err := clients.Load(ctx, live)
+	if err != nil {
+		return d, "", err
+	}
+	d, err = t.difference(live, application, loaded.Snapshot(), platform)
+	return d, name, err
+}
+
+// difference renders both and compares.
+func (t *tool) difference(old, application *v1.Application, live child.Snapshot, platform preview.Platform) (preview.Difference, error) {
+	if old != nil {
+		spec := application.Spec
+		labels, annotations := application.Labels, application.Annotations
+		application = old.DeepCopy()
+		application.Spec, application.Labels, application.Annotations = spec, labels, annotations
+	}
+	after, err := preview.Render(application, live, platform, t.now())
+	if err != nil {
+		return preview.Difference{}, err
+	}
+	if len(after.Invalid) > 0 {
+		return preview.Difference{}, refused(after.Reason, after.Invalid)
+	}
+	var before preview.Rendering
+	if old != nil {
+		if before, err = preview.Render(old, live, platform, t.now()); err != nil {
+			return preview.Difference{}, err
+		}
+	}
+	return preview.Compare(plan.NewDiffer(scheme.Scheme), before, after, live)
+}

@@ -1,0 +1,142 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// fieldManager owns the fields that the edits write.
+const fieldManager = "kubectl-fairlead"
+
+// editing are the flags and the way of all edits.
+type editing struct {
+	tool   *tool
+	chosen selection
+	// dryRun is none, client or server.
+	dryRun cmdutil.DryRunStrategy
+	from   platform
+}
+
+func (e *editing) addTo(cmd *cobra.Command) {
+	cmdutil.AddDryRunFlag(cmd)
+	cmd.Flags().Lookup("dry-run").Usage = `"none", "client" (say what would change), or "server" (let the API server and its webhooks check it too).`
+	cmd.Flags().StringVar(&e.from.profile, "security-profile", "restricted", "The controller's --security-profile, for the summary.")
+	e.from.addFacts(cmd)
+	hide(cmd, "security-profile", "route-controller-namespaces", "monitoring-namespaces")
+	cmd.ValidArgsFunction = e.tool.completeNames()
+}
+
+// change makes the edit of an Application, which may need what was read around it.
+type change func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error)
+
+// fixed is an edit that needs nothing.
+func fixed(make edit.Edit) change {
+	return func(context.Context, *cluster.Clients, *v1.Application) (edit.Edit, error) { return make, nil }
+}
+
+// run edits the Applications, one after the other. It stops at the first that fails, so that the message is the last word.
+func (e *editing) run(cmd *cobra.Command, names []string, make change) error {
+	var err error
+	if e.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
+		return err
+	}
+	clients, err := e.tool.clients()
+	if err != nil {
+		return err
+	}
+	applications, err := e.chosen.read(cmd.Context(), e.tool, clients, names)
+	if err != nil {
+		return err
+	}
+	for _, application := range applications {
+		name := application.Namespace + "/" + application.Name
+		made, err := make(cmd.Context(), clients, application)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := e.edit(cmd.Context(), clients, application, made); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// edit says what it does, and does it.
+func (e *editing) edit(ctx context.Context, clients *cluster.Clients, application *v1.Application, made edit.Edit) error {
+	name := application.Namespace + "/" + application.Name
+	edited, what, err := edit.Apply(application, made)
+	if err != nil {
+		return err
+	}
+	patch, err := edit.Patch(application, edited)
+	if err != nil {
+		return err
+	}
+	if patch == nil {
+		fmt.Fprintf(e.tool.Out, "%s: unchanged\n", name)
+		return nil
+	}
+	fmt.Fprintf(e.tool.Out, "%s: %s\n", name, what)
+	if summary, err := e.summary(ctx, clients, application, edited); err != nil {
+		fmt.Fprintf(e.tool.ErrOut, "The effect on the pods is not known: %s\n", explain(err))
+	} else {
+		fmt.Fprintf(e.tool.Out, "  %s\n", summary)
+	}
+	if e.dryRun == cmdutil.DryRunClient {
+		fmt.Fprintln(e.tool.Out, "  not written (dry run)")
+		return nil
+	}
+	options := metav1.PatchOptions{FieldManager: fieldManager}
+	done := "  written"
+	if e.dryRun == cmdutil.DryRunServer {
+		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
+	}
+	_, err = clients.Fairlead.AppsV1().Applications(application.Namespace).Patch(ctx, application.Name, types.MergePatchType, patch, options)
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("the Application changed meanwhile, so nothing was written: run the command again: %w", err)
+	case err != nil:
+		return err
+	}
+	fmt.Fprintln(e.tool.Out, done)
+	return nil
+}
+
+// summary says what becomes of the pods.
+func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
+	checker, err := manifest.NewChecker(e.from.options())
+	if err != nil {
+		return "", err
+	}
+	platform, err := e.from.platformOf(ctx, e.tool, application.Namespace, checker)
+	if err != nil {
+		return "", err
+	}
+	loaded, err := clients.Load(ctx, application)
+	if err != nil {
+		return "", err
+	}
+	d, err := e.tool.difference(application, edited, loaded.Snapshot(), platform)
+	if err != nil {
+		return "", err
+	}
+	if edited.Spec.ReconcilePolicy != v1.ReconcileEnforce && edited.Spec.ReconcilePolicy != "" {
+		return "Until it is resumed, no pod is replaced.", nil
+	}
+	return difference.Sentence(d), nil
+}

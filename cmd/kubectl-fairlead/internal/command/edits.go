@@ -1,0 +1,155 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// simple is an edit without arguments but the names.
+func (t *tool) simple(name, short, about, example string, make func() edit.Edit) *cobra.Command {
+	e := &editing{tool: t}
+	cmd := &cobra.Command{
+		Use:   name + " NAME... [flags]",
+		Short: short,
+		Long:  long(about + "\n\n" + editsNote),
+		Example: examples(strings.ReplaceAll(`
+			# `+example+`
+			kubectl fairlead NAME web
+
+			# Only say what that would do, for all Applications with a label
+			kubectl fairlead NAME -l team=shop --dry-run=client`, "NAME", name)),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, fixed(make())) },
+	}
+	e.chosen.addTo(cmd)
+	e.addTo(cmd)
+	return cmd
+}
+
+// editsNote is about all edits.
+const editsNote = `The command says what it changes and what becomes of the pods. It changes the very version that it read: if the
+Application changes meanwhile, nothing is written. If a tool keeps your Applications as Git has them, change them in Git instead.`
+
+func (t *tool) edits() []*cobra.Command {
+	return []*cobra.Command{
+		t.undo(),
+		t.simple("restart", "Replace all pods of an Application", "Replace all pods, by the Application's strategy, as kubectl rollout restart does.",
+			"Replace the pods of the Application web", func() edit.Edit { return edit.Restart(t.now()) }),
+		t.simple("pause", "Stop rollouts of an Application", "Stop rollouts (spec.paused). Everything else is still maintained.",
+			"Let changes of the pods of web wait", func() edit.Edit { return edit.Pause }),
+		t.simple("resume", "Let rollouts go on, and Fairlead enforce the children again",
+			"Take back pause, observe and suspend: rollouts go on (spec.paused), and Fairlead enforces the children again (spec.reconcilePolicy).",
+			"Go on with the Application web", func() edit.Edit { return edit.Resume }),
+		t.simple("suspend", "Make Fairlead do nothing about an Application", "Make Fairlead do nothing about the Application, not even report status (spec.reconcilePolicy: Suspend).",
+			"Leave everything of web as it is", func() edit.Edit { return edit.Suspend }),
+		t.simple("observe", "Make Fairlead only report differences of an Application",
+			"Make Fairlead report how the children differ from the spec, and change none (spec.reconcilePolicy: Observe).",
+			"Report differences of web, and repair none", func() edit.Edit { return edit.Observe }),
+		t.scale(), t.set(),
+	}
+}
+
+func (t *tool) scale() *cobra.Command {
+	e := &editing{tool: t}
+	var replicas, current int32
+	cmd := &cobra.Command{
+		Use:   "scale NAME... --replicas=COUNT [flags]",
+		Short: "Set the number of pods of an Application",
+		Long:  long("Set the number of pods (spec.replicas). An Application with autoscaling is left to its autoscaler.\n\n" + editsNote),
+		Example: examples(`
+			# Five pods
+			kubectl fairlead scale web --replicas=5
+
+			# Five pods, if there are three now
+			kubectl fairlead scale web --replicas=5 --current-replicas=3`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if replicas < 0 {
+				return usageError(cmd.CommandPath(), "pass the number of pods with --replicas")
+			}
+			return e.run(cmd, args, fixed(edit.Scale(replicas, current)))
+		},
+	}
+	cmd.Flags().Int32Var(&replicas, "replicas", -1, "The number of pods.")
+	cmd.Flags().Int32Var(&current, "current-replicas", -1, "Scale only from this number.")
+	e.chosen.addTo(cmd)
+	e.addTo(cmd)
+	return cmd
+}
+
+// set has the same form as kubectl set.
+func (t *tool) set() *cobra.Command {
+	cmd := &cobra.Command{Use: "set", Short: "Set the image of an Application", Long: "Set a field of an Application."}
+	cmd.AddCommand(t.setImage())
+	return cmd
+}
+
+func (t *tool) setImage() *cobra.Command {
+	e := &editing{tool: t}
+	cmd := &cobra.Command{
+		Use:   "image NAME [CONTAINER=]IMAGE [flags]",
+		Short: "Set the image of an Application, or of one of its other containers",
+		Long:  long("Set the image of the application container, or of a sidecar or init container.\n\n" + editsNote),
+		Example: examples(`
+			# Another version of the application
+			kubectl fairlead set image web ghcr.io/acme/web:1.3
+
+			# Another version of its sidecar, checked by the API server and not written
+			kubectl fairlead set image web proxy=ghcr.io/acme/proxy:2 --dry-run=server`),
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			container, image, found := strings.Cut(args[1], "=")
+			if !found {
+				container, image = "", args[1]
+			}
+			if image == "" {
+				return errors.New("the image is empty")
+			}
+			return e.run(cmd, args[:1], fixed(edit.SetImage(container, image)))
+		},
+	}
+	e.addTo(cmd)
+	return cmd
+}
+
+func (t *tool) undo() *cobra.Command {
+	e := &editing{tool: t}
+	var to int64
+	cmd := &cobra.Command{
+		Use:   "undo NAME [flags]",
+		Short: "Take the pods of an Application back to a former revision",
+		Long: long(`
+			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
+			variables and the like. The number of pods, routes and policies stay. Without --to-revision it is what runs since
+			a rollback, else the last healthy revision, else the one before. The content of ConfigMaps and Secrets is not kept,
+			so it does not come back.` + "\n\n" + editsNote),
+		Example: examples(`
+			# Back to the last healthy revision
+			kubectl fairlead undo web
+
+			# Say what going back to revision 3 would do
+			kubectl fairlead undo web --to-revision=3 --dry-run=client`),
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.run(cmd, args, func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
+				loaded, err := clients.Load(ctx, application)
+				if err != nil {
+					return nil, err
+				}
+				target, err := edit.Target(edit.History(application, loaded.Children), to)
+				return edit.Undo(target, loaded.Children), err
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&to, "to-revision", 0, "The revision to go back to; see 'kubectl fairlead history'.")
+	e.addTo(cmd)
+	return cmd
+}

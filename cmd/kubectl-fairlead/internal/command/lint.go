@@ -1,0 +1,111 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/component-base/version"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+)
+
+const formatSARIF = "sarif"
+
+func (t *tool) lint() *cobra.Command {
+	var (
+		from platform
+		out  output
+	)
+	cmd := &cobra.Command{
+		Use:   "lint -f FILE... [flags]",
+		Short: "Check files without a cluster: schema, CEL, validation and class limits",
+		Long: long(`
+			Check Applications and ApplicationClasses in files, without a cluster: the schema and the CEL rules of the CRDs,
+			the rules of the webhooks, and the limits of classes that the files or --class-file have. Without any class, what
+			a class would say is not checked.
+
+			The exit code is 0 without findings, 1 with findings, and 2 if a file cannot be read.`),
+		Example: examples(`
+			# Check a file as you type, as FILE:LINE: FIELD: MESSAGE
+			kubectl fairlead lint -f web.yaml
+
+			# In CI: check a directory with the platform's classes, for a code host
+			kubectl fairlead lint -f deploy/ --class-file=classes/ -o sarif`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			problems, checked, err := t.lintFiles(cmd.Context(), from)
+			if err != nil {
+				return err
+			}
+			if err := printProblems(t.screen(), out, problems, checked); err != nil {
+				return err
+			}
+			if len(problems) > 0 {
+				return errNo
+			}
+			return nil
+		},
+	}
+	out.addTo(cmd, formatSARIF)
+	from.addFiles(cmd)
+	from.addClasses(cmd)
+	return cmd
+}
+
+func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifest.Problem, checked int, err error) {
+	if len(from.files) == 0 {
+		return nil, 0, errors.New("pass files with -f, or -f - for standard input")
+	}
+	checker, err := manifest.NewChecker(from.options())
+	if err != nil {
+		return nil, 0, err
+	}
+	documents, err := manifest.Read(t.In, from.files...)
+	if err != nil {
+		return nil, 0, err
+	}
+	classes, err := manifest.Read(t.In, from.classFiles...)
+	if err != nil {
+		return nil, 0, err
+	}
+	before := len(documents)
+	problems = checker.AddClasses(ctx, append(documents[:before:before], classes...))
+	applications := manifest.Applications(documents)
+	for _, d := range applications {
+		problems = append(problems, checker.Check(ctx, d)...)
+	}
+	return problems, len(applications) + len(checker.Classes), nil
+}
+
+func printProblems(to *screen.Screen, out output, problems []manifest.Problem, checked int) error {
+	switch out.format {
+	case formatSARIF:
+		text, err := json.MarshalIndent(manifest.ToSARIF(problems, version.Get().GitVersion), "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(to.Writer(), string(text))
+		return err
+	case formatJSON, formatYAML:
+		return encode(to.Writer(), out.format, problems, true)
+	}
+	for _, problem := range problems {
+		place := fmt.Sprintf("%s:%d: ", problem.File, problem.Line)
+		message := problem.Message
+		if problem.Field != "" {
+			message = problem.Field + ": " + message
+		}
+		to.Line(place + message + " (" + string(problem.Rule) + ")")
+	}
+	if len(problems) == 0 {
+		to.Printf("%d objects checked, nothing found", checked)
+	}
+	return nil
+}

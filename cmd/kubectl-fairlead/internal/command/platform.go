@@ -1,0 +1,118 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podsecurity "k8s.io/pod-security-admission/api"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// platform are the files to look at, and what the platform says about them.
+type platform struct {
+	files, classFiles    []string
+	profile              string
+	routeControllers     []string
+	monitoringNamespaces []string
+}
+
+func (p *platform) addFiles(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVarP(&p.files, "filename", "f", nil, "Files or directories with Applications; - is standard input.")
+	cmd.Flags().StringVar(&p.profile, "security-profile", string(podsecurity.LevelRestricted), "The controller's --security-profile: restricted, baseline or privileged.")
+}
+
+func (p *platform) addClasses(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&p.classFiles, "class-file", nil, "Files or directories with ApplicationClasses. The cluster is then not asked.")
+}
+
+func (p *platform) addFacts(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&p.routeControllers, "route-controller-namespaces", []string{"ingress-nginx", "traefik"}, "The controller's flag of this name.")
+	cmd.Flags().StringSliceVar(&p.monitoringNamespaces, "monitoring-namespaces", []string{"monitoring"}, "The controller's flag of this name.")
+}
+
+// options let every ServiceAccount pass: only the webhook knows who asks.
+func (p *platform) options() validation.Options {
+	return validation.Options{SecurityProfile: podsecurity.Level(p.profile), ForeignServiceAccounts: true}
+}
+
+// errInvalid ends a command whose file breaks a rule; the problems were printed.
+var errInvalid = errors.New("the file breaks a rule: correct it, and check it with 'kubectl fairlead lint -f FILE'")
+
+// application reads the Application of the files.
+func (p *platform) application(ctx context.Context, t *tool, files []string) (*v1.Application, *manifest.Checker, error) {
+	if len(files) == 0 {
+		return nil, nil, errors.New("pass a file with -f, or -f - for standard input")
+	}
+	checker, err := manifest.NewChecker(p.options())
+	if err != nil {
+		return nil, nil, err
+	}
+	documents, err := manifest.Read(t.In, files...)
+	if err != nil {
+		return nil, nil, err
+	}
+	classes, err := manifest.Read(t.In, p.classFiles...)
+	if err != nil {
+		return nil, nil, err
+	}
+	document, err := manifest.One(documents)
+	if err != nil {
+		return nil, nil, err
+	}
+	problems := checker.AddClasses(ctx, append(documents[:len(documents):len(documents)], classes...))
+	application, found := checker.Application(ctx, document)
+	if problems = append(problems, found...); len(problems) > 0 {
+		if err := printProblems(t.screen(), output{}, problems, 0); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, errInvalid
+	}
+	if application.Namespace == "" {
+		if application.Namespace, _, err = t.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return application, checker, nil
+}
+
+// platformOf asks the cluster for classes and the namespace, unless files say them.
+func (p *platform) platformOf(ctx context.Context, t *tool, namespace string, checker *manifest.Checker) (preview.Platform, error) {
+	result := preview.Platform{Rules: class.Rules{Classes: checker.Classes, Namespace: class.Namespace{Name: namespace}}, Validation: p.options()}
+	result.Facts.RouteControllerNamespaces, result.Facts.MonitoringNamespaces = p.routeControllers, p.monitoringNamespaces
+	if len(p.classFiles) > 0 {
+		return result, nil
+	}
+	clients, err := t.clients()
+	if err != nil {
+		return preview.Platform{}, err
+	}
+	list, err := clients.Fairlead.AppsV1().ApplicationClasses().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return preview.Platform{}, fmt.Errorf("%w; without a cluster, pass its classes with --class-file", err)
+	}
+	for i := range list.Items {
+		result.Rules.Classes = append(result.Rules.Classes, &list.Items[i])
+	}
+	live, err := clients.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		result.Rules.Namespace.Labels = live.Labels
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		result.Rules.Namespace.Unreadable = "you may not read namespace " + namespace
+	default:
+		return preview.Platform{}, err
+	}
+	return result, nil
+}

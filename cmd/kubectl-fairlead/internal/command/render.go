@@ -1,0 +1,109 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+func (t *tool) render() *cobra.Command {
+	var (
+		from platform
+		out  output
+	)
+	cmd := &cobra.Command{
+		Use:   "render -f FILE [flags]",
+		Short: "Print the children of an Application in a file",
+		Long: long(`
+			Print the children that Fairlead would write for the Application of a file, exactly the fields that it sets. The
+			classes are those of the cluster; with --class-file, no cluster is needed. Hashes that only the controller can
+			compute are named so, and owners have no UID.`),
+		Example: examples(`
+			# The children, with the defaults of the cluster's class
+			kubectl fairlead render -f web.yaml
+
+			# The same without a cluster
+			kubectl fairlead render -f web.yaml --class-file=classes/ -o json`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			application, checker, err := from.application(cmd.Context(), t, from.files)
+			if err != nil {
+				return err
+			}
+			platform, err := from.platformOf(cmd.Context(), t, application.Namespace, checker)
+			if err != nil {
+				return err
+			}
+			rendering, err := preview.Render(application, child.Snapshot{}, platform, t.now())
+			if err != nil {
+				return err
+			}
+			if len(rendering.Invalid) > 0 {
+				return refused(rendering.Reason, rendering.Invalid)
+			}
+			return t.printChildren(out, rendering.Children)
+		},
+	}
+	out.addTo(cmd, formatName)
+	from.addFiles(cmd)
+	from.addClasses(cmd)
+	from.addFacts(cmd)
+	return cmd
+}
+
+// refused names the errors of a spec that would not be carried out.
+func refused(reason string, errs field.ErrorList) error {
+	return fmt.Errorf("the Application would be refused (%s): %w", reason, errs.ToAggregate())
+}
+
+func (t *tool) printChildren(out output, children []child.Desired) error {
+	if out.format == formatName {
+		for _, desired := range children {
+			name := desired.Kind.Resource
+			if desired.Kind.Group != "" {
+				name += "." + desired.Kind.Group
+			}
+			fmt.Fprintf(t.Out, "%s/%s\n", name, desired.Name)
+		}
+		return nil
+	}
+	if out.format == formatJSON {
+		list := map[string]any{"apiVersion": "v1", "kind": "List", "items": configurations(children)}
+		text, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(t.Out, string(text))
+		return err
+	}
+	for i, desired := range children {
+		text, err := yaml.Marshal(desired.Configuration)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			fmt.Fprintln(t.Out, "---")
+		}
+		if _, err := t.Out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func configurations(children []child.Desired) []any {
+	items := make([]any, 0, len(children))
+	for _, desired := range children {
+		items = append(items, desired.Configuration)
+	}
+	return items
+}

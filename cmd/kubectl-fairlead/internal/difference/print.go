@@ -1,0 +1,118 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package difference says for people what a change of an Application does.
+package difference
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/text"
+)
+
+// Print writes the difference: first what becomes of the pods, then each child.
+func Print(to *screen.Screen, name string, d preview.Difference) {
+	if d.Empty() {
+		to.Line(name + ": nothing changes.")
+		return
+	}
+	to.Line(to.Paint(screen.Bold, name+": ") + Headline(d))
+	for _, child := range d.Children {
+		to.Blank()
+		mark, color := "~", screen.Yellow
+		switch child.Action {
+		case preview.Create:
+			mark, color = "+", screen.Green
+		case preview.Delete:
+			mark, color = "-", screen.Red
+		case preview.Blocked:
+			mark, color = "!", screen.Red
+		case preview.Update:
+		}
+		to.Line(to.Paint(color, mark+" "+child.Kind+"/"+child.Name) + "  " + string(child.Action))
+		if child.Reason != "" {
+			to.Hanging("    ", child.Reason)
+		}
+		for _, change := range child.Changes {
+			to.Hanging("    ", Describe(change))
+		}
+	}
+}
+
+// Headline says what becomes of the pods.
+func Headline(d preview.Difference) string {
+	pods := d.Pods
+	var said string
+	switch {
+	case pods.Replaced:
+		fields := make([]string, 0, len(pods.Because))
+		for _, change := range pods.Because {
+			fields = append(fields, strings.TrimPrefix(change.Path, ".spec.template.spec."))
+		}
+		const most = 3
+		if len(fields) > most {
+			fields = append(fields[:most], fmt.Sprintf("%d more", len(fields)-most))
+		}
+		said = fmt.Sprintf("%s replaced, because of %s.", howMany(pods), strings.Join(fields, ", "))
+		if pods.Strategy == appsv1.RecreateDeploymentStrategyType {
+			said += " With strategy Recreate, requests fail meanwhile."
+		}
+		if pods.Paused {
+			said += " It waits while rollouts are paused."
+		}
+	case pods.Before == nil && pods.After == nil, pods.Before != nil && pods.After != nil && *pods.Before == *pods.After:
+		said = "no pod is replaced."
+	case pods.Before != nil && pods.After != nil:
+		said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to %d.", *pods.Before, *pods.After)
+	case pods.After != nil:
+		said = fmt.Sprintf("%d pods are asked for.", *pods.After)
+	default:
+		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
+	}
+	return said
+}
+
+func howMany(pods preview.Pods) string {
+	switch {
+	case pods.Live == 1:
+		return "1 pod is"
+	case pods.Live > 1:
+		return fmt.Sprintf("all %d pods are", pods.Live)
+	default:
+		return "all pods are"
+	}
+}
+
+// Describe writes one change: the path, and the values before and after.
+func Describe(change preview.Change) string {
+	switch {
+	case change.Before == nil:
+		return fmt.Sprintf("%s: added %s", change.Path, value(change.After))
+	case change.After == nil:
+		return fmt.Sprintf("%s: removed %s", change.Path, value(change.Before))
+	default:
+		return fmt.Sprintf("%s: %s → %s", change.Path, value(change.Before), value(change.After))
+	}
+}
+
+// value is JSON, which shows what is a text and what is a number.
+func value(v any) string {
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	const most = 160
+	if len(encoded) > most {
+		return string(encoded[:most]) + "…"
+	}
+	return string(encoded)
+}
+
+// Sentence is the headline as a sentence of its own.
+func Sentence(d preview.Difference) string { return text.Capitalize(Headline(d)) }

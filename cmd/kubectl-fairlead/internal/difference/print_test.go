@@ -1,0 +1,41 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package difference_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+func TestPrint(t *testing.T) {
+	image := preview.Change{Path: ".spec.template.spec.containers[web].image", Before: "example.com/web:1", After: "example.com/web:2"}
+	probe := preview.Change{Path: ".spec.template.spec.containers[web].readinessProbe", After: map[string]any{"httpGet": map[string]any{"path": "/ready", "port": "http"}}}
+	replicas := preview.Change{Path: ".spec.replicas", Before: 2.0, After: 4.0}
+	for name, d := range map[string]preview.Difference{
+		"nothing": {},
+		"scale": {
+			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{replicas}}},
+			Pods:     preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(4))},
+		},
+		"rollout": {
+			Children: []preview.Child{
+				{Kind: "ControllerRevision", Name: "web-1234567890", Action: preview.Create},
+				{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{replicas, image, probe}},
+				{Kind: "Service", Name: "web", Action: preview.Blocked, Reason: "an object of this name exists and does not belong to the Application"},
+				{Kind: "Ingress", Name: "web", Action: preview.Delete},
+			},
+			Pods: preview.Pods{Replaced: true, Live: 6, Because: []preview.Change{image, probe}, Paused: true, Strategy: appsv1.RecreateDeploymentStrategyType},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden.Screens(t, name, func(to *screen.Screen) { difference.Print(to, "shop/web", d) })
+		})
+	}
+}

@@ -1,0 +1,148 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package edit has the changes that a user makes to an Application by a command. It is pure: an Application in, the
+// changed one out, with what to say about it.
+package edit
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// RestartedAt is the annotation of pods that `kubectl rollout restart` sets too.
+const RestartedAt = "kubectl.kubernetes.io/restartedAt"
+
+// Edit changes an Application, which is a copy, and says what it changes. The error says why it makes no sense.
+type Edit func(*v1.Application) (what string, err error)
+
+// Apply returns the edited Application and what was changed.
+func Apply(application *v1.Application, edit Edit) (edited *v1.Application, what string, err error) {
+	edited = application.DeepCopy()
+	what, err = edit(edited)
+	return edited, what, err
+}
+
+// Patch is the JSON merge patch between the two, or nil if there is no difference. It holds only for the very version
+// that was read: the API server refuses it if the Application has changed since.
+func Patch(before, after *v1.Application) ([]byte, error) {
+	from, err := json.Marshal(before)
+	if err != nil {
+		return nil, err
+	}
+	to, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
+	}
+	difference, err := jsonpatch.CreateMergePatch(from, to)
+	if err != nil {
+		return nil, err
+	}
+	var patch map[string]any
+	if err := json.Unmarshal(difference, &patch); err != nil || len(patch) == 0 {
+		return nil, err
+	}
+	patch["metadata"] = map[string]any{"uid": before.UID, "resourceVersion": before.ResourceVersion}
+	return json.Marshal(patch)
+}
+
+// Pause stops rollouts.
+func Pause(application *v1.Application) (string, error) {
+	application.Spec.Paused = new(true)
+	return "rollouts are paused", nil
+}
+
+// Resume lets rollouts go on, and Fairlead enforce the children again.
+func Resume(application *v1.Application) (string, error) {
+	var what []string
+	if paused := application.Spec.Paused; paused != nil && *paused {
+		application.Spec.Paused = nil
+		what = append(what, "rollouts go on")
+	}
+	if policy := application.Spec.ReconcilePolicy; policy == v1.ReconcileObserve || policy == v1.ReconcileSuspend {
+		application.Spec.ReconcilePolicy = v1.ReconcileEnforce
+		what = append(what, fmt.Sprintf("Fairlead enforces the children again (reconcilePolicy %s → Enforce)", policy))
+	}
+	return strings.Join(what, "; "), nil
+}
+
+// Suspend stops Fairlead.
+func Suspend(application *v1.Application) (string, error) {
+	application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	return "Fairlead does nothing, not even status, until you resume it (reconcilePolicy: Suspend)", nil
+}
+
+// Observe makes Fairlead report differences and repair none.
+func Observe(application *v1.Application) (string, error) {
+	application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	return "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", nil
+}
+
+// Restart replaces all pods.
+func Restart(now time.Time) Edit {
+	return func(application *v1.Application) (string, error) {
+		if application.Spec.PodMetadata == nil {
+			application.Spec.PodMetadata = &v1.PodMetadata{}
+		}
+		if application.Spec.PodMetadata.Annotations == nil {
+			application.Spec.PodMetadata.Annotations = map[string]string{}
+		}
+		application.Spec.PodMetadata.Annotations[RestartedAt] = now.UTC().Format(time.RFC3339)
+		return "the pods are restarted", nil
+	}
+}
+
+// Scale sets the number of pods. current, if it is not negative, is the number that the user expects.
+func Scale(replicas, current int32) Edit {
+	return func(application *v1.Application) (string, error) {
+		if autoscaling := application.Spec.Autoscaling; autoscaling != nil {
+			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
+		}
+		was := application.Status.DesiredReplicas
+		if application.Spec.Replicas != nil {
+			was = *application.Spec.Replicas
+		}
+		if current >= 0 && was != current {
+			return "", fmt.Errorf("it asks for %d pods, not %d as --current-replicas expects", was, current)
+		}
+		application.Spec.Replicas = &replicas
+		return fmt.Sprintf("replicas %d → %d", was, replicas), nil
+	}
+}
+
+// SetImage sets the image of a container; an empty name is the application's own.
+func SetImage(container, image string) Edit {
+	return func(application *v1.Application) (string, error) {
+		var names []string
+		set := func(name string, field *string) bool {
+			names = append(names, name)
+			if name != container {
+				return false
+			}
+			*field = image
+			return true
+		}
+		if container == "" {
+			container = application.Name
+		}
+		was := map[string]string{application.Name: application.Spec.Image}
+		found := set(application.Name, &application.Spec.Image)
+		for _, containers := range [][]corev1.Container{application.Spec.Sidecars, application.Spec.InitContainers} {
+			for i := range containers {
+				was[containers[i].Name] = containers[i].Image
+				found = set(containers[i].Name, &containers[i].Image) || found
+			}
+		}
+		if !found {
+			return "", fmt.Errorf("there is no container %q: it has %s", container, strings.Join(names, ", "))
+		}
+		return fmt.Sprintf("image of container %s: %s → %s", container, was[container], image), nil
+	}
+}

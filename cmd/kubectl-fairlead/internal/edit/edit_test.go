@@ -1,0 +1,111 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package edit_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+func application() *v1.Application {
+	a := &v1.Application{}
+	a.Name, a.Namespace, a.UID, a.ResourceVersion = "web", "shop", "uid", "7"
+	a.Spec = v1.ApplicationSpec{Image: "web:1", Replicas: new(int32(2)), Sidecars: []corev1.Container{{Name: "proxy", Image: "proxy:1"}}}
+	return a
+}
+
+// TestEdits wants what each edit says, and the patch, with its precondition.
+func TestEdits(t *testing.T) {
+	scaled := func(a *v1.Application) { a.Spec.Replicas, a.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 9} }
+	stopped := func(a *v1.Application) { a.Spec.Paused, a.Spec.ReconcilePolicy = new(true), v1.ReconcileSuspend }
+	const precondition = `"metadata":{"resourceVersion":"7","uid":"uid"}`
+	for name, test := range map[string]struct {
+		given             func(*v1.Application)
+		edit              edit.Edit
+		what, patch, fail string
+	}{
+		"pause":            {edit: edit.Pause, what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
+		"pause again":      {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
+		"resume":           {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
+		"resume nothing":   {edit: edit.Resume},
+		"suspend":          {edit: edit.Suspend, what: "Fairlead does nothing, not even status, until you resume it (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
+		"observe":          {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
+		"restart":          {edit: edit.Restart(treetest.Now), what: "the pods are restarted", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"scale":            {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
+		"scale otherwise":  {edit: edit.Scale(5, 3), fail: "it asks for 2 pods, not 3 as --current-replicas expects"},
+		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
+		"image":            {edit: edit.SetImage("", "web:2"), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
+		"image of sidecar": {edit: edit.SetImage("proxy", "proxy:2"), what: "image of container proxy: proxy:1 → proxy:2", patch: `{` + precondition + `,"spec":{"sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`},
+		"no container":     {edit: edit.SetImage("x", "x:2"), fail: `there is no container "x": it has web, proxy`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := application()
+			if test.given != nil {
+				test.given(given)
+			}
+			edited, what, err := edit.Apply(given, test.edit)
+			if test.fail != "" {
+				if err == nil || err.Error() != test.fail {
+					t.Errorf("error %v, want %s", err, test.fail)
+				}
+				return
+			}
+			if err != nil || what != test.what {
+				t.Errorf("%q, %v, want %q", what, err, test.what)
+			}
+			patch, err := edit.Patch(given, edited)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sorted any
+			if len(patch) > 0 {
+				if err := json.Unmarshal(patch, &sorted); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if string(patch) != test.patch {
+				t.Errorf("patch %s, want %s", patch, test.patch)
+			}
+		})
+	}
+}
+
+// TestUndo wants the revision to go back to, and its pods in the spec.
+func TestUndo(t *testing.T) {
+	objects, _ := treetest.Load(t, "crash")
+	revisions := edit.History(objects.Application, objects.Children)
+	if len(revisions) != 2 || !revisions[0].RolledBack || !revisions[1].Current || revisions[1].Image != "example.com/web:1" {
+		t.Fatalf("%+v", revisions)
+	}
+	for number, want := range map[int64]int64{0: 1, 1: 1, 2: 2, 3: 0} {
+		target, err := edit.Target(revisions, number)
+		if target.Number != want || (err != nil) != (want == 0) {
+			t.Errorf("to %d: %d, %v, want %d", number, target.Number, err, want)
+		}
+	}
+	edited, what, err := edit.Apply(objects.Application, edit.Undo(revisions[1], objects.Children))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edited.Spec.Image != "example.com/web:1" || what != "the pods of revision 1 (example.com/web:1) in the spec" {
+		t.Errorf("%s: %s", edited.Spec.Image, what)
+	}
+	healthy := []edit.Revision{{Number: 3, Current: true}, {Number: 2}, {Number: 1, LastHealthy: true}}
+	if target, err := edit.Target(healthy, 0); err != nil || target.Number != 1 {
+		t.Errorf("%d, %v, want the last healthy revision", target.Number, err)
+	}
+	healthy[0].LastHealthy, healthy[2].LastHealthy = true, false
+	if target, err := edit.Target(healthy, 0); err != nil || target.Number != 2 {
+		t.Errorf("%d, %v, want the revision before the current one", target.Number, err)
+	}
+	if _, err := edit.Target(healthy[:1], 0); err == nil {
+		t.Error("there is nothing to go back to")
+	}
+}

@@ -1,0 +1,163 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/fairlead/artifacts/crds"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/crdschema"
+)
+
+// Rule is the kind of a check.
+type Rule string
+
+// The rules, in the order in which they are checked. What breaks one of the first three is not checked further.
+const (
+	Syntax     Rule = "syntax"
+	Schema     Rule = "schema"
+	CEL        Rule = "cel"
+	Validation Rule = "validation"
+	ClassLimit Rule = "class"
+)
+
+// Rules are all rules with what they check.
+func Rules() map[Rule]string {
+	return map[Rule]string{
+		Syntax:     "The file is YAML or JSON.",
+		Schema:     "The object meets the schema of the CRD: known fields of the right type, in their limits.",
+		CEL:        "The object meets the CEL rules of the CRD.",
+		Validation: "The object meets the rules of the webhooks and of the sync.",
+		ClassLimit: "The Application has a class that allows it, and stays within its limits.",
+	}
+}
+
+// Problem is something wrong with a document.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Object  string `json:"object,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Rule    Rule   `json:"rule"`
+	Message string `json:"message"`
+}
+
+// Checker checks documents.
+type Checker struct {
+	resources map[string]*crdschema.Resource
+	// Options are those of the controller.
+	Options validation.Options
+	// Classes are those that are known, and Namespace is what they select by. Without any class, what a class would
+	// say is not checked.
+	Classes   []*v1.ApplicationClass
+	Namespace class.Namespace
+}
+
+// NewChecker makes a Checker with the CRDs of this version.
+func NewChecker(options validation.Options) (*Checker, error) {
+	resources, err := crdschema.LoadFS(crds.Files)
+	if err != nil {
+		return nil, err
+	}
+	return &Checker{resources: resources, Options: options}, nil
+}
+
+// AddClasses takes in the ApplicationClasses of the documents; those that break a rule are returned as problems.
+func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Problem {
+	var problems []Problem
+	for _, d := range documents {
+		if d.Kind != kindClass || d.syntax != nil {
+			continue
+		}
+		read := &v1.ApplicationClass{}
+		if found := c.store(ctx, d, read); len(found) > 0 {
+			problems = append(problems, found...)
+			continue
+		}
+		problems = append(problems, d.problems(Validation, validation.ValidateApplicationClass(read))...)
+		c.Classes = append(c.Classes, read)
+	}
+	return problems
+}
+
+// Application checks a document and returns the Application as it would be stored.
+func (c *Checker) Application(ctx context.Context, d *Document) (*v1.Application, []Problem) {
+	application := &v1.Application{}
+	if problems := c.store(ctx, d, application); len(problems) > 0 {
+		return nil, problems
+	}
+	v1.SetDefaults(application)
+	return application, nil
+}
+
+// Check checks an Application by all rules.
+func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
+	application, problems := c.Application(ctx, d)
+	if len(problems) > 0 {
+		return problems
+	}
+	rules := class.Rules{Classes: c.Classes, Namespace: c.Namespace}
+	rules.Namespace.Name = cmp.Or(application.Namespace, c.Namespace.Name)
+	if len(c.Classes) == 0 {
+		application.Spec.ClassName = ""
+	}
+	errs, reason := class.Resolve(application, rules).Validate(c.Options)
+	rule := Validation
+	if strings.HasPrefix(reason, "Class") {
+		rule = ClassLimit
+	}
+	return d.problems(rule, errs)
+}
+
+// store does what an API server does before it stores an object, and decodes it.
+func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
+	if d.syntax != nil {
+		return []Problem{{File: d.File, Line: d.line(""), Rule: Syntax, Message: d.syntax.Error()}}
+	}
+	resource := c.resources[d.Kind]
+	object := runtime.DeepCopyJSON(d.object)
+	if version, _ := object["apiVersion"].(string); resource == nil || version != v1.SchemeGroupVersion.String() {
+		return d.problems(Schema, field.ErrorList{field.NotSupported(field.NewPath("apiVersion"), version, []string{v1.SchemeGroupVersion.String()})})
+	}
+	var unknown field.ErrorList
+	for _, path := range resource.Unknown(object) {
+		err := field.Forbidden(field.NewPath(path), "unknown field: remove it, or correct its name")
+		unknown = append(unknown, err)
+	}
+	if len(unknown) > 0 {
+		return d.problems(Schema, unknown)
+	}
+	if errs := resource.CheckSchema(object); len(errs) > 0 {
+		return d.problems(Schema, errs)
+	}
+	if errs := resource.CheckRules(ctx, object); len(errs) > 0 {
+		return d.problems(CEL, errs)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, into, true); err != nil {
+		return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
+	}
+	return nil
+}
+
+func (d *Document) problems(rule Rule, errs field.ErrorList) []Problem {
+	problems := make([]Problem, 0, len(errs))
+	for _, err := range errs {
+		path := strings.Trim(strings.TrimPrefix(err.Field, "<nil>"), ".")
+		problems = append(problems, Problem{
+			File: d.File, Line: d.line(path), Object: fmt.Sprintf("%s/%s", d.Kind, d.Name), Field: path, Rule: rule, Message: err.ErrorBody(),
+		})
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return problems
+}

@@ -1,0 +1,161 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package manifest reads Applications and ApplicationClasses from files, and checks them without a cluster: by the schema
+// and the CEL rules of the CRDs, as an API server would, then by the rules of the webhooks and the limits of the class.
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// kindClass is the kind of an ApplicationClass.
+const kindClass = "ApplicationClass"
+
+// Document is one object of a file.
+type Document struct {
+	File string
+	Kind string
+	Name string
+	// object is what the file says; node knows the lines.
+	object map[string]any
+	node   *yamlv3.Node
+	// syntax is why the document cannot be read.
+	syntax error
+}
+
+// Read reads files, the YAML and JSON files of directories, and standard input for "-". It keeps the objects of Fairlead's
+// API; files may have others too.
+func Read(stdin io.Reader, paths ...string) ([]*Document, error) {
+	var documents []*Document
+	for _, path := range paths {
+		files, err := expand(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			content, err := readFile(stdin, file)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, parse(file, content)...)
+		}
+	}
+	return documents, nil
+}
+
+func readFile(stdin io.Reader, file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(file) //nolint:gosec // The user names it.
+}
+
+// expand lists the files of a directory, in the order of their names.
+func expand(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, entry := range entries {
+		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
+			files = append(files, filepath.Join(path, entry.Name()))
+		}
+	}
+	return files, nil
+}
+
+// parse splits a file into documents. What follows a syntax error cannot be read.
+func parse(file string, content []byte) []*Document {
+	var documents []*Document
+	decoder := yamlv3.NewDecoder(bytes.NewReader(content))
+	for {
+		var node yamlv3.Node
+		err := decoder.Decode(&node)
+		switch {
+		case errors.Is(err, io.EOF):
+			return documents
+		case err != nil:
+			return append(documents, &Document{File: file, syntax: err})
+		case len(node.Content) == 1:
+			documents = append(documents, documentsOf(file, node.Content[0])...)
+		}
+	}
+}
+
+// documentsOf returns the object of a node, or those of a List.
+func documentsOf(file string, node *yamlv3.Node) []*Document {
+	d := &Document{File: file, node: node}
+	text, err := yamlv3.Marshal(node)
+	if err != nil {
+		d.syntax = err
+		return []*Document{d}
+	}
+	encoded, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		d.syntax = err
+		return []*Document{d}
+	}
+	if err := json.Unmarshal(encoded, &d.object); err != nil {
+		return nil // No object: a list or a scalar is nothing of Kubernetes.
+	}
+	d.Kind, _ = d.object["kind"].(string)
+	if d.Kind == "List" {
+		var items []*Document
+		if list := child(node, "items"); list != nil {
+			for _, item := range list.Content {
+				items = append(items, documentsOf(file, item)...)
+			}
+		}
+		return items
+	}
+	version, _ := d.object["apiVersion"].(string)
+	if group, _, _ := strings.Cut(version, "/"); group != v1.SchemeGroupVersion.Group {
+		return nil
+	}
+	if metadata, ok := d.object["metadata"].(map[string]any); ok {
+		d.Name, _ = metadata["name"].(string)
+	}
+	return []*Document{d}
+}
+
+// Applications are the documents that are Applications.
+func Applications(documents []*Document) []*Document {
+	return slices.DeleteFunc(slices.Clone(documents), func(d *Document) bool { return d.Kind != v1.ApplicationKind && d.syntax == nil })
+}
+
+// One returns the only Application, or says what is wrong with the files.
+func One(documents []*Document) (*Document, error) {
+	switch found := Applications(documents); len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, errors.New("there is no Application in the files")
+	default:
+		return nil, fmt.Errorf("there are %d Applications in the files: pass one at a time", len(found))
+	}
+}

@@ -1,0 +1,102 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	podsecurity "k8s.io/pod-security-admission/api"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+)
+
+func checkFiles(t *testing.T, stdin string, paths ...string) []manifest.Problem {
+	t.Helper()
+	checker, err := manifest.NewChecker(validation.Options{SecurityProfile: podsecurity.LevelRestricted, ForeignServiceAccounts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents, err := manifest.Read(strings.NewReader(stdin), paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := checker.AddClasses(t.Context(), documents)
+	for _, d := range manifest.Applications(documents) {
+		problems = append(problems, checker.Check(t.Context(), d)...)
+	}
+	return problems
+}
+
+// TestCheck wants each rule to find what breaks it, at its line.
+func TestCheck(t *testing.T) {
+	problems := checkFiles(t, "", filepath.Join("testdata", "broken.yaml"))
+	encoded, err := json.MarshalIndent(problems, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "broken.json", append(encoded, '\n'))
+	sarif, err := json.MarshalIndent(manifest.ToSARIF(problems, "v1.2.3"), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "broken.sarif", append(sarif, '\n'))
+	content, err := os.ReadFile(filepath.Join("testdata", "broken.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(content), "\n")
+	got := map[string]string{}
+	for _, problem := range problems {
+		got[problem.Object+" "+string(problem.Rule)] = strings.TrimSpace(lines[problem.Line-1])
+	}
+	want := map[string]string{
+		"Application/unknown-field schema":  "port: 8080",
+		"Application/schema schema":         "replicas: many",
+		"Application/cel cel":               "spec:",
+		"Application/validation validation": "- name: validation",
+		"Application/limit class":           "replicas: 4",
+		" syntax":                           got[" syntax"],
+	}
+	if diff := cmp.Diff(want, got); diff != "" || got[" syntax"] == "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestExamples wants nothing wrong with the examples, but with the broken ones.
+func TestExamples(t *testing.T) {
+	for _, path := range []string{"full.yaml", "minimal.yaml", "gateway.yaml", "shop", "classes"} {
+		if problems := checkFiles(t, "", filepath.Join("../../../../artifacts/examples", path)); len(problems) > 0 {
+			t.Errorf("%s: %+v", path, problems)
+		}
+	}
+}
+
+// TestInput reads standard input, Lists and JSON.
+func TestInput(t *testing.T) {
+	list := `{"apiVersion": "v1", "kind": "List", "items": [
+  {"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"name": "web"}, "spec": {"image": "web:1", "replicas": -1}}]}`
+	problems := checkFiles(t, list, "-")
+	if len(problems) != 1 || problems[0].Line != 2 || problems[0].Field != "spec.replicas" {
+		t.Errorf("%+v", problems)
+	}
+	for text, want := range map[string]string{
+		"":                      "there is no Application in the files",
+		list + "\n---\n" + list: "there are 2 Applications in the files: pass one at a time",
+	} {
+		documents, err := manifest.Read(strings.NewReader(text), "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := manifest.One(documents); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
