@@ -18,6 +18,8 @@ import (
 func explain(err error) string {
 	status := apierrors.APIStatus(nil)
 	switch {
+	case errors.Is(err, errNoMetrics):
+		return errNoMetrics.Error()
 	case clientcmd.IsEmptyConfig(err):
 		return "there is no kubeconfig: set KUBECONFIG, or pass --kubeconfig or --server"
 	case meta.IsNoMatchError(err), errors.As(err, &status) && isMissingAPI(status):

@@ -1,0 +1,136 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package classes says what ApplicationClasses impose, and which Applications use them. It is pure.
+package classes
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
+)
+
+// Class is one ApplicationClass. Its JSON is stable: fields are added, never changed.
+type Class struct {
+	Name    string `json:"name"`
+	Default bool   `json:"default,omitempty"`
+	// Namespaces is the selector of its namespaces; empty selects all.
+	Namespaces string `json:"namespaces,omitempty"`
+	// Defaults and Limits are a line for each field: its path and value.
+	Defaults []string `json:"defaults,omitempty"`
+	Limits   []string `json:"limits,omitempty"`
+	// Applications use it, as namespace/name.
+	Applications []string `json:"applications,omitempty"`
+}
+
+// Of returns the classes of the names, or all.
+func Of(all []v1.ApplicationClass, applications []v1.Application, names []string) ([]Class, error) {
+	var found []Class
+	for i := range all {
+		c := &all[i]
+		if len(names) > 0 && !slices.Contains(names, c.Name) {
+			continue
+		}
+		defaults, err := fields(c.Spec.Defaults)
+		if err != nil {
+			return nil, err
+		}
+		limits, err := fields(c.Spec.Limits)
+		if err != nil {
+			return nil, err
+		}
+		shown := Class{Name: c.Name, Default: class.IsMarkedDefault(c), Defaults: defaults, Limits: limits}
+		if c.Spec.NamespaceSelector != nil {
+			shown.Namespaces = metav1.FormatLabelSelector(c.Spec.NamespaceSelector)
+		}
+		for j := range applications {
+			if used := applications[j].Status.Class; used != nil && used.Name == c.Name {
+				shown.Applications = append(shown.Applications, applications[j].Namespace+"/"+applications[j].Name)
+			}
+		}
+		slices.Sort(shown.Applications)
+		found = append(found, shown)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(found, func(c Class) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("there is no ApplicationClass %q: see 'kubectl fairlead classes'", name)
+		}
+	}
+	slices.SortFunc(found, func(a, b Class) int { return cmp.Compare(a.Name, b.Name) })
+	return found, nil
+}
+
+// fields writes each set field in a line. Objects are taken apart, lists are not.
+func fields(value any) ([]string, error) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var tree any
+	if err := json.Unmarshal(encoded, &tree); err != nil {
+		return nil, err
+	}
+	var lines []string
+	if err := walk("", tree, &lines); err != nil {
+		return nil, err
+	}
+	slices.Sort(lines)
+	return lines, nil
+}
+
+func walk(path string, value any, lines *[]string) error {
+	object, isObject := value.(map[string]any)
+	if isObject && len(object) > 0 {
+		for key, inner := range object {
+			if err := walk(strings.TrimPrefix(path+"."+key, "."), inner, lines); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if value == nil {
+		return nil
+	}
+	encoded, err := json.Marshal(value)
+	*lines = append(*lines, path+": "+string(encoded))
+	return err
+}
+
+// Print writes the classes for people.
+func Print(to *screen.Screen, found []Class) {
+	if len(found) == 0 {
+		to.Line("There is no ApplicationClass: nothing is imposed.")
+	}
+	for i, c := range found {
+		if i > 0 {
+			to.Blank()
+		}
+		title := to.Paint(screen.Bold, c.Name)
+		if c.Default {
+			title += "  default"
+		}
+		to.Line(title)
+		to.Row("Namespaces", cmp.Or(c.Namespaces, "all"))
+		rows(to, "Defaults", c.Defaults)
+		rows(to, "Limits", c.Limits)
+		rows(to, "Used by", c.Applications)
+	}
+}
+
+func rows(to *screen.Screen, label string, lines []string) {
+	if len(lines) == 0 {
+		to.Row(label, "none")
+	}
+	for _, line := range lines {
+		to.Row(label, line)
+		label = ""
+	}
+}

@@ -1,0 +1,48 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package classes_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/classes"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestPrint shows the class of the examples, and one that imposes nothing.
+func TestPrint(t *testing.T) {
+	content, err := os.ReadFile("../../../../artifacts/examples/classes/standard.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(content), "\n---")
+	var standard v1.ApplicationClass
+	if err := yaml.Unmarshal([]byte(first), &standard); err != nil {
+		t.Fatal(err)
+	}
+	standard.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "shop"}}
+	free := v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "free", Annotations: map[string]string{v1.AnnotationDefaultClass: "true"}}}
+	application := v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	application.Status.Class = &v1.AppliedClass{Name: "standard"}
+	all, applications := []v1.ApplicationClass{standard, free}, []v1.Application{application}
+	found, err := classes.Of(all, applications, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Screens(t, "classes", func(to *screen.Screen) { classes.Print(to, found) })
+	golden.Screens(t, "none", func(to *screen.Screen) { classes.Print(to, nil) })
+	if one, err := classes.Of(all, applications, []string{"free"}); err != nil || len(one) != 1 || !one[0].Default || len(one[0].Applications) > 0 {
+		t.Errorf("%+v, %v", one, err)
+	}
+	if _, err := classes.Of(all, applications, []string{"gone"}); err == nil {
+		t.Error("a class that does not exist is found")
+	}
+}

@@ -1,0 +1,199 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/doctor"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// The names of the objects that `make deploy` makes.
+const (
+	systemNamespace   = "fairlead-system"
+	controllerName    = "fairlead-controller"
+	webhookService    = "fairlead-webhook"
+	webhookNameSuffix = ".fairlead.dev"
+)
+
+func (t *tool) doctor() *cobra.Command {
+	var (
+		out       output
+		namespace string
+	)
+	cmd := &cobra.Command{
+		Use:   "doctor [flags]",
+		Short: "Check the installation of Fairlead, and say what is wrong",
+		Long: long(`
+			Check the installation: CRDs, controller, leader, webhooks, their certificates, Applications that no controller has
+			observed, and your permissions.
+
+			The exit code is 0 if nothing is wrong, 1 if something is, and 2 if the cluster does not answer.`),
+		Example: examples(`
+			# Check the cluster of the current context
+			kubectl fairlead doctor
+
+			# Check an installation in another namespace, for a program
+			kubectl fairlead doctor --system-namespace=platform -o json`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, err := t.installation(cmd.Context(), namespace)
+			if err != nil {
+				return err
+			}
+			results := doctor.Examine(in, t.now())
+			if out.machine() {
+				err = encode(t.Out, out.format, results, true)
+			} else {
+				doctor.Print(t.screen(), results)
+			}
+			if err == nil && doctor.Wrong(results) {
+				err = errNo
+			}
+			return err
+		},
+	}
+	out.addTo(cmd)
+	cmd.Flags().StringVar(&namespace, "system-namespace", systemNamespace, "Namespace of the controller.")
+	return cmd
+}
+
+// installation reads what the checks look at.
+func (t *tool) installation(ctx context.Context, namespace string) (doctor.Installation, error) {
+	in := doctor.Installation{Namespace: namespace, Unreadable: map[string]error{}}
+	clients, err := t.clients()
+	if err != nil {
+		return in, err
+	}
+	definitions, err := apiextensions.NewForConfig(clients.Config)
+	if err != nil {
+		return in, err
+	}
+	server, err := clients.Kube.Discovery().ServerVersion()
+	if err != nil {
+		return in, err
+	}
+	in.Server = server.GitVersion
+	kube, all := clients.Kube, metav1.ListOptions{}
+	for _, read := range []struct {
+		check string
+		read  func() error
+	}{
+		{doctor.Definitions, func() error {
+			list, err := definitions.ApiextensionsV1().CustomResourceDefinitions().List(ctx, all)
+			if err == nil {
+				in.Definitions = list.Items
+			}
+			return err
+		}},
+		{doctor.Controller, func() error {
+			in.Deployment, err = kube.AppsV1().Deployments(namespace).Get(ctx, controllerName, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				in.Deployment, err = nil, nil
+			}
+			return err
+		}},
+		{doctor.Leader, func() error {
+			in.Lease, err = kube.CoordinationV1().Leases(namespace).Get(ctx, controllerName, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				in.Lease, err = nil, nil
+			}
+			return err
+		}},
+		{doctor.Webhooks, func() error { return readWebhooks(ctx, clients, namespace, &in) }},
+		{doctor.Lag, func() error {
+			list, err := clients.Fairlead.AppsV1().Applications(metav1.NamespaceAll).List(ctx, all)
+			if err == nil {
+				in.Applications = list.Items
+			}
+			if apierrors.IsNotFound(err) {
+				return nil // The CRDs are missing, as their check says.
+			}
+			return err
+		}},
+		{doctor.Permissions, func() error {
+			in.Denied, err = t.denied(ctx, clients)
+			return err
+		}},
+	} {
+		switch err := read.read(); {
+		case apierrors.IsForbidden(err):
+			in.Unreadable[read.check] = err
+		case err != nil:
+			return in, err
+		}
+	}
+	return in, nil
+}
+
+// readWebhooks reads the webhooks whose names are Fairlead's, and the endpoints of their Service.
+func readWebhooks(ctx context.Context, clients *cluster.Clients, namespace string, in *doctor.Installation) error {
+	api := clients.Kube.AdmissionregistrationV1()
+	validating, err := api.ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range validating.Items {
+		for _, webhook := range validating.Items[i].Webhooks {
+			if strings.HasSuffix(webhook.Name, webhookNameSuffix) {
+				in.Webhooks = append(in.Webhooks, webhook)
+			}
+		}
+	}
+	mutating, err := api.MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range mutating.Items {
+		for _, webhook := range mutating.Items[i].Webhooks {
+			if strings.HasSuffix(webhook.Name, webhookNameSuffix) {
+				in.Mutating = append(in.Mutating, webhook)
+			}
+		}
+	}
+	slices, err := clients.Kube.DiscoveryV1().EndpointSlices(namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + webhookService})
+	if err == nil {
+		in.Endpoints = slices.Items
+	}
+	return err
+}
+
+// denied asks the API server for what the commands need in the current namespace.
+func (t *tool) denied(ctx context.Context, clients *cluster.Clients) ([]string, error) {
+	namespace, _, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	var denied []string
+	for _, needed := range []authorizationv1.ResourceAttributes{
+		{Verb: "list", Group: v1.SchemeGroupVersion.Group, Resource: v1.ApplicationResource},
+		{Verb: "patch", Group: v1.SchemeGroupVersion.Group, Resource: v1.ApplicationResource},
+		{Verb: "list", Group: "apps", Resource: "deployments"},
+		{Verb: "list", Group: "apps", Resource: "controllerrevisions"},
+		{Verb: "list", Resource: "pods"},
+		{Verb: "get", Resource: "pods", Subresource: "log"},
+		{Verb: "list", Resource: "events"},
+	} {
+		needed.Namespace = namespace
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &needed}}
+		answer, err := clients.Kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if !answer.Status.Allowed {
+			denied = append(denied, strings.TrimSuffix(needed.Verb+" "+needed.Resource+"/"+needed.Subresource, "/"))
+		}
+	}
+	return denied, nil
+}

@@ -1,0 +1,155 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"k8s.io/kubectl/pkg/cmd/exec"
+	"k8s.io/kubectl/pkg/cmd/logs"
+	"k8s.io/kubectl/pkg/cmd/portforward"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// maxLogs is how many pods are followed at once; kubectl's default is 5.
+const maxLogs = "50"
+
+// logs is `kubectl logs` for all pods of an Application.
+func (t *tool) logs() *cobra.Command {
+	cmd := logs.NewCmdLogs(t.factory, t.IOStreams)
+	run := cmd.Run
+	cmd.Use = "logs NAME [flags]"
+	cmd.Short = "Print the logs of all pods of an Application"
+	cmd.Long = "Print the logs of all pods of an Application, each line with its pod. It is kubectl logs, and takes its flags."
+	cmd.Example = examples(`
+		# The last ten lines of each pod, and what follows
+		kubectl fairlead logs web -f
+
+		# What the container said before it crashed
+		kubectl fairlead logs web --previous --tail=100`)
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.ValidArgsFunction = t.completeNames()
+	hide(cmd, "selector", "all-pods", "max-log-requests", "insecure-skip-tls-verify-backend", "pod-running-timeout")
+	cmd.Run = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		application, err := t.application(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		for flag, value := range map[string]string{"selector": v1.LabelApplication + "=" + application.Name, "prefix": "true", "max-log-requests": maxLogs} {
+			if err := cmd.Flags().Set(flag, value); err != nil {
+				return err
+			}
+		}
+		run(cmd, nil)
+		return nil
+	}
+	return cmd
+}
+
+// exec is `kubectl exec` in one healthy pod of an Application.
+func (t *tool) exec() *cobra.Command {
+	cmd := exec.NewCmdExec(t.factory, t.IOStreams)
+	run := cmd.Run
+	cmd.Use = "exec NAME [-c CONTAINER] [flags] -- COMMAND [ARGS...]"
+	cmd.Short = "Run a command in a healthy pod of an Application"
+	cmd.Long = "Run a command in a pod of the current revision that is ready. It is kubectl exec, and takes its flags."
+	cmd.Example = examples(`
+		# A shell
+		kubectl fairlead exec web -it -- sh
+
+		# The variables of the sidecar proxy
+		kubectl fairlead exec web -c proxy -- env`)
+	cmd.ValidArgsFunction = t.completeNames()
+	cmd.Args = cobra.MinimumNArgs(2)
+	hide(cmd, "filename", "pod-running-timeout")
+	cmd.Run = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		pod, _, err := t.healthyPod(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		run(cmd, append([]string{pod}, args[1:]...))
+		return nil
+	}
+	return cmd
+}
+
+// portForward is `kubectl port-forward` to one healthy pod of an Application.
+func (t *tool) portForward() *cobra.Command {
+	cmd := portforward.NewCmdPortForward(t.factory, t.IOStreams)
+	run := cmd.Run
+	cmd.Use = "port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...] [flags]"
+	cmd.Short = "Forward local ports to a healthy pod of an Application"
+	cmd.Long = "Forward local ports to a pod of the current revision that is ready; without ports, all of spec.ports. It is kubectl port-forward, and takes its flags."
+	cmd.Example = examples(`
+		# All ports of the Application, under the same numbers
+		kubectl fairlead port-forward web
+
+		# Port 8080 of the pod as port 9000 here
+		kubectl fairlead port-forward web 9000:8080`)
+	cmd.ValidArgsFunction = t.completeNames()
+	cmd.Args = cobra.MinimumNArgs(1)
+	hide(cmd, "pod-running-timeout")
+	cmd.Run = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		pod, application, err := t.healthyPod(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		ports := args[1:]
+		if len(ports) == 0 {
+			for _, port := range application.Spec.Ports {
+				ports = append(ports, strconv.Itoa(int(port.ContainerPort)))
+			}
+		}
+		if len(ports) == 0 {
+			return fmt.Errorf("%s has no ports: name one", application.Name)
+		}
+		run(cmd, append([]string{"pod/" + pod}, ports...))
+		return nil
+	}
+	return cmd
+}
+
+// application reads one Application of the namespace.
+func (t *tool) application(ctx context.Context, name string) (*v1.Application, error) {
+	clients, err := t.clients()
+	if err != nil {
+		return nil, err
+	}
+	applications, err := (&selection{}).read(ctx, t, clients, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	return applications[0], nil
+}
+
+// healthyPod returns a pod that serves; one of the current revision, if there is one.
+func (t *tool) healthyPod(ctx context.Context, name string) (string, *v1.Application, error) {
+	application, err := t.application(ctx, name)
+	if err != nil {
+		return "", nil, err
+	}
+	clients, err := t.clients()
+	if err != nil {
+		return "", nil, err
+	}
+	loaded, err := clients.Load(ctx, application)
+	if err != nil {
+		return "", nil, err
+	}
+	// The tree has the ReplicaSet of the current revision first.
+	for _, node := range tree.Build(loaded.Objects).All() {
+		if node.Kind == "Pod" && node.Health == tree.Healthy {
+			return node.Name, application, nil
+		}
+	}
+	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see 'kubectl fairlead why %s'", application.Namespace, name, name)
+}

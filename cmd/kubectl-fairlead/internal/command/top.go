@@ -1,0 +1,89 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metrics "k8s.io/metrics/pkg/client/clientset/versioned"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/usage"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// errNoMetrics is met where no metrics-server runs.
+var errNoMetrics = errors.New("this cluster serves no metrics: install metrics-server")
+
+func (t *tool) top() *cobra.Command {
+	var (
+		chosen    selection
+		out       output
+		noHeaders bool
+	)
+	cmd := &cobra.Command{
+		Use:   "top NAME... [flags]",
+		Short: "Show what the pods of Applications use of what they ask for",
+		Long: long(`
+			Show the CPU and memory that the running pods of Applications use, beside what they request; the one that uses the
+			largest share first. The cluster must serve metrics.`),
+		Example: examples(`
+			# The Application web
+			kubectl fairlead top web
+
+			# All Applications of the cluster
+			kubectl fairlead top -A`),
+		ValidArgsFunction: t.completeNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := t.usage(cmd.Context(), &chosen, args)
+			if err != nil {
+				return err
+			}
+			if out.machine() {
+				return encode(t.Out, out.format, list, chosen.many(args))
+			}
+			return usage.Print(t.Out, list, noHeaders)
+		},
+	}
+	out.addTo(cmd)
+	chosen.addTo(cmd)
+	cmd.Flags().BoolVar(&noHeaders, "no-headers", false, "Print no heading.")
+	return cmd
+}
+
+func (t *tool) usage(ctx context.Context, chosen *selection, names []string) ([]usage.Usage, error) {
+	clients, err := t.clients()
+	if err != nil {
+		return nil, err
+	}
+	applications, err := chosen.read(ctx, t, clients, names)
+	if err != nil {
+		return nil, err
+	}
+	client, err := metrics.NewForConfig(clients.Config)
+	if err != nil {
+		return nil, err
+	}
+	namespace := applications[0].Namespace
+	if chosen.allNamespaces {
+		namespace = metav1.NamespaceAll
+	}
+	options := metav1.ListOptions{LabelSelector: v1.LabelApplication}
+	pods, err := clients.Kube.CoreV1().Pods(namespace).List(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := client.MetricsV1beta1().PodMetricses(namespace).List(ctx, options)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("%w: %w", errNoMetrics, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return usage.Of(applications, pods.Items, measured.Items), nil
+}

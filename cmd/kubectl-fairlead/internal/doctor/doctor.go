@@ -1,0 +1,238 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package doctor judges an installation of Fairlead by its objects. It is pure: what the user may not read is a warning,
+// never a guess.
+package doctor
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// Installation is what was read. A nil object does not exist; Unreadable has those that could not be read.
+type Installation struct {
+	Namespace    string
+	Server       string
+	Definitions  []apiextensionsv1.CustomResourceDefinition
+	Deployment   *appsv1.Deployment
+	Lease        *coordinationv1.Lease
+	Webhooks     []admissionregistrationv1.ValidatingWebhook
+	Mutating     []admissionregistrationv1.MutatingWebhook
+	Endpoints    []discoveryv1.EndpointSlice
+	Applications []v1.Application
+	// Denied are what the user may not do, of what the plugin needs.
+	Denied     []string
+	Unreadable map[string]error
+}
+
+// Result is one check.
+type Result struct {
+	Check   string      `json:"check"`
+	Health  tree.Health `json:"health"`
+	Message string      `json:"message"`
+	Next    string      `json:"next,omitempty"`
+}
+
+// Examine runs all checks.
+func Examine(in Installation, now time.Time) []Result {
+	results := []Result{
+		in.definitions(), in.controller(), in.leader(now), in.webhooks(), in.certificates(now), in.lag(now), in.permissions(),
+	}
+	for i := range results {
+		if err, unreadable := in.Unreadable[results[i].Check]; unreadable {
+			results[i] = Result{results[i].Check, tree.Unknown, err.Error(), "Ask for the permission, or let an administrator run this."}
+		}
+	}
+	return results
+}
+
+// Wrong reports whether a check failed.
+func Wrong(results []Result) bool {
+	return slices.ContainsFunc(results, func(r Result) bool { return r.Health == tree.Degraded || r.Health == tree.Missing })
+}
+
+// The names of the checks.
+const (
+	Definitions  = "CRDs"
+	Controller   = "controller"
+	Leader       = "leader"
+	Webhooks     = "webhooks"
+	Certificates = "certificates"
+	Lag          = "lag"
+	Permissions  = "permissions"
+)
+
+func (in Installation) definitions() Result {
+	var missing []string
+	for _, resource := range []string{"applications", "applicationclasses"} {
+		name := resource + "." + v1.SchemeGroupVersion.Group
+		i := slices.IndexFunc(in.Definitions, func(d apiextensionsv1.CustomResourceDefinition) bool { return d.Name == name })
+		if i < 0 || !slices.ContainsFunc(in.Definitions[i].Status.Conditions, established) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return Result{Definitions, tree.Missing, strings.Join(missing, " and ") + " not established", "Install them: kubectl apply --server-side -f artifacts/crds/"}
+	}
+	return Result{Definitions, tree.Healthy, "established, on " + in.Server, ""}
+}
+
+func established(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
+	return condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue
+}
+
+func (in Installation) controller() Result {
+	next := "Look at its pods: kubectl --namespace " + in.Namespace + " get pods"
+	if in.Deployment == nil {
+		return Result{Controller, tree.Unknown, "no Deployment fairlead-controller in namespace " + in.Namespace, "Name its namespace with --system-namespace. A controller outside of the cluster has no Deployment."}
+	}
+	image := ""
+	if containers := in.Deployment.Spec.Template.Spec.Containers; len(containers) > 0 {
+		image = containers[0].Image
+	}
+	message := fmt.Sprintf("%s, %d of %d replicas available", image, in.Deployment.Status.AvailableReplicas, in.Deployment.Status.Replicas)
+	if in.Deployment.Status.AvailableReplicas == 0 {
+		return Result{Controller, tree.Degraded, message, next}
+	}
+	return Result{Controller, tree.Healthy, message, ""}
+}
+
+func (in Installation) leader(now time.Time) Result {
+	if in.Lease == nil || in.Lease.Spec.HolderIdentity == nil || *in.Lease.Spec.HolderIdentity == "" || in.Lease.Spec.RenewTime == nil {
+		return Result{Leader, tree.Unknown, "no replica holds the Lease fairlead-controller in namespace " + in.Namespace, "A controller without --leader-elect needs none. Otherwise no Application is synced: look at the controller's log."}
+	}
+	age := now.Sub(in.Lease.Spec.RenewTime.Time).Round(time.Second)
+	message := fmt.Sprintf("%s renewed the Lease %s ago", *in.Lease.Spec.HolderIdentity, age)
+	duration := 15 * time.Second
+	if seconds := in.Lease.Spec.LeaseDurationSeconds; seconds != nil {
+		duration = time.Duration(*seconds) * time.Second
+	}
+	if age > duration {
+		return Result{Leader, tree.Degraded, message + ", which is longer than it lasts", "No replica works: look at the controller's log."}
+	}
+	return Result{Leader, tree.Healthy, message, ""}
+}
+
+func (in Installation) webhooks() Result {
+	if len(in.Webhooks)+len(in.Mutating) == 0 {
+		return Result{Webhooks, tree.Unknown, "none registered: what the CRD cannot check is reported by the sync", ""}
+	}
+	ready := 0
+	for i := range in.Endpoints {
+		for _, endpoint := range in.Endpoints[i].Endpoints {
+			if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
+				ready++
+			}
+		}
+	}
+	byService := slices.ContainsFunc(in.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool { return w.ClientConfig.Service != nil })
+	if byService && ready == 0 {
+		return Result{Webhooks, tree.Degraded, "registered, but no endpoint of their Service is ready: writes of Applications fail", "Look at the controller's pods: kubectl --namespace " + in.Namespace + " get pods"}
+	}
+	return Result{Webhooks, tree.Healthy, fmt.Sprintf("%d registered, %d endpoints ready", len(in.Webhooks)+len(in.Mutating), ready), ""}
+}
+
+// certificates looks at the CAs that the API server trusts.
+func (in Installation) certificates(now time.Time) Result {
+	var bundles [][]byte
+	for _, w := range in.Webhooks {
+		bundles = append(bundles, w.ClientConfig.CABundle)
+	}
+	for _, w := range in.Mutating {
+		bundles = append(bundles, w.ClientConfig.CABundle)
+	}
+	if len(bundles) == 0 {
+		return Result{Certificates, tree.Unknown, "no webhooks, so none needed", ""}
+	}
+	var last time.Time
+	for _, bundle := range bundles {
+		until := validUntil(bundle)
+		if until.IsZero() {
+			return Result{Certificates, tree.Degraded, "a webhook has no CA that can be read, so the API server cannot call it", "The controller writes it when it serves webhooks: look at its log for \"certificate\"."}
+		}
+		if last.IsZero() || until.Before(last) {
+			last = until
+		}
+	}
+	message := "the CA of the webhooks is valid until " + last.UTC().Format(time.DateOnly)
+	if now.After(last) {
+		return Result{Certificates, tree.Degraded, "the CA of the webhooks expired on " + last.UTC().Format(time.DateOnly), "The controller rotates it: look at its log for \"certificate\"."}
+	}
+	return Result{Certificates, tree.Healthy, message, ""}
+}
+
+// validUntil is the end of the CA that lasts longest, or zero.
+func validUntil(bundle []byte) time.Time {
+	var last time.Time
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		if ca, err := x509.ParseCertificate(block.Bytes); err == nil && ca.NotAfter.After(last) {
+			last = ca.NotAfter
+		}
+	}
+	return last
+}
+
+// lagAfter is how long a busy controller may take to observe a spec.
+const lagAfter = time.Minute
+
+// lag finds Applications whose spec the controller has not observed for long. Only the time of creation is known, so it
+// looks at those that were never observed, and counts the others.
+func (in Installation) lag(now time.Time) Result {
+	var never []string
+	behind := 0
+	for i := range in.Applications {
+		a := &in.Applications[i]
+		switch {
+		case a.Spec.ReconcilePolicy == v1.ReconcileSuspend || a.Status.ObservedGeneration == a.Generation:
+		case a.Status.ObservedGeneration <= 0 && now.Sub(a.CreationTimestamp.Time) > lagAfter:
+			never = append(never, a.Namespace+"/"+a.Name)
+		default:
+			behind++
+		}
+	}
+	if len(never) > 0 {
+		shown := never[:min(len(never), 3)]
+		return Result{Lag, tree.Degraded, fmt.Sprintf("%d of %d Applications were never observed, such as %s", len(never), len(in.Applications), strings.Join(shown, ", ")), "Check that the controller runs, and that its --namespace covers them."}
+	}
+	return Result{Lag, tree.Healthy, fmt.Sprintf("%d Applications, %d of them with a spec that is not observed yet", len(in.Applications), behind), ""}
+}
+
+func (in Installation) permissions() Result {
+	if len(in.Denied) > 0 {
+		return Result{Permissions, tree.Progressing, "you may not " + strings.Join(in.Denied, ", "), "The commands leave out what you may not read."}
+	}
+	return Result{Permissions, tree.Healthy, "you may do what the commands need", ""}
+}
+
+// Print writes the results for people.
+func Print(to *screen.Screen, results []Result) {
+	for _, result := range results {
+		word := "ok"
+		switch result.Health {
+		case tree.Degraded, tree.Missing:
+			word = "WRONG"
+		case tree.Progressing, tree.Suspended, tree.Unknown:
+			word = "note"
+		case tree.Healthy:
+		}
+		to.Row(result.Check, to.Health(result.Health, word)+"  "+result.Message)
+		if result.Next != "" {
+			to.Row("", "→ "+result.Next)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/cert"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/doctor"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+var now = time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)
+
+func definition(name string) apiextensionsv1.CustomResourceDefinition {
+	d := apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name + ".apps.fairlead.dev"}}
+	d.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
+	return d
+}
+
+// healthy is an installation with nothing wrong, but for the CA, which is made of the time of the test.
+func healthy(t *testing.T) doctor.Installation {
+	t.Helper()
+	ca, _, err := cert.GenerateSelfSignedCertKey("fairlead-webhook", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook := admissionregistrationv1.ValidatingWebhook{ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Name: "fairlead-webhook"}}}
+	deployment := &appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 2, AvailableReplicas: 2}}
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Image: "fairlead-controller:v1"}}
+	return doctor.Installation{
+		Namespace: "fairlead-system", Server: "v1.37.1",
+		Definitions: []apiextensionsv1.CustomResourceDefinition{definition("applications"), definition("applicationclasses")},
+		Deployment:  deployment,
+		Lease:       &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: new("pod-1"), LeaseDurationSeconds: new(int32(15)), RenewTime: new(metav1.NewMicroTime(now.Add(-2 * time.Second)))}},
+		Webhooks:    []admissionregistrationv1.ValidatingWebhook{webhook},
+		Endpoints:   []discoveryv1.EndpointSlice{{Endpoints: []discoveryv1.Endpoint{{}, {}}}},
+		Applications: []v1.Application{
+			{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 1}, Status: v1.ApplicationStatus{ObservedGeneration: 1}},
+		},
+	}
+}
+
+// TestExamine breaks one thing after the other, and wants exactly that check to say so.
+func TestExamine(t *testing.T) {
+	for name, test := range map[string]struct {
+		damage func(*doctor.Installation)
+		check  string
+		health tree.Health
+	}{
+		"nothing":       {damage: func(*doctor.Installation) {}},
+		"CRD missing":   {func(in *doctor.Installation) { in.Definitions = in.Definitions[1:] }, doctor.Definitions, tree.Missing},
+		"CRD refused":   {func(in *doctor.Installation) { in.Definitions[0].Status.Conditions = nil }, doctor.Definitions, tree.Missing},
+		"no Deployment": {func(in *doctor.Installation) { in.Deployment = nil }, doctor.Controller, tree.Unknown},
+		"no replica":    {func(in *doctor.Installation) { in.Deployment.Status.AvailableReplicas = 0 }, doctor.Controller, tree.Degraded},
+		"no leader":     {func(in *doctor.Installation) { in.Lease = nil }, doctor.Leader, tree.Unknown},
+		"leader silent": {func(in *doctor.Installation) {
+			in.Lease.Spec.RenewTime = new(metav1.NewMicroTime(now.Add(-time.Minute)))
+		}, doctor.Leader, tree.Degraded},
+		"webhooks off":   {func(in *doctor.Installation) { in.Endpoints = nil }, doctor.Webhooks, tree.Degraded},
+		"no CA":          {func(in *doctor.Installation) { in.Webhooks[0].ClientConfig.CABundle = nil }, doctor.Certificates, tree.Degraded},
+		"never observed": {func(in *doctor.Installation) { in.Applications[0].Status.ObservedGeneration = -1 }, doctor.Lag, tree.Degraded},
+		"not permitted":  {func(in *doctor.Installation) { in.Denied = []string{"list pods"} }, doctor.Permissions, tree.Progressing},
+		"Lease not readable": {func(in *doctor.Installation) {
+			in.Lease, in.Unreadable = nil, map[string]error{doctor.Leader: errors.New("leases is forbidden")}
+		}, doctor.Leader, tree.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := healthy(t)
+			test.damage(&in)
+			results := doctor.Examine(in, now)
+			for _, result := range results {
+				want := tree.Healthy
+				if result.Check == test.check {
+					want = test.health
+				}
+				if result.Health != want {
+					t.Errorf("%s is %s (%s), want %s", result.Check, result.Health, result.Message, want)
+				}
+			}
+			if want := test.health == tree.Degraded || test.health == tree.Missing; doctor.Wrong(results) != want {
+				t.Errorf("wrong is %t", !want)
+			}
+		})
+	}
+}
+
+func TestPrint(t *testing.T) {
+	golden.Screens(t, "doctor", func(to *screen.Screen) {
+		doctor.Print(to, []doctor.Result{
+			{Check: doctor.Definitions, Health: tree.Healthy, Message: "established, on v1.37.1"},
+			{Check: doctor.Leader, Health: tree.Degraded, Message: "pod-1 renewed the Lease 1m0s ago, which is longer than it lasts", Next: "No replica works: look at the controller's log."},
+			{Check: doctor.Webhooks, Health: tree.Unknown, Message: "none registered: what the CRD cannot check is reported by the sync"},
+		})
+	})
+}
