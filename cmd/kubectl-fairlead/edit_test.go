@@ -15,7 +15,7 @@ func TestEdit(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	name := p.namespace + "/web: "
 
-	p.want(0, []string{"scale", "web", "--replicas=3", "--dry-run=server"}, name+"replicas 2 → 3", "The number of pods goes from 2 to 3", "not written (server dry run)")
+	p.want(0, []string{"scale", "web", "--replicas=3", "--dry-run=server"}, name+"replicas 2 → 3", "the number of pods goes from 2 to 3", "not written (server dry run)")
 	p.want(2, []string{"scale", "web", "--replicas=3", "--current-replicas=1"})
 	if replicas := *p.get("web").Spec.Replicas; replicas != 2 {
 		t.Fatalf("%d replicas after a dry run and a refused edit, want 2", replicas)

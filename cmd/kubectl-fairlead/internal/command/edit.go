@@ -5,12 +5,14 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -106,15 +108,44 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, applicatio
 	if e.dryRun == cmdutil.DryRunServer {
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	}
-	_, err = clients.Fairlead.AppsV1().Applications(application.Namespace).Patch(ctx, application.Name, types.MergePatchType, patch, options)
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("the Application changed meanwhile, so nothing was written: run the command again: %w", err)
-	case err != nil:
+	if err := write(ctx, clients, application, edited, options); err != nil {
 		return err
 	}
 	fmt.Fprintln(e.tool.Out, done)
 	return nil
+}
+
+// errChanged is met when another client was faster.
+var errChanged = errors.New("the Application changed meanwhile, so nothing was written: run the command again")
+
+// write sends the patch. The API server refuses it if the Application is not as it was read. If only the controller has
+// written status since, which does not change the generation, it is sent again.
+func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Application, options metav1.PatchOptions) error {
+	client := clients.Fairlead.AppsV1().Applications(before.Namespace)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		patch, err := edit.Patch(before, after)
+		if err != nil {
+			return err
+		}
+		_, refused := client.Patch(ctx, before.Name, types.MergePatchType, patch, options)
+		if !apierrors.IsConflict(refused) {
+			return refused
+		}
+		now, err := client.Get(ctx, before.Name, metav1.GetOptions{})
+		switch {
+		case err != nil:
+			return err
+		case now.UID != before.UID || now.Generation != before.Generation:
+			return errChanged
+		}
+		before = before.DeepCopy()
+		before.ResourceVersion = now.ResourceVersion
+		return refused
+	})
+	if apierrors.IsConflict(err) {
+		return errChanged
+	}
+	return err
 }
 
 // summary says what becomes of the pods.

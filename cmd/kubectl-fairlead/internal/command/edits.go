@@ -36,8 +36,8 @@ func (t *tool) simple(name, short, about, example string, make func() edit.Edit)
 }
 
 // editsNote is about all edits.
-const editsNote = `The command says what it changes and what becomes of the pods. It changes the very version that it read: if the
-Application changes meanwhile, nothing is written. If a tool keeps your Applications as Git has them, change them in Git instead.`
+const editsNote = `The command says what it changes and what becomes of the pods. It changes the very spec that it read: if another
+client changes it meanwhile, nothing is written. If a tool keeps your Applications as Git has them, change them in Git instead.`
 
 func (t *tool) edits() []*cobra.Command {
 	return []*cobra.Command{

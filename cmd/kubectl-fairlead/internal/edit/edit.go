@@ -49,6 +49,7 @@ func Patch(before, after *v1.Application) ([]byte, error) {
 	if err := json.Unmarshal(difference, &patch); err != nil || len(patch) == 0 {
 		return nil, err
 	}
+	// The precondition.
 	patch["metadata"] = map[string]any{"uid": before.UID, "resourceVersion": before.ResourceVersion}
 	return json.Marshal(patch)
 }

@@ -1,0 +1,57 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
+)
+
+// TestWrite wants a write of status by the controller not to stop an edit, and a change of the spec to stop it.
+func TestWrite(t *testing.T) {
+	for name, test := range map[string]struct {
+		generation int64
+		want       error
+	}{
+		"status was written": {generation: 1},
+		"spec was changed":   {generation: 2, want: errChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid", Generation: 1, ResourceVersion: "1"}}
+			now := before.DeepCopy()
+			now.ResourceVersion, now.Generation = "2", test.generation
+			after := before.DeepCopy()
+			after.Spec.Image = "web:2"
+			client := fake.NewClientset(now)
+			var patches []string
+			client.PrependReactor("patch", "applications", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				patches = append(patches, string(action.(clienttesting.PatchAction).GetPatch()))
+				if len(patches) == 1 {
+					return true, nil, apierrors.NewConflict(v1.Resource("applications"), "web", errors.New("modified"))
+				}
+				return true, after, nil
+			})
+			err := write(t.Context(), &cluster.Clients{Fairlead: client}, before, after, metav1.PatchOptions{})
+			if !errors.Is(err, test.want) {
+				t.Errorf("%v, want %v", err, test.want)
+			}
+			want := []string{`{"metadata":{"resourceVersion":"1","uid":"uid"},"spec":{"image":"web:2"}}`, `{"metadata":{"resourceVersion":"2","uid":"uid"},"spec":{"image":"web:2"}}`}
+			if test.want != nil {
+				want = want[:1]
+			}
+			if len(patches) != len(want) || patches[len(patches)-1] != want[len(want)-1] {
+				t.Errorf("patches %q, want %q", patches, want)
+			}
+		})
+	}
+}
