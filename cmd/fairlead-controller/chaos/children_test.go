@@ -171,7 +171,7 @@ func (w *world) release(ctx context.Context) error {
 			object := &list.Items[i]
 			if slices.Contains(object.GetFinalizers(), userFinalizer) {
 				_, err := w.children(kind).Patch(ctx, object.GetName(), types.JSONPatchType, removeFinalizer(object.GetFinalizers()), metav1.PatchOptions{})
-				if err = tolerate(err); err != nil {
+				if err := tolerate(err); err != nil {
 					return err
 				}
 			}

@@ -8,5 +8,5 @@
 // (operations_test.go), and faults (faults_test.go) in the network between the controller and the API server
 // (transport_test.go). run_test.go runs one and judges the end (oracles_test.go), by comparing it with what a fresh
 // controller makes of the same inputs (compare_test.go). A program that fails is made shorter (shrink_test.go) and printed
-// as a test to keep in found_test.go. matrix_test.go has the faults of the fault matrix that are programs.
+// as a test to keep. matrix_test.go and matrix_etcd_test.go have the faults of the fault matrix that are programs.
 package chaos

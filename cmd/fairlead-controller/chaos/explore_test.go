@@ -33,6 +33,10 @@ var (
 var shared = controlplane.NewShared()
 
 func TestMain(m *testing.M) {
+	// The tests mostly wait. What works at once, chaos.parallel limits.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	flag.Parse()
 	os.Exit(shared.Main(m))
 }
@@ -42,13 +46,16 @@ func newRunner(t *testing.T) *runner {
 	t.Helper()
 	cluster := shared.Get(t)
 	cluster.InstallCRDs(t, "../../../artifacts/crds")
-	r := &runner{cluster: cluster, busy: make(chan struct{}, *atOnce), quiet: *quietFor}
+	r := &runner{cluster: cluster, busy: busy(), quiet: 10 * time.Second}
 	collector.Do(func() { errCollector = r.garbageCollected(t.Context()) })
 	if errCollector != nil {
 		t.Fatal(errCollector)
 	}
 	return r
 }
+
+// busy is one for all tests.
+var busy = sync.OnceValue(func() chan struct{} { return make(chan struct{}, *atOnce) })
 
 // The garbage collector of the shared cluster gets to know Applications once; the error is that of waiting for it.
 var (
@@ -59,18 +66,24 @@ var (
 // TestExplore draws programs and runs them, for as long as a flag says.
 func TestExplore(t *testing.T) {
 	r := newRunner(t)
+	r.quiet = *quietFor
 	end := time.Now().Add(*duration)
 	ctx := t.Context()
 	c := newCoverage()
 	var running sync.WaitGroup
 	slots := make(chan struct{}, 4**atOnce)
 	var found atomic.Int32
-	for next := *seed; time.Now().Before(end) && int(found.Load()) < *failures; next++ {
+	for next := *seed; ; next++ {
 		slots <- struct{}{}
+		r.busy <- struct{}{}
+		if !time.Now().Before(end) || int(found.Load()) >= *failures {
+			<-r.busy
+			break
+		}
 		running.Go(func() {
 			defer func() { <-slots }()
 			p := draw(next, *length)
-			log, err := r.run(ctx, p)
+			log, err := r.runNow(ctx, p)
 			if c.ran(p)%50 == 0 {
 				t.Logf("%s", c)
 			}

@@ -1,6 +1,0 @@
-// Copyright The Fairlead Authors.
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build chaos
-
-package chaos
