@@ -87,7 +87,7 @@ func TestGarbledLine(t *testing.T) {
 	}
 }
 
-// Whoever goes on from the end of a log that is being written must begin with a whole line.
+// A reader that continues at the end of a log that is being written must start with a complete line.
 func TestEndIsBeforeAHalfLine(t *testing.T) {
 	long := `{"verb":"` + strings.Repeat("x", 10_000)
 	for name, test := range map[string]struct {

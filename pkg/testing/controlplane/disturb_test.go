@@ -173,7 +173,7 @@ func waitGone(t *testing.T, pids []int) {
 	})
 }
 
-// alive reports whether a process runs. A zombie does not: it only waits for whoever adopted it to take notice.
+// alive reports whether a process runs. A zombie does not: it only waits for its new parent to notice.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

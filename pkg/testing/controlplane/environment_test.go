@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestKubeconfigIsNotRead keeps the tests off the clusters of the people who run them: KUBECONFIG names a cluster in
-// the shell of nearly everyone who works with Kubernetes.
+// TestKubeconfigIsNotRead keeps the tests away from the clusters of the people who run them: KUBECONFIG names a
+// cluster in nearly every shell of a Kubernetes user.
 func TestKubeconfigIsNotRead(t *testing.T) {
 	running := sharedPlane.Get(t)
 	for name, kubeconfig := range map[string]string{

@@ -15,7 +15,8 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/schemagen"
 )
 
-// Every object would be stored, with the defaults that it has already, and most are no seed any more.
+// The API server would store every object, with the defaults that it already has, and most objects differ from their
+// seed.
 func TestObjectsAreStorable(t *testing.T) {
 	applications := resource(t, v1.ApplicationKind)
 	seeds := seeds(t, v1.ApplicationKind)

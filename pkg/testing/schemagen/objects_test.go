@@ -21,7 +21,7 @@ import (
 
 const root = "../../.."
 
-// resources are those of the CustomResourceDefinitions as they are installed.
+// resources are the resources of the installed CustomResourceDefinitions.
 var resources = sync.OnceValues(func() (map[string]*crdschema.Resource, error) {
 	return crdschema.Load(filepath.Join(root, "artifacts", "crds"))
 })
@@ -35,7 +35,7 @@ func resource(t *testing.T, kind string) *crdschema.Resource {
 	return all[kind]
 }
 
-// generator draws objects of the kind, beginning with the smallest example.
+// generator returns a generator of objects of the kind, starting with the smallest example.
 func generator(t *testing.T, kind string) *schemagen.Generator {
 	t.Helper()
 	g, err := schemagen.New(t.Context(), resource(t, kind), seeds(t, kind)...)
@@ -45,7 +45,7 @@ func generator(t *testing.T, kind string) *schemagen.Generator {
 	return g
 }
 
-// seeds are the examples and the golden files of the kind that the API server accepts.
+// seeds returns the examples and the golden files of the kind that the API server accepts.
 func seeds(t *testing.T, kind string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
@@ -67,7 +67,7 @@ func seeds(t *testing.T, kind string) []map[string]any {
 				if err != nil {
 					return err
 				}
-				// A golden file may say cpu: 0.5, which Go takes for a quantity, and the API server for no text.
+				// A golden file may have cpu: 0.5, which Go decodes as a quantity, and the API server refuses, since it is no string.
 				if object["kind"] == kind && len(resource(t, kind).Check(t.Context(), object)) == 0 {
 					delete(object, "status")
 					found = append(found, object)

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/fixedseed"
 )
 
-// Whatever the API server stores of an Application, with the webhooks off, the controller can read,
-// and its cost is bounded by the size of the object.
+// The controller can decode every Application that the API server stores with the webhooks off, at a cost bounded by
+// the size of the object.
 func TestEveryStorableApplication(t *testing.T) {
 	objects := generator(t, v1.ApplicationKind).Objects(t.Context())
 	classes := classesOfExamples(t)
@@ -26,7 +26,7 @@ func TestEveryStorableApplication(t *testing.T) {
 	})
 }
 
-// The same of an ApplicationClass, and of what it makes of an Application.
+// The same for an ApplicationClass, and for what it makes of an Application.
 func TestEveryStorableClass(t *testing.T) {
 	classes := generator(t, v1.ApplicationClassKind).Objects(t.Context())
 	applications := seeds(t, v1.ApplicationKind)
@@ -39,7 +39,7 @@ func TestEveryStorableClass(t *testing.T) {
 	})
 }
 
-// decode reads an object as an informer does, from the JSON of the API server.
+// decode decodes an object as an informer does, from the JSON of the API server.
 func decode[T any](t *rapid.T, object map[string]any) *T {
 	t.Helper()
 	encoded, err := json.Marshal(object)

@@ -26,10 +26,9 @@ import (
 	"fairlead.dev/fairlead/pkg/status"
 )
 
-// The limits. What a user can make the controller store, keep in memory and allocate must be a small
-// multiple of what the user has sent, and a status must always fit into an object. What a sync allocates
-// is bounded for the race detector too: there a sync.Pool loses a quarter of what it is given, and the
-// regular expressions of labels take their state from one.
+// The limits. What a user can make the controller store, keep in memory and allocate must be a small multiple of what
+// the user sent, and a status must always fit into an object. What a sync allocates is bounded with the race detector
+// too: there a sync.Pool loses a quarter of its items, and the regular expressions of labels take their state from one.
 const (
 	maxStatus    = 128 << 10
 	maxChild     = 1 << 20
@@ -45,7 +44,7 @@ var (
 	noon   = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// checkApplication does with the Application all that a sync does without asking anybody.
+// checkApplication does with the Application everything that a sync does without a request.
 func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.ApplicationClass) {
 	t.Helper()
 	size := encodedSize(t, app.Spec) + encodedSize(t, app.ObjectMeta)
@@ -118,7 +117,7 @@ func checkStatus(t *rapid.T, in status.Input) {
 	atMost(t, "the status", encodedSize(t, next), maxStatus)
 }
 
-// stored are the children as an informer shows them, and how many bytes they are.
+// stored returns the children as an informer has them, and their size in bytes.
 func stored(t *rapid.T, app *v1.Application, desired []child.Desired) (live map[child.Ref]child.Object, total int) {
 	t.Helper()
 	live = map[child.Ref]child.Object{}
@@ -172,7 +171,7 @@ func encodedSize(t *rapid.T, object any) int {
 	return len(encoded)
 }
 
-// allocated is how many bytes this process has ever allocated.
+// allocated returns how many bytes this process has allocated so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

@@ -30,8 +30,8 @@ const root = "../../../.."
 
 var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
 
-// TestTheAPIServerAcceptsTheChildren draws Applications. The API server stores each, without webhooks; and where Fairlead finds
-// nothing wrong with one, the API server accepts its children.
+// TestTheAPIServerAcceptsTheChildren draws Applications. The API server stores each, without webhooks, and accepts
+// its children if Fairlead finds no error in it.
 func TestTheAPIServerAcceptsTheChildren(t *testing.T) {
 	cp := shared.Get(t)
 	cp.InstallCRDs(t, filepath.Join(root, "artifacts", "crds"))

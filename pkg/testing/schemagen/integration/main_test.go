@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tries objects that schemagen draws on a real API server: it must store them, and accept the children
-// that are rendered of them.
+// Package integration sends objects that schemagen draws to a real API server, which must store them, and accept the
+// children that are rendered from them.
 package integration
 
 import (
