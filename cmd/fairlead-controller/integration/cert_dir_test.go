@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// TestCertDirectory serves with files that somebody else renews, as cert-manager does.
+// TestCertDirectory serves with files that another component renews, as cert-manager does.
 func TestCertDirectory(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))

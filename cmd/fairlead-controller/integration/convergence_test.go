@@ -18,9 +18,9 @@ import (
 	"fairlead.dev/fairlead/pkg/render/rendertest"
 )
 
-// TestF18TheWayMakesNoDifference takes Applications through several specs, and makes others with the
-// last one at once: their children must be equal, field by field. No field, port, rule, child,
-// label or annotation of a spec on the way may be left.
+// TestF18TheWayMakesNoDifference takes Applications through several specs, and creates others with the last one at
+// once. Their children must be equal, field by field: no field, port, rule, child, label or annotation of an earlier
+// spec may remain.
 func TestF18TheWayMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	naming := func(s *setup) { s.AllowUnreviewedServiceAccounts = true }
@@ -64,7 +64,7 @@ func (e *env) waitWritten(name string) *v1.Application {
 }
 
 // comparable are the contents of all children, without what two namespaces cannot have in common,
-// and without a number of replicas that nobody has set.
+// and without a number of replicas that no spec sets.
 func (e *env) comparable(application *v1.Application) map[string]any {
 	e.Helper()
 	contents := e.contents(application)

@@ -22,8 +22,8 @@ import (
 
 const orphan = "  deletionPolicy: Orphan\n"
 
-// TestF20Deletion deletes an Application in each way that kubectl offers. The children go with it,
-// and none of them is made again meanwhile.
+// TestF20Deletion deletes an Application in each way that kubectl offers. The children are deleted with it, and none
+// of them is created again meanwhile.
 func TestF20Deletion(t *testing.T) {
 	t.Parallel()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
@@ -48,8 +48,8 @@ func TestF20Deletion(t *testing.T) {
 	}
 }
 
-// TestOrphan deletes Applications whose children are to stay, as they are but for the
-// ownerReference; pods included.
+// TestOrphan deletes Applications whose children must stay, unchanged except for the ownerReference, and with their
+// pods.
 func TestOrphan(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -71,8 +71,8 @@ func TestOrphan(t *testing.T) {
 			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileSuspend })
 		}},
 		{name: "unlabelled", spec: full + orphan, how: metav1.DeletePropagationBackground, before: func(e *env, name string) {
-			// The informers do not show the child any more. Nobody puts the label back, once the
-			// controller has seen that it only observes; of Suspend it would not say so.
+			// The informers no longer have the child. The controller does not restore the label once it has observed
+			// reconcilePolicy Observe; under Suspend the status would not show that it has.
 			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileObserve })
 			e.waitObserved(name)
 			e.patch(child.ConfigMap, childName(child.ConfigMap, name), types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
@@ -168,7 +168,7 @@ func TestF20OrphanWhileStopped(t *testing.T) {
 	}
 	e.waitEvent("web", v1.EventOrphaned, child.Deployment.Kind, "web")
 
-	// Whoever comes next under the name has no right to what was left.
+	// The next Application of that name does not own the children that were left behind.
 	e.apply(small)
 	e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict)
 	if diff := cmp.Diff(withoutHistory(uids), withoutHistory(e.uids("web"))); diff != "" {
@@ -181,7 +181,7 @@ func TestF20OrphanWhileStopped(t *testing.T) {
 	}
 }
 
-// TestF14TerminatingNamespace deletes the namespace with Applications in it: it must come to an end.
+// TestF14TerminatingNamespace deletes a namespace with Applications in it. The deletion must complete.
 func TestF14TerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []v1.DeletionPolicy{v1.DeletionDelete, v1.DeletionOrphan} {
@@ -204,8 +204,8 @@ func TestF14TerminatingNamespace(t *testing.T) {
 	}
 }
 
-// TestF03Recreate deletes an Application and creates one of its name at once, before its children
-// are gone. They belong to the old one by their UID, and are not taken over.
+// TestF03Recreate deletes an Application and creates one of the same name at once, before the children are deleted.
+// They belong to the old one by their UID, and the new one does not adopt them.
 func TestF03Recreate(t *testing.T) {
 	t.Parallel()
 	e := start(t)

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// drift is something that a person, or another controller, does to a child.
+// drift is a change that a user, or another controller, makes to a child.
 type drift struct {
 	what string
 	// patch is a JSON patch, if it is a list, else a merge patch. Empty: the child is deleted.
@@ -31,9 +31,8 @@ type drift struct {
 // repairsEach is how many repairs a child gets in these tests: less than what counts as a fight.
 const repairsEach = 4
 
-// TestDriftIsRepaired does to each kind of child what people do, and waits until the child is as
-// it was before, field by field. Nothing but the watch can bring that about: there is no resync,
-// and the Application does not change.
+// TestDriftIsRepaired changes each kind of child as users do, and waits until the child is as it was before, field by
+// field. Only the watch can cause that: there is no resync, and the Application does not change.
 func TestDriftIsRepaired(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -106,8 +105,7 @@ func (e *env) drift(kind child.Kind, name string, drift drift) *unstructured.Uns
 	return e.patch(kind, name, patchType, drift.patch)
 }
 
-// TestRepairIsTold checks what a repair leaves behind: an Event that names the child, and a
-// status as before.
+// TestRepairIsTold checks what a repair leaves behind: an Event that names the child, and the same status as before.
 func TestRepairIsTold(t *testing.T) {
 	t.Parallel()
 	e := start(t)

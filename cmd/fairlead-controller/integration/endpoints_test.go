@@ -243,8 +243,8 @@ func TestS19LiveView(t *testing.T) {
 	}
 }
 
-// liveViewByServiceProxy asks through the API server's service proxy. It takes the credentials out of what it passes on, so
-// the controller lets nobody in that way, as docs/operations.md says.
+// liveViewByServiceProxy sends a request through the API server's service proxy. The proxy removes the credentials
+// from requests, so the controller refuses them all, as docs/operations.md says.
 func liveViewByServiceProxy(t *testing.T, e *env, leader *replica, view, token string) {
 	host := controlplane.HostAddress(t)
 	port := netip.MustParseAddrPort(leader.served("metrics")).Port()

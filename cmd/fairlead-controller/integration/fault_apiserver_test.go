@@ -32,8 +32,8 @@ func TestF09EtcdPaused(t *testing.T) {
 	outage(t, controlplane.Etcd, (*controlplane.ControlPlane).Pause, (*controlplane.ControlPlane).Resume)
 }
 
-// outage takes a component away while people create and change Applications. Afterwards everything must be as if nothing had
-// happened, and the log says what it is told to.
+// outage takes a component away while users create and change Applications. Afterwards everything must be as if
+// nothing had happened, and the log must have these messages.
 func outage(t *testing.T, component controlplane.Component, disturb, repair func(*controlplane.ControlPlane, testing.TB, controlplane.Component), logged ...string) {
 	cluster := controlplane.ForTest(t, controlplane.WithAuditLog())
 	e := newEnv(t, cluster)

@@ -34,7 +34,7 @@ spec:
   image: registry.example.com/web:1
 `
 
-// namedKinds are the kinds of children whose names everybody knows in advance: all but the history.
+// namedKinds returns the kinds of children whose names are known in advance: all but the history.
 func namedKinds() []child.Kind {
 	return slices.DeleteFunc(child.Kinds(), func(kind child.Kind) bool { return kind == child.ControllerRevision })
 }

@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
-// foreignVariants are the ways in which an object of a child's name can be somebody else's. Only
-// those with our labels are seen by the informers.
+// foreignVariants are the ways in which an object with a child's name can belong to another owner. Informers have
+// only those with our labels.
 func foreignVariants() map[string]func(e *env, foreign *unstructured.Unstructured, application *v1.Application) {
 	labelled := func(foreign *unstructured.Unstructured, application *v1.Application) {
 		foreign.SetLabels(map[string]string{v1.LabelManagedBy: v1.ManagedBy, v1.LabelApplication: application.Name})
@@ -55,8 +55,8 @@ func foreignVariants() map[string]func(e *env, foreign *unstructured.Unstructure
 	}
 }
 
-// TestS12ForeignObject gives the name of a child to an object of somebody else: it is not touched,
-// everything else goes on, status and an Event say so, and all is well once it is gone.
+// TestS12ForeignObject gives the name of a child to an object of another owner. The controller does not touch it and
+// continues with everything else, status and an Event report it, and the conflict ends once the object is deleted.
 func TestS12ForeignObject(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -146,9 +146,9 @@ func (e *env) checkUntouched(cursor *controlplane.AuditCursor, kind child.Kind, 
 	}
 }
 
-// TestS13ForeignObjectOfOldUID gives the name of a child to what an Application of the same name,
-// which is gone, has left behind. It is never taken over; the garbage collector deletes it, and
-// then the child is made.
+// TestS13ForeignObjectOfOldUID gives the name of a child to an object that a deleted Application of the same name
+// left behind. The controller never adopts it; the garbage collector deletes it, and then the controller creates the
+// child.
 func TestS13ForeignObjectOfOldUID(t *testing.T) {
 	t.Parallel()
 	e := start(t)

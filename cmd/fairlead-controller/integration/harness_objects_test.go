@@ -191,7 +191,7 @@ func get[T any, P object[T]](e *env, name string) P {
 }
 
 // edit changes an object as kubectl edit does: with an update under another field manager. It
-// tries again where somebody else was faster.
+// retries if another client was faster.
 //
 //	edit(e, "web", func(d *appsv1.Deployment) { d.Spec.Paused = true })
 func edit[T any, P object[T]](e *env, name string, change func(P)) {

@@ -178,7 +178,7 @@ func (e *env) stop() {
 	}
 }
 
-// died returns why the controller is not running although nobody stopped it, or nil.
+// died returns why the controller is not running although the test did not stop it, or nil.
 func (e *env) died() error {
 	if e.running == nil {
 		return nil

@@ -169,7 +169,7 @@ func unconverted(t testing.TB) string {
 	if err := yaml.UnmarshalStrict(content, definition); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody listens there.
+	// Nothing listens at this port.
 	url := "https://127.0.0.1:1/convert"
 	definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
 		Strategy: apiextensionsv1.WebhookConverter,

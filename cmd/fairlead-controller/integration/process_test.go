@@ -211,8 +211,8 @@ func answering(t *testing.T, code int) string {
 	return server.URL
 }
 
-// holding is a way to the API server of the test on which no Deployment is ever created. The
-// channel is closed when somebody tries.
+// holding returns the address of a proxy of the API server that never lets a Deployment be created. The channel is
+// closed at the first attempt.
 func holding(t *testing.T, e *env) (address string, held <-chan struct{}) {
 	t.Helper()
 	config := e.cluster.Config()

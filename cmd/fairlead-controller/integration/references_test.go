@@ -131,7 +131,7 @@ spec:
 `
 
 // TestConfigMapsRollPods changes ConfigMaps, wherever they are used: each change rolls the pods once, and
-// so does a burst of them. Whoever asks for it is left alone.
+// so does a burst of them. An Application with configChangePolicy Ignore keeps its pods.
 func TestConfigMapsRollPods(t *testing.T) {
 	t.Parallel()
 	e := start(t)

@@ -34,8 +34,8 @@ type replica struct {
 	err      error
 }
 
-// releasedLease makes the Lease that an installation brings along, so that nobody has to wait for a
-// leader of before.
+// releasedLease creates the Lease that an installation contains, so that no replica has to wait for a previous
+// leader.
 func (e *env) releasedLease() {
 	e.Helper()
 	_, err := e.kube.CoordinationV1().Leases(e.namespace).Create(e.Context(),
@@ -188,7 +188,7 @@ func TestF12LeaseTaken(t *testing.T) {
 			stop := e.churn()
 			e.eventually("the leader writes", func() (bool, string) { return len(one.wrote(since)) > 5, "" })
 			change(t, e)
-			// Whoever comes first to a Lease that was deleted has it; the leader often does.
+			// The first replica to create a deleted Lease holds it; often that is the leader.
 			e.eventually("somebody leads for longer than a lease lasts", func() (bool, string) {
 				if len(two.wrote(since)) > 0 {
 					return true, ""

@@ -27,8 +27,8 @@ const onFailure = "progressDeadlineSeconds: 3, rollback: {policy: OnFailure}"
 // bad is an image that cannot be pulled.
 const bad = "registry.example.com/simulate/image-pull-error:"
 
-// revisions are the images of the Application's revisions with their numbers, in order, as anybody sees
-// them who lists.
+// revisions returns the images of the Application's revisions with their numbers, in order, as any user can list
+// them.
 func (e *env) revisions(application string) []string {
 	e.Helper()
 	list, err := e.kube.AppsV1().ControllerRevisions(e.namespace).List(e.Context(), metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application})

@@ -49,8 +49,8 @@ func (e *env) watchReplicas(name string) (seen func() []int32) {
 	}
 }
 
-// TestReplicasAreHandedOver gives the number of pods from the spec to an autoscaler, back, to nobody, and to an autoscaler
-// that would not wake a Deployment without pods. No version of the Deployment asks for another number than wanted.
+// TestReplicasAreHandedOver gives the number of pods from the spec to an autoscaler, back, to no owner, and to an autoscaler
+// that would not scale up a Deployment without pods. No version of the Deployment has another number than intended.
 func TestReplicasAreHandedOver(t *testing.T) {
 	t.Parallel()
 	e := start(t)

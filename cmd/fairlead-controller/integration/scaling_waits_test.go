@@ -55,7 +55,7 @@ func TestScalingGoesOnWhileTheTemplateWaits(t *testing.T) {
 	if env := get[appsv1.Deployment](e, "web").Spec.Template.Spec.Containers[0].Env; len(env) != 1 {
 		t.Errorf("the template has %v", env)
 	}
-	// What others set then is drift, and what nobody sets stays.
+	// From then on another number is drift, and the number stays if no client sets it.
 	_, err := e.kube.AppsV1().Deployments(e.namespace).Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{FieldManager: person})
 	if err != nil {
 		t.Fatal(err)

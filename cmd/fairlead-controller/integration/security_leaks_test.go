@@ -44,7 +44,8 @@ spec:
   mounts: [{mountPath: /secret, secret: {secretName: db}}]
 `
 
-// readable are what a tenant, or whoever collects logs, may read of a namespace. Secrets are not among them.
+// readable are the resources of a namespace that a tenant, or a collector of logs, may read. Secrets are not among
+// them.
 var readable = []schema.GroupVersionResource{
 	{Group: v1.GroupName, Version: "v1", Resource: v1.ApplicationResource},
 	{Group: "events.k8s.io", Version: "v1", Resource: "events"},

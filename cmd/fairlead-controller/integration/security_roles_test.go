@@ -105,7 +105,7 @@ func (e *env) asShipped() func(*setup) {
 	for _, file := range operatorFence {
 		e.applyAnywhere(e.manifest(file))
 	}
-	// Nothing answers at the Service of the manifests here, so nobody is to wait for it.
+	// Nothing answers at the Service of the manifests here, so the API server must not depend on it.
 	e.applyAnywhere(strings.ReplaceAll(e.manifest("webhook/configurations.yaml"), "failurePolicy: Fail", "failurePolicy: Ignore"))
 	request, err := e.kube.CoreV1().ServiceAccounts(operatorNamespace).CreateToken(e.Context(), shippedAccount, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {

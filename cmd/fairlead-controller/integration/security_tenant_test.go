@@ -28,8 +28,8 @@ import (
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 )
 
-// tenant is a person with one of Kubernetes' own roles in the namespace of the test, to which the
-// roles that ship add their rules. Without a role it is somebody whom the cluster knows, and no more.
+// tenant returns the client of a user with one of Kubernetes' own roles in the namespace of the test, which the
+// shipped roles extend. Without a role, the user is authenticated but has no permissions.
 func (e *env) tenant(role string) versioned.Interface {
 	e.Helper()
 	user := "tenant-" + role

@@ -101,8 +101,8 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 	e.waitEvent("web", "PolicyDenied", "Service", "web")
 }
 
-// TestF15PermissionDenied runs the controller as somebody who may do everything that it needs but
-// create Services.
+// TestF15PermissionDenied runs the controller as a user who has all the permissions that it needs, except to create
+// Services.
 func TestF15PermissionDenied(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
