@@ -35,24 +35,24 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 		registry: registry,
 		syncs: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Name: "fairlead_sync_duration_seconds",
-			Help: "How long syncs of Applications took, by verdict: Succeeded, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
+			Help: "Duration of syncs of Applications, by verdict: Succeeded, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
 			// A sync that finds nothing to do takes a fraction of a millisecond.
 			Buckets:        []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"verdict"}),
 		steps: metrics.NewCounterVec(&metrics.CounterOpts{
 			Name:           "fairlead_child_steps_total",
-			Help:           "What syncs decided about children, by action and kind. Keep is a write that was not needed.",
+			Help:           "Decisions of syncs about children, by action and kind. Keep means that no write was needed.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"action", "kind"}),
 		writes: metrics.NewCounterVec(&metrics.CounterOpts{
 			Name:           "fairlead_child_writes_total",
-			Help:           "Requests that write children, by verb, kind and result: Success, Lost because somebody else was first, Failed.",
+			Help:           "Requests that write children, by verb, kind and result: Success, Lost (another client was faster), Failed.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"verb", "kind", "result"}),
 		statuses: metrics.NewCounterVec(&metrics.CounterOpts{
 			Name:           "fairlead_status_updates_total",
-			Help:           "What became of computed statuses: Written, Unchanged, Deferred to be written with what follows, Failed.",
+			Help:           "Computed statuses, by result: Written, Unchanged, Deferred (batched with later changes), Failed.",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"result"}),
 	}
