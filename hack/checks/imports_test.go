@@ -56,13 +56,14 @@ var layers = []layer{
 	{"pkg/crdschema", nil},
 	// The aggregated API server. It reads and decides, so it may use what is pure.
 	{"pkg/apiserver", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/health", "pkg/text"}},
+	{"pkg/aggregation", []string{"pkg/apis/apps/v1"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/crdschema", "pkg/testing/..."}},
 	// The only place that knows all packages.
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
 		"pkg/consistency", "pkg/apply", "pkg/payload", "pkg/codec", "pkg/informer", "pkg/controller", "pkg/certs", "pkg/server", "pkg/admission",
-		"pkg/debug/...", "pkg/apiserver",
+		"pkg/debug/...", "pkg/apiserver", "pkg/aggregation",
 	}},
 }
 

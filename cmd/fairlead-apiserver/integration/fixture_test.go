@@ -15,11 +15,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"fairlead.dev/fairlead/pkg/aggregation"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
@@ -33,43 +33,44 @@ const (
 	apiServiceName   = version + "." + group
 )
 
-var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-
-// register makes the APIService that leads to a server, and waits until kube-apiserver reaches it. Without aggregator
-// routing, kube-apiserver resolves the Service by name, so an ExternalName leads to this machine.
-func register(ctx context.Context, to *server, name, group, version string) error {
+// register makes the Service of a server, and keeps its APIService until the returned function is called. Without
+// aggregator routing, kube-apiserver resolves the Service by name, so an ExternalName leads to this machine.
+func register(ctx context.Context, to *server) (stop func(), err error) {
 	kube, err := kubernetes.NewForConfig(cluster.Config())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := kube.CoreV1().Services(serviceNamespace).Create(ctx, &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: to.service},
+		ObjectMeta: metav1.ObjectMeta{Name: service},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("create Service: %w", err)
+		return nil, fmt.Errorf("create Service: %w", err)
 	}
 	client, err := dynamic.NewForConfig(cluster.Config())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := client.Resource(apiServices).Create(ctx, apiService(to, name, group, version), metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("create APIService: %w", err)
-	}
-	return wait.PollUntilContextTimeout(ctx, period, soon, true, func(ctx context.Context) (bool, error) {
-		object, err := client.Resource(apiServices).Get(ctx, name, metav1.GetOptions{})
-		return err == nil && isAvailable(object), nil
+	target := aggregation.Service{Namespace: serviceNamespace, Name: service, Port: int32(to.port)}
+	caBundle := func() []byte { return to.certificate }
+	keeper := aggregation.New(aggregation.Config{
+		Client:  client.Resource(aggregation.APIServices),
+		Version: v1alpha1.SchemeGroupVersion, Service: target, CABundle: caBundle,
+		Probe:  aggregation.ProbeReadyz(fmt.Sprintf("127.0.0.1:%d", to.port), target, caBundle),
+		Period: period, MaxDowntime: downtime,
 	})
+	stop = inBackground(ctx, func(ctx context.Context) error {
+		keeper.Run(ctx)
+		return nil
+	})
+	return stop, waitAvailable(ctx, client)
 }
 
-func apiService(to *server, name, group, version string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-		"metadata": map[string]any{"name": name},
-		"spec": map[string]any{
-			"group": group, "version": version, "groupPriorityMinimum": int64(100), "versionPriority": int64(100), "caBundle": to.caBundle,
-			"service": map[string]any{"namespace": serviceNamespace, "name": to.service, "port": int64(to.port)},
-		},
-	}}
+// waitAvailable waits until kube-apiserver reaches the server.
+func waitAvailable(ctx context.Context, client dynamic.Interface) error {
+	return wait.PollUntilContextTimeout(ctx, period, soon, true, func(ctx context.Context) (bool, error) {
+		object, err := client.Resource(aggregation.APIServices).Get(ctx, apiServiceName, metav1.GetOptions{})
+		return err == nil && isAvailable(object), nil
+	})
 }
 
 func isAvailable(apiService *unstructured.Unstructured) bool {

@@ -8,6 +8,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -32,12 +33,17 @@ const (
 	// soon is the longest that anything here takes, on a busy machine.
 	soon   = time.Minute
 	period = 100 * time.Millisecond
+	// downtime is after how long without the server its APIService is deleted.
+	downtime = 3 * time.Second
 	// streamsPerUser is the limit of the API server here.
 	streamsPerUser = 3
 )
 
-// cluster is what all tests share.
-var cluster *controlplane.ControlPlane
+// cluster and shared are the control plane and the API server of all tests.
+var (
+	cluster *controlplane.ControlPlane
+	shared  *server
+)
 
 func TestMain(m *testing.M) {
 	// The tests mostly wait, so more of them than there are processors may run at once.
@@ -78,14 +84,18 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { stopController() }()
-	server, err := startServer(ctx, directory, service)
+	if shared, err = newServer(directory); err != nil {
+		return 1, err
+	}
+	if err := shared.start(ctx); err != nil {
+		return 1, err
+	}
+	defer func() { shared.stop() }()
+	stopKeeper, err := register(ctx, shared)
 	if err != nil {
 		return 1, err
 	}
-	defer func() { server.stop() }()
-	if err := register(ctx, server, apiServiceName, group, version); err != nil {
-		return 1, err
-	}
+	defer stopKeeper()
 	return m.Run(), nil
 }
 
@@ -104,50 +114,51 @@ func startController(ctx context.Context) (stop func(), err error) {
 	return inBackground(ctx, func(ctx context.Context) error { return controllerapp.Run(ctx, completed) }), nil
 }
 
-// server is an API server of this package.
+// server is an API server that can be stopped and started again.
 type server struct {
-	service  string
-	port     int
-	caBundle []byte
-	stop     func()
+	port              int // on the loopback address; 0 before the first start
+	certificate       []byte
+	certFile, keyFile string
+	stop              func()
 }
 
-// startServer runs an API server with a certificate for the Service, on a port of the loopback address.
-func startServer(ctx context.Context, directory, service string) (*server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
+// newServer makes a certificate for the Service.
+func newServer(directory string) (*server, error) {
+	s := &server{certFile: filepath.Join(directory, "tls.crt"), keyFile: filepath.Join(directory, "tls.key")}
 	certificate, key, err := cert.GenerateSelfSignedCertKey(service+"."+serviceNamespace+".svc", nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	certFile, keyFile := filepath.Join(directory, service+".crt"), filepath.Join(directory, service+".key")
-	for file, content := range map[string][]byte{certFile: certificate, keyFile: key} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			return nil, err
-		}
+	s.certificate = certificate
+	return s, errors.Join(os.WriteFile(s.certFile, certificate, 0o600), os.WriteFile(s.keyFile, key, 0o600))
+}
+
+// start runs the server as the command does, always on the same port.
+func (s *server) start(ctx context.Context) error {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
+	if err != nil {
+		return err
 	}
 	options := apiserverapp.NewOptions()
 	options.Kubeconfig = cluster.Kubeconfig()
 	options.Limits.StreamsPerUser = streamsPerUser
 	options.SecureServing.Listener = listener
-	options.SecureServing.ServerCert.CertKey.CertFile, options.SecureServing.ServerCert.CertKey.KeyFile = certFile, keyFile
+	options.SecureServing.ServerCert.CertKey.CertFile, options.SecureServing.ServerCert.CertKey.KeyFile = s.certFile, s.keyFile
 	scheme, codecs := apiserver.NewScheme()
 	config, err := options.Config(scheme, codecs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	completed, err := config.Complete(scheme, codecs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	made, err := completed.New()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	port, _ := listener.Addr().(*net.TCPAddr)
-	return &server{service: service, port: port.Port, caBundle: certificate, stop: inBackground(ctx, made.Run)}, nil
+	s.port, s.stop = options.SecureServing.BindPort, inBackground(ctx, made.Run)
+	return nil
 }
 
 // inBackground runs f until the returned function is called, which waits for its end.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/kubernetes"
@@ -63,7 +64,11 @@ func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*cer
 func (c *certificates) useSecret(config CompletedConfig, leading kubernetes.Interface) error {
 	namespace, name := config.OperatorNamespace, config.Serving.CertSecret
 	var names certs.Names
-	for _, service := range config.Serving.CertServices {
+	services := config.Serving.CertServices
+	if service := config.Serving.AggregatedAPIService; service != "" && !slices.Contains(services, service) {
+		services = append(slices.Clone(services), service)
+	}
+	for _, service := range services {
 		names.DNSNames = append(names.DNSNames, certs.ServiceNames(service, namespace).DNSNames...)
 	}
 	// One store for both, so that the leader serves a new certificate before its watch shows it.
@@ -120,17 +125,5 @@ func (c *certificates) rotateWhileLeading(work func(ctx, lease context.Context))
 	if c == nil || c.rotate == nil {
 		return work
 	}
-	return func(ctx, lease context.Context) {
-		rotating, stop := context.WithCancel(ctx)
-		interrupt := context.AfterFunc(lease, stop)
-		defer interrupt()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			c.rotate(rotating)
-		}()
-		work(ctx, lease)
-		stop()
-		<-done
-	}
+	return besideWork(work, c.rotate)
 }

@@ -114,7 +114,7 @@ func TestFlags(t *testing.T) {
 			"leader-elect-renew-deadline", "leader-elect-retry-period",
 		},
 		"serving": {
-			"cert-dir", "cert-secret", "cert-service", "debug-bind-address", "debug-pipeline", "health-bind-address", "metrics-bind-address", "operator-namespace",
+			"aggregated-api-service", "cert-dir", "cert-secret", "cert-service", "debug-bind-address", "debug-pipeline", "health-bind-address", "metrics-bind-address", "operator-namespace",
 			"profiling", "shutdown-delay", "webhook-bind-address", "webhook-client-ca-file", "webhook-client-name", "webhook-url",
 		},
 	}
@@ -131,7 +131,7 @@ func TestFlags(t *testing.T) {
 		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
 		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--debug-bind-address=127.0.0.1:4", "--debug-pipeline", "--webhook-bind-address=:3",
-		"--webhook-url=https://localhost:3", "--webhook-client-ca-file=/ca.crt", "--webhook-client-name=kube-apiserver", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--shutdown-delay=5s",
+		"--webhook-url=https://localhost:3", "--webhook-client-ca-file=/ca.crt", "--webhook-client-name=kube-apiserver", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--aggregated-api-service=api", "--shutdown-delay=5s",
 		"--config-hash-key-secret=ops/key", "--logging-format=json",
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func TestFlags(t *testing.T) {
 		Serving: ServingOptions{
 			HealthBindAddress: ":1", MetricsBindAddress: ":2", Profiling: true, DebugBindAddress: "127.0.0.1:4", DebugPipeline: true, WebhookBindAddress: ":3",
 			WebhookURL: "https://localhost:3", WebhookClientCA: "/ca.crt", WebhookClientNames: []string{"kube-apiserver"}, CertDir: "/certs", CertSecret: "certs", CertServices: []string{"hooks", "numbers"},
-			ShutdownDelay: 5 * time.Second,
+			AggregatedAPIService: "api", ShutdownDelay: 5 * time.Second,
 		},
 	}
 	if diff := cmp.Diff(parsed, options); diff != "" {

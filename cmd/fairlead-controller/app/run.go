@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-base/metrics"
 
+	"fairlead.dev/fairlead/pkg/aggregation"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/consistency"
 	"fairlead.dev/fairlead/pkg/controller"
@@ -124,7 +125,10 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	if err != nil {
 		return err
 	}
-	replica := replica{endpoints: endpoints, candidate: candidate, certificates: certificates, shutdownDelay: config.Serving.ShutdownDelay}
+	replica := replica{
+		endpoints: endpoints, candidate: candidate, certificates: certificates,
+		keeper: newKeeper(config, certificates, writeClients), shutdownDelay: config.Serving.ShutdownDelay,
+	}
 	return replica.run(ctx, stop, loop)
 }
 
@@ -133,6 +137,7 @@ type replica struct {
 	endpoints     *endpoints
 	candidate     *candidate // nil without leader election
 	certificates  *certificates
+	keeper        *aggregation.Keeper // nil without an aggregated API server
 	shutdownDelay time.Duration
 }
 
@@ -180,6 +185,9 @@ func (r *replica) run(ctx context.Context, stop context.CancelFunc, loop *contro
 // lead runs the work while this replica may write. Certificates do not wait for a predecessor: if two replicas write
 // them at once, the API server refuses one.
 func (r *replica) lead(ctx context.Context, work func(ctx, lease context.Context)) error {
+	if r.keeper != nil {
+		work = besideWork(work, r.keeper.Run)
+	}
 	if r.candidate == nil {
 		return controller.NoElection(ctx, r.certificates.rotateWhileLeading(work))
 	}

@@ -1,0 +1,78 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"fairlead.dev/fairlead/pkg/aggregation"
+)
+
+// TestOutage kills the server and deletes a namespace. It is not parallel, so it runs before the tests that are.
+func TestOutage(t *testing.T) {
+	f := &fixture{T: t, namespace: cluster.Namespace(t), kube: kubernetes.NewForConfigOrDie(cluster.Config())}
+	client := dynamic.NewForConfigOrDie(cluster.Config())
+	shared.stop()
+	if err := f.kube.CoreV1().Namespaces().Delete(t.Context(), f.namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	blocked := false
+	f.eventually("the namespace goes although the server is down", func() error {
+		namespace, err := f.kube.CoreV1().Namespaces().Get(t.Context(), f.namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, condition := range namespace.Status.Conditions {
+			blocked = blocked || condition.Type == corev1.NamespaceDeletionDiscoveryFailure && condition.Status == corev1.ConditionTrue
+		}
+		return fmt.Errorf("its conditions are %+v", namespace.Status.Conditions)
+	})
+	t.Logf("until the APIService was removed, discovery blocked the deletion: %v", blocked)
+	if _, err := client.Resource(aggregation.APIServices).Get(t.Context(), apiServiceName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the APIService of the server that is down: %v, want 404", err)
+	}
+	if err := shared.start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitAvailable(t.Context(), client); err != nil {
+		t.Errorf("the APIService does not come back with the server: %v", err)
+	}
+}
+
+// TestFrontProxy: only kube-apiserver's proxy certificate may name a user. A client that reaches the server without it is
+// anonymous, whatever its headers say.
+func TestFrontProxy(t *testing.T) {
+	f := start(t)
+	//nolint:gosec // The test is about the client's certificate, not the server's.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	defer transport.CloseIdleConnections()
+	url := fmt.Sprintf("https://127.0.0.1:%d/apis/%s/%s/namespaces/%s/applications", shared.port, group, version, f.namespace)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Remote-User", "admin")
+	request.Header.Set("X-Remote-Group", "system:masters")
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a client that claims to be system:masters gets %s", response.Status)
+	}
+}

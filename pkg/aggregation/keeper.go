@@ -1,0 +1,184 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package aggregation registers the aggregated API server with kube-apiserver, but only while it answers.
+//
+// An APIService whose server is down harms the whole cluster: discovery fails, and no namespace can be deleted, because
+// the namespace controller does not know what it would leave behind. So the [Keeper] creates the APIService only once
+// the server answers, and deletes it after two minutes without an answer.
+package aggregation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/klog/v2"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+const (
+	// Period is how often the keeper asks the server.
+	Period = 10 * time.Second
+	// MaxDowntime is after how long without an answer the APIService is deleted.
+	MaxDowntime = 2 * time.Minute
+	// priority is below that of all groups with custom resources, so that kubectl finds those first under a shared name.
+	priority = 100
+	// fieldManager owns the fields of the APIService.
+	fieldManager = "fairlead-controller"
+)
+
+// APIServices is the resource that the keeper writes.
+var APIServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+
+// Service is where kube-apiserver reaches the server.
+type Service struct {
+	Namespace, Name string
+	Port            int32
+}
+
+// Config is what a Keeper needs.
+type Config struct {
+	// Client is that of APIServices; it writes only while this replica leads.
+	Client dynamic.ResourceInterface
+	// Version is what the server serves.
+	Version schema.GroupVersion
+	Service Service
+	// CABundle has the CAs of the server's certificate; empty before there is one.
+	CABundle func() []byte
+	// Probe asks the server whether it is ready.
+	Probe func(context.Context) error
+	// Period and MaxDowntime are those of the package, unless a test is in a hurry.
+	Period, MaxDowntime time.Duration
+}
+
+// Keeper creates and deletes one APIService.
+type Keeper struct {
+	config Config
+	// answered is when the server answered last, or when the keeper started.
+	answered time.Time
+}
+
+// New returns a keeper, which runs in the leader alone.
+func New(config Config) *Keeper {
+	config.Period = cmp.Or(config.Period, Period)
+	config.MaxDowntime = cmp.Or(config.MaxDowntime, MaxDowntime)
+	return &Keeper{config: config}
+}
+
+// Run keeps the APIService until the context ends. It leaves it as it is then: the next leader goes on.
+func (k *Keeper) Run(ctx context.Context) {
+	k.answered = time.Now()
+	ticker := time.NewTicker(k.config.Period)
+	defer ticker.Stop()
+	for {
+		if err := k.keep(ctx); err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Cannot keep the APIService of the aggregated API server; retrying", "apiservice", k.name())
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (k *Keeper) keep(ctx context.Context) error {
+	err := k.config.Probe(ctx)
+	if err == nil {
+		k.answered = time.Now()
+		return k.ensure(ctx)
+	}
+	if ctx.Err() != nil || time.Since(k.answered) < k.config.MaxDowntime {
+		return nil // It may be a rollout.
+	}
+	return k.remove(ctx, err)
+}
+
+func (k *Keeper) name() string { return k.config.Version.Version + "." + k.config.Version.Group }
+
+// ensure creates the APIService, or brings an existing one of Fairlead up to date.
+func (k *Keeper) ensure(ctx context.Context) error {
+	caBundle := k.config.CABundle()
+	if len(caBundle) == 0 {
+		return nil
+	}
+	live, err := k.config.Client.Get(ctx, k.name(), metav1.GetOptions{})
+	exists := err == nil
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("get APIService: %w", err)
+	case exists && !isOurs(live):
+		return fmt.Errorf("the APIService is not Fairlead's: it lacks the label %s=%s", v1.LabelManagedBy, v1.ManagedBy)
+	case exists && bytes.Equal(caBundleOf(live), caBundle):
+		return nil
+	}
+	// RBAC can restrict a create to a name only if it is an apply.
+	if _, err := k.config.Client.Apply(ctx, k.name(), k.apiService(caBundle), metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+		return fmt.Errorf("apply APIService: %w", err)
+	}
+	if !exists {
+		klog.FromContext(ctx).Info("Registered the aggregated API server", "apiservice", k.name())
+	}
+	return nil
+}
+
+// remove deletes the APIService, unless another client made it.
+func (k *Keeper) remove(ctx context.Context, why error) error {
+	live, err := k.config.Client.Get(ctx, k.name(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get APIService: %w", err)
+	}
+	if !isOurs(live) {
+		return nil
+	}
+	uid := live.GetUID()
+	err = k.config.Client.Delete(ctx, k.name(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete APIService: %w", err)
+	}
+	klog.FromContext(ctx).Info("Unregistered the aggregated API server, because it does not answer and would block the deletion of namespaces",
+		"apiservice", k.name(), "downtime", k.config.MaxDowntime, "err", why)
+	return nil
+}
+
+func isOurs(live *unstructured.Unstructured) bool {
+	return live.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy
+}
+
+func (k *Keeper) apiService(caBundle []byte) *unstructured.Unstructured {
+	service := k.config.Service
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": APIServices.GroupVersion().String(), "kind": "APIService",
+		"spec": map[string]any{
+			"group": k.config.Version.Group, "version": k.config.Version.Version,
+			"groupPriorityMinimum": int64(priority), "versionPriority": int64(priority),
+			"caBundle": base64.StdEncoding.EncodeToString(caBundle),
+			"service":  map[string]any{"namespace": service.Namespace, "name": service.Name, "port": int64(service.Port)},
+		},
+	}}
+	object.SetName(k.name())
+	object.SetLabels(map[string]string{v1.LabelManagedBy: v1.ManagedBy})
+	return object
+}
+
+func caBundleOf(live *unstructured.Unstructured) []byte {
+	encoded, _, _ := unstructured.NestedString(live.Object, "spec", "caBundle")
+	decoded, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil
+	}
+	return decoded
+}

@@ -1,0 +1,160 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package aggregation
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+const name = "v1alpha1.subresources.apps.fairlead.dev"
+
+// server is what the keeper asks.
+type server struct{ down bool }
+
+func (s *server) probe(context.Context) error {
+	if s.down {
+		return errors.New("connection refused")
+	}
+	return nil
+}
+
+// keeping runs a keeper until the test ends. ca is its CA bundle, which the test may change.
+func keeping(t *testing.T, asked *server, ca *string) dynamic.ResourceInterface {
+	t.Helper()
+	simple := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{APIServices: "APIServiceList"})
+	simple.PrependReactor("patch", "apiservices", applyTo(simple.Tracker()))
+	client := simple.Resource(APIServices)
+	keeper := New(Config{
+		Client: client, Version: schema.GroupVersion{Group: "subresources.apps.fairlead.dev", Version: "v1alpha1"},
+		Service: Service{Namespace: "fairlead-system", Name: "fairlead-apiserver", Port: 443}, CABundle: func() []byte { return []byte(*ca) }, Probe: asked.probe,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		keeper.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return client
+}
+
+// applyTo lets an apply create an object, which the fake does not, or replace it.
+func applyTo(tracker clienttesting.ObjectTracker) clienttesting.ReactionFunc {
+	return func(action clienttesting.Action) (bool, runtime.Object, error) {
+		patch, ok := action.(clienttesting.PatchAction)
+		if !ok || patch.GetPatchType() != types.ApplyPatchType {
+			return false, nil, nil
+		}
+		applied := &unstructured.Unstructured{}
+		if err := applied.UnmarshalJSON(patch.GetPatch()); err != nil {
+			return true, nil, err
+		}
+		err := tracker.Create(APIServices, applied, "")
+		if apierrors.IsAlreadyExists(err) {
+			err = tracker.Update(APIServices, applied, "")
+		}
+		return true, applied, err
+	}
+}
+
+// after lets time pass and returns the APIService, or nil.
+func after(t *testing.T, d time.Duration, client dynamic.ResourceInterface) *unstructured.Unstructured {
+	t.Helper()
+	<-time.After(d + time.Millisecond)
+	synctest.Wait()
+	found, err := client.Get(t.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestOutage: the APIService exists only while the server answers; a short outage, such as a rollout, does not count.
+func TestOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, ca := &server{down: true}, "ca"
+		client := keeping(t, asked, &ca)
+		if found := after(t, time.Hour, client); found != nil {
+			t.Error("the APIService exists before the server has answered")
+		}
+		asked.down = false
+		found := after(t, Period, client)
+		if found == nil {
+			t.Fatal("there is no APIService although the server answers")
+		}
+		if minimum, _, _ := unstructured.NestedInt64(found.Object, "spec", "groupPriorityMinimum"); minimum != 100 {
+			t.Errorf("groupPriorityMinimum %d", minimum)
+		}
+		asked.down = true
+		if after(t, MaxDowntime-2*Period, client) == nil {
+			t.Error("a short outage removed the APIService")
+		}
+		asked.down = false
+		after(t, Period, client)
+		asked.down = true
+		if after(t, MaxDowntime+Period, client) != nil {
+			t.Error("the APIService exists after two minutes without an answer")
+		}
+		asked.down = false
+		if after(t, Period, client) == nil {
+			t.Error("the APIService did not come back with the server")
+		}
+	})
+}
+
+// TestNewCA: a rotation reaches the APIService within one period.
+func TestNewCA(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, ca := &server{}, ""
+		client := keeping(t, asked, &ca)
+		if after(t, Period, client) != nil {
+			t.Error("the APIService exists before there is a CA")
+		}
+		ca = "one"
+		after(t, Period, client)
+		ca = "one, two"
+		if found := after(t, Period, client); found == nil || string(caBundleOf(found)) != ca {
+			t.Errorf("the APIService is %v", found)
+		}
+	})
+}
+
+// TestForeign: an APIService of another owner is neither changed nor deleted.
+func TestForeign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, ca := &server{down: true}, "ca"
+		client := keeping(t, asked, &ca)
+		foreign := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name}}}
+		if _, err := client.Create(t.Context(), foreign, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after(t, MaxDowntime+Period, client) == nil {
+			t.Error("the keeper deleted a foreign APIService")
+		}
+		asked.down = false
+		if found := after(t, Period, client); found == nil || found.Object["spec"] != nil {
+			t.Errorf("the keeper changed a foreign APIService: %v", found)
+		}
+	})
+}
