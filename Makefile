@@ -36,6 +36,7 @@ tour: build cluster ## Show a rollback, a changed Secret, a changed class and a 
 
 .PHONY: run
 run: build ## Run the controller on this machine, against $KUBECONFIG or ~/.kube/config. ARGS="--workers=4": more flags
+	@echo "next, in another terminal: kubectl apply -f artifacts/examples/minimal.yaml && kubectl get applications.apps.fairlead.dev --watch"
 	@exec bin/fairlead-controller $(RUN_FLAGS) $(ARGS)
 
 .PHONY: install
@@ -43,7 +44,7 @@ install: ## Install the CRDs into the cluster of $KUBECONFIG or ~/.kube/config
 	@go run -buildvcs=false ./hack/deploy $(ARGS) install-crds
 
 .PHONY: uninstall
-uninstall: ## Delete the CRDs, and with them every Application and its children
+uninstall: ## Delete the CRDs, and with them every Application and its children. Asks first at a terminal; ARGS=-yes: not
 	@go run -buildvcs=false ./hack/deploy $(ARGS) uninstall-crds
 
 ##@ Run in a cluster

@@ -22,6 +22,9 @@ import (
 const (
 	fieldManager = "fairlead-install"
 	pollInterval = 200 * time.Millisecond
+	// A user reads what a deletion waits for after firstReport, then every reportPeriod.
+	firstReport  = time.Second
+	reportPeriod = 5 * time.Second
 )
 
 // cluster applies and deletes objects, and prints what it does.

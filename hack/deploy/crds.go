@@ -25,8 +25,13 @@ func installCRDs(ctx context.Context, c *cluster, o options) error {
 	})
 }
 
-func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
-	return forEachCRD(o, func(crd *unstructured.Unstructured) error { return c.removeCRD(ctx, crd) })
+// installCRDsAlone is for a user who runs the controller outside of the cluster: the next step is theirs.
+func installCRDsAlone(ctx context.Context, c *cluster, o options) error {
+	if err := installCRDs(ctx, c, o); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.out, "next: make run, and in another terminal: kubectl apply -f artifacts/examples/minimal.yaml")
+	return nil
 }
 
 func forEachCRD(o options, do func(*unstructured.Unstructured) error) error {
@@ -79,10 +84,12 @@ func (c *cluster) removeCRD(ctx context.Context, crd *unstructured.Unstructured)
 	for i := range all {
 		fmt.Fprintln(c.out, "deleting:", objects.Name(&all[i]))
 	}
+	stop := c.reportWaiting(ctx, crd)
 	found, err := c.objects.Delete(ctx, crd, metav1.DeleteOptions{})
+	stop()
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w (an Application with deletionPolicy Orphan goes only while the controller runs)", err)
+		return err
 	case found:
 		fmt.Fprintln(c.out, "deleted:", crd.GetName())
 	default:

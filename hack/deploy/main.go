@@ -6,7 +6,7 @@
 //	deploy [flags] install          the CRDs and an overlay of artifacts/overlays, and waits until the controller works
 //	deploy [flags] uninstall        the overlay; the CRDs and what uses them only with --delete-crds
 //	deploy [flags] install-crds     the CRDs alone, for a controller outside of the cluster
-//	deploy [flags] uninstall-crds   the CRDs, and with them every object of their kinds
+//	deploy [flags] uninstall-crds   the CRDs, and with them every object of their kinds; asks first at a terminal
 //
 // `make deploy`, `undeploy`, `install` and `uninstall` run it.
 //
@@ -27,6 +27,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -40,6 +41,8 @@ type options struct {
 	timeout              time.Duration
 	// webhookTimeout is how long to wait for the webhooks, once the controller is available.
 	webhookTimeout time.Duration
+	// confirm asks the user before anything of theirs is deleted; nil where there is no terminal.
+	confirm func(out io.Writer) error
 }
 
 func main() {
@@ -52,7 +55,11 @@ func main() {
 	flag.BoolVar(&o.deleteCRDs, "delete-crds", false, "With uninstall: delete the CRDs too, and with them every Application and its children.")
 	flag.DurationVar(&o.timeout, "timeout", 3*time.Minute, "How long to wait for the cluster.")
 	flag.DurationVar(&o.webhookTimeout, "webhook-timeout", 20*time.Second, "How long of that to wait for the API server to reach the webhooks: nodes need a moment to lead a Service to pods that are ready.")
+	yes := flag.Bool("yes", false, "Delete without asking. Without a terminal nothing asks.")
 	flag.Parse()
+	if !*yes && term.IsTerminal(int(os.Stdin.Fd())) {
+		o.confirm = func(out io.Writer) error { return confirm(out, os.Stdin) }
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, flag.Args(), o, os.Stdout)
@@ -67,7 +74,7 @@ func run(ctx context.Context, arguments []string, o options, out io.Writer) erro
 	actions := map[string]func(context.Context, *cluster, options) error{
 		"install":        install,
 		"uninstall":      uninstall,
-		"install-crds":   installCRDs,
+		"install-crds":   installCRDsAlone,
 		"uninstall-crds": uninstallCRDs,
 	}
 	if len(arguments) != 1 || actions[arguments[0]] == nil {

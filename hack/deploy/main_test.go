@@ -5,7 +5,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"fairlead.dev/fairlead/hack/internal/objects"
@@ -30,8 +34,10 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 
 	for _, attempt := range []string{"first", "second, over the first"} {
 		output := mustRun(t, "install-crds", o)
-		if want := "installed: applications.apps.fairlead.dev\n"; !strings.Contains(output, want) {
-			t.Errorf("install, %s: the output lacks %q:\n%s", attempt, want, output)
+		for _, want := range []string{"installed: applications.apps.fairlead.dev\n", "next: make run, and in another terminal: kubectl apply -f artifacts/examples/minimal.yaml\n"} {
+			if !strings.Contains(output, want) {
+				t.Errorf("install, %s: the output lacks %q:\n%s", attempt, want, output)
+			}
 		}
 	}
 	application := &unstructured.Unstructured{Object: map[string]any{
@@ -44,11 +50,52 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 		t.Fatalf("create an Application right after the install: %v", err)
 	}
 
-	output := mustRun(t, "uninstall-crds", o)
-	for _, want := range []string{"deleting: Application default/web\n", "deleted: applications.apps.fairlead.dev\n"} {
-		if !strings.Contains(output, want) {
-			t.Errorf("uninstall: the output lacks %q:\n%s", want, output)
+	held := application.DeepCopy()
+	held.SetName("held")
+	held.SetFinalizers([]string{v1.FinalizerOrphan})
+	held.Object["spec"] = map[string]any{"image": "example.com/web:1", "deletionPolicy": "Orphan"}
+	if _, err := applications.Create(t.Context(), held, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	declined := o
+	declined.confirm = func(out io.Writer) error { return confirm(out, strings.NewReader("y\n")) }
+	var output bytes.Buffer
+	if err := run(t.Context(), []string{"uninstall-crds"}, declined, &output); !errors.Is(err, errDeclined) {
+		t.Errorf("a user who does not say yes: %v", err)
+	}
+	for _, want := range []string{
+		"deletes: 2 objects, each Application with its children\n",
+		"stays: the children of default/held, because its deletionPolicy is Orphan\n",
+		"needs a running controller: default/held, to remove the finalizer apps.fairlead.dev/orphan\n",
+		"Delete them? Type yes: ",
+	} {
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("the question lacks %q:\n%s", want, &output)
 		}
+	}
+	if _, err := applications.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+		t.Errorf("after a no: %v", err)
+	}
+
+	// No controller runs here, so the deletion waits, and says for what.
+	impatient := o
+	impatient.timeout = 2 * time.Second
+	output.Reset()
+	err := run(t.Context(), []string{"uninstall-crds"}, impatient, &output)
+	if err == nil || !strings.Contains(err.Error(), "it took longer than --timeout=2s") {
+		t.Errorf("with a finalizer that nothing removes: %v", err)
+	}
+	if want := "waiting: default/held has the finalizer apps.fairlead.dev/orphan, which only a running controller removes: make run, or make deploy\n"; !strings.Contains(output.String(), want) {
+		t.Errorf("the output lacks %q:\n%s", want, &output)
+	}
+	if _, err := applications.Patch(t.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	again := mustRun(t, "uninstall-crds", o)
+	if want := "deleted: applications.apps.fairlead.dev\n"; !strings.Contains(again, want) {
+		t.Errorf("uninstall: the output lacks %q:\n%s", want, again)
 	}
 	if _, err := client.Resource(objects.CRDs).Get(t.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("get the CRD after the uninstall: %v, want not found", err)
@@ -82,6 +129,16 @@ func TestProblemsAreNamed(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})
+	}
+}
+
+// A user who starts the controller reads what to do next.
+func TestMakeRunNamesTheNextStep(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "make", "--dry-run", "run")
+	command.Dir = filepath.Join("..", "..")
+	output, err := command.CombinedOutput()
+	if want := "kubectl apply -f artifacts/examples/minimal.yaml"; err != nil || !strings.Contains(string(output), want) {
+		t.Errorf("%v: the output lacks %q:\n%s", err, want, output)
 	}
 }
 

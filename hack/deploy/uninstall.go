@@ -1,0 +1,110 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+var errDeclined = errors.New("nothing was deleted")
+
+// uninstallCRDs says what goes and what stays, and asks, before it deletes anything.
+func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
+	if err := c.announceDeletion(ctx, o); err != nil {
+		return err
+	}
+	return forEachCRD(o, func(crd *unstructured.Unstructured) error { return c.removeCRD(ctx, crd) })
+}
+
+func (c *cluster) announceDeletion(ctx context.Context, o options) error {
+	var all []unstructured.Unstructured
+	err := forEachCRD(o, func(crd *unstructured.Unstructured) error {
+		found, err := c.objectsOf(ctx, crd)
+		all = append(all, found...)
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	fmt.Fprintf(c.out, "deletes: %d objects, each Application with its children\n", len(all))
+	for i := range all {
+		object := &all[i]
+		if policy, _, _ := unstructured.NestedString(object.Object, "spec", "deletionPolicy"); policy == string(v1.DeletionOrphan) {
+			fmt.Fprintf(c.out, "stays: the children of %s, because its deletionPolicy is Orphan\n", nameOf(object))
+		}
+		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+			fmt.Fprintf(c.out, "needs a running controller: %s, to remove the finalizer %s\n", nameOf(object), strings.Join(finalizers, ", "))
+		}
+	}
+	if o.confirm == nil {
+		return nil
+	}
+	return o.confirm(c.out)
+}
+
+// confirm asks the user. Only a clear yes counts.
+func confirm(out io.Writer, input io.Reader) error {
+	fmt.Fprint(out, "Delete them? Type yes: ")
+	answer, err := bufio.NewReader(input).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return errDeclined
+	}
+	return nil
+}
+
+// reportWaiting prints which objects hold up the deletion of a CRD, until stop is called.
+func (c *cluster) reportWaiting(ctx context.Context, crd *unstructured.Unstructured) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		timer := time.NewTimer(firstReport)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+				c.printWaiting(ctx, crd)
+				timer.Reset(reportPeriod)
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+func (c *cluster) printWaiting(ctx context.Context, crd *unstructured.Unstructured) {
+	all, err := c.objectsOf(ctx, crd)
+	if err != nil {
+		return // The deletion itself reports errors.
+	}
+	for i := range all {
+		object := &all[i]
+		finalizers := object.GetFinalizers()
+		if len(finalizers) == 0 {
+			continue
+		}
+		fmt.Fprintf(c.out, "waiting: %s has the finalizer %s, which only a running controller removes: make run, or make deploy\n", nameOf(object), strings.Join(finalizers, ", "))
+	}
+}
+
+func nameOf(object *unstructured.Unstructured) string {
+	if object.GetNamespace() == "" {
+		return object.GetName()
+	}
+	return object.GetNamespace() + "/" + object.GetName()
+}
