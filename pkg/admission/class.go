@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/class"
 )
 
-// Classes are the stored ApplicationClasses and who has them: informer.Informers.
+// Classes are the cached ApplicationClasses and their Applications: informer.Informers.
 type Classes interface {
 	// Classes returns all of them.
 	Classes() ([]*v1.ApplicationClass, error)
@@ -37,7 +37,7 @@ func withClasses(config Config) Config {
 }
 
 // setDefaultClass writes the name of the default class, so that the Application keeps its class when
-// another one becomes the default. Where the webhooks are off, the sync takes the default of the day.
+// another one becomes the default. With the webhooks off, the sync uses the default of the moment.
 func setDefaultClass(config Config) Defaulter {
 	return func(ctx context.Context, application *v1.Application) {
 		if application.Spec.ClassName != "" {
@@ -53,9 +53,8 @@ func setDefaultClass(config Config) Defaulter {
 	}
 }
 
-// validateInClass applies the rules of the sync, with the defaults and limits of the class. A class
-// that does not exist is refused by the sync alone: whoever applies a directory should not have to
-// mind the order of its files.
+// validateInClass applies the rules of the sync, with the defaults and limits of the class. Only the sync
+// refuses a class that does not exist: see missingClass.
 func validateInClass(config Config) func(context.Context, *v1.Application) (field.ErrorList, error) {
 	return func(ctx context.Context, application *v1.Application) (field.ErrorList, error) {
 		rules, err := config.classRules(ctx, application.Namespace)
@@ -70,8 +69,8 @@ func validateInClass(config Config) func(context.Context, *v1.Application) (fiel
 	}
 }
 
-// classRules are what decides about the class of an Application in the namespace. The labels of the namespace are read
-// from the API server where the cache does not have them: it may have been created a moment before the Application.
+// classRules returns what decides the class of an Application in the namespace. If the cache lacks the labels of the
+// namespace, it reads them from the API server: the namespace may be as new as the Application.
 func (c *Config) classRules(ctx context.Context, namespace string) (class.Rules, error) {
 	all, err := c.Classes.Classes()
 	if err != nil {

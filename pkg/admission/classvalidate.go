@@ -28,8 +28,8 @@ const (
 	ValidatingClassWebhookName = "validate.applicationclasses.apps.fairlead.dev"
 )
 
-// classWebhook is an entry of its own, since it is the only one that is asked about a deletion: an
-// Application can be deleted whatever becomes of the webhooks.
+// classWebhook is the only one that a deletion waits for: an Application can be deleted while the webhooks are
+// down.
 func classWebhook(endpoint Endpoint) admissionregistrationv1.ValidatingWebhook {
 	return admissionregistrationv1.ValidatingWebhook{
 		Name:                    ValidatingClassWebhookName,
@@ -53,7 +53,8 @@ func classWebhook(endpoint Endpoint) admissionregistrationv1.ValidatingWebhook {
 	}
 }
 
-// validateClass refuses a class that no Application could have, and to delete one that some have.
+// validateClass refuses a class that no Application could have, and the deletion of one that some have. It warns of a
+// change that stalls or changes Applications.
 func (h *Handler) validateClass(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	allowed := &admissionv1.AdmissionResponse{Allowed: true}
 	if h.config.Classes == nil || request.SubResource != "" {
@@ -91,7 +92,7 @@ func (h *Handler) validateClass(ctx context.Context, request *admissionv1.Admiss
 	return allowed, nil
 }
 
-// otherDefault warns of a second default class: that may be meant, for a moment.
+// otherDefault warns of a second default class. It is a warning, because the user may be replacing the first.
 func (h *Handler) otherDefault(updated *v1.ApplicationClass) ([]string, error) {
 	all, err := h.config.Classes.Classes()
 	if err != nil {
@@ -126,7 +127,7 @@ func (h *Handler) byDefault(old *v1.ApplicationClass) ([]*v1.Application, error)
 	return slices.DeleteFunc(unnamed, func(a *v1.Application) bool { return !has(a) }), nil
 }
 
-// classDeletion refuses to take a class away from Applications: they would lose its limits, or stall.
+// classDeletion refuses to delete a class that Applications have: they would lose its limits, or stall.
 func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.AdmissionResponse, error) {
 	users, err := h.config.Classes.OfClass(old.Name)
 	if err != nil {

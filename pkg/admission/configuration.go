@@ -34,13 +34,13 @@ type Endpoint struct {
 	Service *admissionregistrationv1.ServiceReference
 	// URL is https://host:port, without a path.
 	URL string
-	// CABundle are the certificates, in PEM, that the server's is checked against. Empty: somebody
-	// else puts them in.
+	// CABundle has the certificates, in PEM, that verify the server's. Empty: the controller or
+	// cert-manager writes them later.
 	CABundle []byte
 }
 
-// Configurations are the two objects that make the API server call the webhooks. This is the one
-// place that says how; the manifests are tested to be equal.
+// Configurations returns the two objects that make the API server call the webhooks. The manifests are
+// generated from them.
 //
 // Of Applications only these themselves are matched, when they are created or changed, and their scale when it
 // grows; not their status. Neither a deletion nor the controller ever waits for a webhook. The operator's own
@@ -120,9 +120,9 @@ func otherNamespaces(operatorNamespace string) *metav1.LabelSelector {
 	}}}
 }
 
-// The conditions save calls, above all those for what controllers write: finalizers, annotations,
-// owners. They may not fail, since a failing one refuses the request; so each looks whether a field
-// is there before it reads it. A missing spec is the schema's to refuse.
+// The conditions save calls, above all for what controllers write: finalizers, annotations, owners. A
+// condition that fails refuses the request, so each checks that a field exists before it reads it. The
+// schema refuses a missing spec.
 const (
 	specChanged   = `oldObject == null || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec`
 	labelsChanged = `has(object.metadata.labels) && (!has(oldObject.metadata.labels) || object.metadata.labels != oldObject.metadata.labels)`

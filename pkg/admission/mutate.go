@@ -16,8 +16,7 @@ import (
 )
 
 // mutate writes what must be stored: the defaults, and the finalizer of deletionPolicy Orphan. It refuses
-// nothing: what it cannot decode is for the schema and the validating webhook to refuse, which say better
-// what is wrong.
+// nothing. The schema and the validating webhook refuse what it cannot decode, with better messages.
 func (h *Handler) mutate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	response := &admissionv1.AdmissionResponse{Allowed: true}
 	subject, err := subjectOf(request)

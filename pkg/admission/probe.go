@@ -5,11 +5,11 @@ package admission
 
 import "sync"
 
-// LabelProbe is on the Application that Registrar lets the API server ask about, without storing it,
-// to see whether the question arrives. Its value is the token of the attempt.
+// LabelProbe is on the Application that Registrar creates in a dry run, to find out whether the API server
+// reaches the webhooks. Its value is the token of the attempt.
 const LabelProbe = "apps.fairlead.dev/webhook-probe"
 
-// probes are the tokens that somebody waits for.
+// probes are the tokens that a Registrar waits for.
 type probes struct {
 	mu      sync.Mutex
 	waiting map[string]chan struct{}

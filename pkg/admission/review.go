@@ -40,9 +40,9 @@ func newCodec() (codec, error) {
 	return codec{strict: apicodec.Guard(info.StrictSerializer), lenient: apicodec.Guard(info.Serializer)}, nil
 }
 
-// review decodes a request of the API server. A newer one may send fields that this version does not
-// know; to refuse them would be to refuse every Application from the day the cluster is upgraded. The
-// Application inside is decoded strictly (see application).
+// review decodes a request of the API server. Unknown fields are allowed: a newer API server may send some,
+// and refusing them would refuse every Application after an upgrade of the cluster. The Application inside
+// is decoded strictly (see application).
 func (c codec) review(body []byte) (*admissionv1.AdmissionReview, error) {
 	decoded, got, err := c.lenient.Decode(body, nil, &admissionv1.AdmissionReview{})
 	if err != nil {
@@ -60,7 +60,7 @@ func (c codec) review(body []byte) (*admissionv1.AdmissionReview, error) {
 	return review, nil
 }
 
-// object is an Application of a request, as far as it can be known without understanding its spec.
+// object is an Application of a request whose spec has not been decoded.
 type object struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     json.RawMessage   `json:"spec"`
@@ -74,9 +74,9 @@ func parse(raw runtime.RawExtension) (object, error) {
 	return o, nil
 }
 
-// application decodes the spec. Strict, an unknown field is an error: the API server drops those that
-// the schema does not know, so it is one that this version of the controller would not heed. The
-// status is left out: an edit of the spec should not fail on it.
+// application decodes the spec. With a strict decoder an unknown field is an error: the schema knows it,
+// since the API server has not dropped it, but this version of the controller would ignore it. The status
+// is left out, so that it cannot fail an edit of the spec.
 func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
 	spec := o.Spec
 	if len(spec) == 0 {

@@ -24,13 +24,13 @@ const contentType = "application/json"
 // decider decides one request. An error means that no decision was possible, and refuses it.
 type decider func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 
-// errBusy refuses a request without a look at it.
+// errBusy refuses a request before it is decoded.
 var errBusy = errors.New("too many concurrent admission requests")
 
 // serve is the HTTP around an answer: one review in, one review out.
 //
-// A request takes a slot only when its body is there. Before that a client, which may be any pod, has
-// shown nothing but that it can open a connection.
+// A request takes a slot only once its body has arrived. Until then a client, which may be any pod, has
+// only opened a connection.
 func (h *Handler) serve(webhook Webhook, decide decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		source := sourceOf(r)
@@ -82,8 +82,8 @@ func (h *Handler) work(w http.ResponseWriter, r *http.Request, webhook Webhook, 
 	}
 }
 
-// recoverPanic turns a panic into 500: one request fails, the server and all others go on. Nothing has been
-// written then, because the response is written at once at the very end.
+// recoverPanic turns a panic into 500: one request fails, all others continue. Nothing has been written
+// yet, because the response is written at once at the end.
 func (h *Handler) recoverPanic(ctx context.Context, w http.ResponseWriter, webhook Webhook, panicked any) {
 	if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(panicked) // net/http's own way to drop a connection
@@ -94,8 +94,7 @@ func (h *Handler) recoverPanic(ctx context.Context, w http.ResponseWriter, webho
 	http.Error(w, "panic in the admission webhook; see the log of the controller", http.StatusInternalServerError)
 }
 
-// timeoutOf is what the API server says it waits for, less a tenth for the way back, and at most
-// Timeout.
+// timeoutOf returns the API server's timeout, less a tenth for the way back, and at most Timeout.
 func timeoutOf(r *http.Request) time.Duration {
 	asked, err := time.ParseDuration(r.URL.Query().Get("timeout"))
 	if err != nil || asked <= 0 {
@@ -104,17 +103,17 @@ func timeoutOf(r *http.Request) time.Duration {
 	return min(asked-asked/10, Timeout)
 }
 
-// problem is a request that is no review.
+// problem is why a request is not reviewed, with its HTTP status.
 type problem struct {
 	status int
 	error
 }
 
-// busy is the problem of a request that comes at a bad time.
+// busy asks the client to retry.
 func busy() *problem { return &problem{http.StatusTooManyRequests, errBusy} }
 
-// refuse answers a request that is no review, or comes at a bad time. The API server repeats a 429 after
-// Retry-After, within the webhook's timeout.
+// refuse responds to a request that is not reviewed. The API server repeats a 429 after Retry-After, within
+// the webhook's timeout.
 func (h *Handler) refuse(w http.ResponseWriter, webhook Webhook, problem *problem) {
 	if problem.status == http.StatusTooManyRequests {
 		h.config.Metrics.rejected.WithLabelValues(string(webhook)).Inc()

@@ -16,10 +16,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// serviceAccountVerb is the right that letting pods run as an existing ServiceAccount takes. A user who decides what
-// code runs as an account can do all that the account can, which is what impersonating it means. It is
-// the verb that RBAC has for this, and the built-in roles edit and admin have it in their namespace;
-// so nobody is refused who could run a pod as the account anyway, and nobody gains by an Application.
+// serviceAccountVerb is the right that a user needs to run pods as an existing ServiceAccount. A user who decides what
+// code runs as an account can do all that the account can; RBAC calls that impersonation. The built-in roles edit and
+// admin have the right in their namespace. So a user who could run such a pod anyway is not refused, and no user gains
+// a right through an Application.
 const serviceAccountVerb = "impersonate"
 
 // serviceAccount refuses to let pods run as a ServiceAccount that is not the Application's own, unless the
@@ -43,8 +43,8 @@ func (h *Handler) serviceAccount(ctx context.Context, in input, found *verdict) 
 	return h.ownServiceAccount(ctx, in, found)
 }
 
-// ownServiceAccount is about an account that has the name of the Application's own and is not. The sync gives it to no
-// pod; the requester learns it here, and who may not act as it is refused.
+// ownServiceAccount is about an existing account that has the name of the Application's own. The sync gives it to no
+// pod. A requester who may act as it gets a warning, any other is refused.
 func (h *Handler) ownServiceAccount(ctx context.Context, in input, found *verdict) error {
 	name := in.new.Name
 	if name == "" { // It is generated when the request has been admitted.

@@ -59,12 +59,12 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	case subject.changed == switches:
 		rules = append(rules, h.storedErrors, h.serviceAccount)
 	case in.new.FindExcess() != nil:
-		rules = append(rules, h.spec) // It says so. The other rules would pay for what is too much.
+		rules = append(rules, h.spec) // It reports the excess. The other rules would pay for it.
 	default:
 		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.missingClass, h.foreignDeployment, h.references, ineffective)
 	}
 	if subject.old != nil {
-		// What the old object has that cannot be decoded was not there, as far as the rules can tell.
+		// For the rules, what cannot be decoded of the old object was not there.
 		if in.old, err = subject.old.application(h.codec.lenient); err != nil {
 			in.old = &v1.Application{ObjectMeta: subject.old.Metadata}
 		}
@@ -77,7 +77,7 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return found.response(in.new.Name), nil
 }
 
-// undecodable answers a spec that this version does not understand.
+// undecodable responds to a spec that this version does not understand.
 func (h *Handler) undecodable(subject *subject, err error) *admissionv1.AdmissionResponse {
 	message := fmt.Sprintf("decode the spec: %v", err)
 	if subject.changed == nothing {
@@ -95,8 +95,8 @@ func (v *verdict) response(name string) *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Result: &status, Warnings: v.warnings}
 }
 
-// reservedLabels keeps our labels off the Application itself, where somebody might take them for a
-// statement of the controller. Those of podMetadata are the shared validation's.
+// reservedLabels keeps our labels off the Application itself, where a reader might think that the controller set
+// them. The shared validation checks those of podMetadata.
 func reservedLabels(_ context.Context, in input, found *verdict) error {
 	path := field.NewPath("metadata", "labels")
 	for _, key := range slices.Sorted(maps.Keys(in.new.Labels)) {

@@ -12,11 +12,11 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
-// Resolution is an Application together with what its class makes of it.
+// Resolution is an Application after its class was applied.
 type Resolution struct {
 	// Application has the defaults of the class. It is the one that was given where it takes none.
 	Application *v1.Application
-	// Applied is what status tells about it; nil if no class applies.
+	// Applied is what the status reports about the class; nil if no class applies.
 	Applied *v1.AppliedClass
 
 	given   *v1.Application
@@ -24,9 +24,9 @@ type Resolution struct {
 	refusal *refusal
 }
 
-// Rules decide which class an Application has, beside what it says itself.
+// Rules decide which class an Application has, together with its className.
 type Rules struct {
-	// Classes are all that there are.
+	// Classes are all classes of the cluster.
 	Classes []*v1.ApplicationClass
 	// Namespace is the Application's.
 	Namespace Namespace
@@ -34,7 +34,7 @@ type Rules struct {
 	Required bool
 }
 
-// refusal is why an Application has no class and must not go on without one.
+// refusal is why an Application must not continue: it has no class that it may use.
 type refusal struct {
 	err    *field.Error
 	reason string
@@ -102,8 +102,7 @@ func (r Rules) chooseDefault() (*v1.ApplicationClass, *refusal) {
 	}
 }
 
-// Validate returns everything that is wrong, and the reason as a condition tells it: Invalid, or one of those that have
-// to do with the class. Nothing wrong is an empty list.
+// Validate returns all errors, and the reason for the condition: Invalid, or one that is about the class.
 func (r Resolution) Validate(options validation.Options) (field.ErrorList, string) {
 	if undecodable := r.undecodable(); len(undecodable) > 0 {
 		return undecodable, v1.ReasonClassInvalid
@@ -112,7 +111,7 @@ func (r Resolution) Validate(options validation.Options) (field.ErrorList, strin
 	errs := validation.ValidateApplication(r.Application, options)
 	switch {
 	case r.refusal != nil && (len(errs) == 0 || r.refusal.reason != v1.ReasonClassNotFound):
-		// Without its class, what else is wrong with the Application is not known.
+		// Without the class, all other errors are uncertain.
 		return field.ErrorList{r.refusal.err}, r.refusal.reason
 	case len(errs) == 0:
 		return nil, ""

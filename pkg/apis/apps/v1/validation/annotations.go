@@ -110,7 +110,7 @@ func splitAnnotation(key string) (prefix, name string) {
 }
 
 // isSnippet recognises annotations whose value becomes configuration of a controller that serves
-// all namespaces: whoever writes one can read its Secrets.
+// all namespaces: a user who writes one can read its Secrets.
 func isSnippet(key string) bool {
 	prefix, name := splitAnnotation(key)
 	switch {

@@ -1,10 +1,9 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation says what is wrong with an Application, beyond what the CRD's schema and
-// CEL rules can say. The sync calls it before it renders, and the webhooks before they admit, so
-// that an invalid child is never left to the API server to refuse, late and with a message about
-// an object that the user did not write.
+// Package validation checks an Application beyond what the CRD's schema and CEL rules can. The sync
+// calls it before it renders, and the webhooks before they admit. So the API server never has to refuse
+// an invalid child, late and with a message about an object that the user did not write.
 //
 // It is pure, never panics, returns the same list for the same input, and its work and its
 // messages are bounded by the size of the input.

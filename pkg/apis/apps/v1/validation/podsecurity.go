@@ -30,7 +30,7 @@ type part struct {
 
 // validatePodSecurity refuses what the Pod Security level forbids, by the very checks of the
 // admission plugin. They look at a whole pod and answer in a sentence; a check that fails is
-// repeated for each part alone, which tells the field.
+// repeated for each part alone, to find the field.
 //
 // What counts is the pod after the defaults: a field that is left out is a restricted one.
 func validatePodSecurity(in input) field.ErrorList {

@@ -14,7 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// probeKind tells the three probes of a container apart.
+// probeKind distinguishes the three probes of a container.
 type probeKind string
 
 const (

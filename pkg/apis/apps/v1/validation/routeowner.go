@@ -191,8 +191,8 @@ func (c routeCheck) keyClaims(key v1.RouteKey) ([]v1.RouteClaim, error) {
 	return claims, nil
 }
 
-// counts reports whether a claim of another namespace is one: an Application that only asks for a host name
-// which its class does not allow keeps nobody from it.
+// counts reports whether a claim of another namespace counts. An Application that only asks for a host name
+// which its class does not allow keeps no other Application from it.
 func (c routeCheck) counts(claim *v1.RouteClaim) bool {
 	return claim.Serves || allowsHostname(c.owners.Class(claim.Application), claim.Host)
 }
