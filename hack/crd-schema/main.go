@@ -71,6 +71,10 @@ func rewrite(file string) error {
 			return fmt.Errorf("version %d has no spec", i)
 		}
 		limit("spec", desired, 0)
+		if err := explain("spec", desired); err != nil {
+			return err
+		}
+		paragraphs(root)
 	}
 	if content, err = yaml.Marshal(definition); err != nil {
 		return err

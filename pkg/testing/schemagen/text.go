@@ -66,7 +66,13 @@ func fitting(s *schema.Structural) []string {
 	return all
 }
 
+// patternOf returns the pattern of a text, which may be in a rule: see hack/crd-schema/words.go.
 func patternOf(s *schema.Structural) string {
+	for _, rule := range s.XValidations {
+		if pattern, found := strings.CutPrefix(rule.Rule, "self.matches(r'"); found {
+			return strings.TrimSuffix(pattern, "')")
+		}
+	}
 	if s.ValueValidation == nil {
 		return ""
 	}
@@ -84,12 +90,13 @@ func fits(s *schema.Structural, text string) bool {
 	if v.MinLength != nil && length < *v.MinLength || v.MaxLength != nil && length > *v.MaxLength {
 		return false
 	}
-	if v.Pattern == "" {
+	wanted := patternOf(s)
+	if wanted == "" {
 		return true
 	}
-	pattern, found := patterns.Load(v.Pattern)
+	pattern, found := patterns.Load(wanted)
 	if !found {
-		pattern, _ = patterns.LoadOrStore(v.Pattern, regexp.MustCompile(v.Pattern))
+		pattern, _ = patterns.LoadOrStore(wanted, regexp.MustCompile(wanted))
 	}
 	expression, _ := pattern.(*regexp.Regexp)
 	return expression.MatchString(text)

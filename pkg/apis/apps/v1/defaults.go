@@ -3,7 +3,11 @@
 
 package v1
 
-import "strings"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // SetDefaults writes into the spec what must be stored there, before the schema looks at it. It is
 // pure, and doing it twice changes nothing more. The defaults of the CRD are not repeated here.
@@ -21,13 +25,23 @@ func SetDefaults(application *Application) {
 	}
 }
 
-// lowerHostnames: DNS does not mind the case, but an Ingress does.
+// lowerHostnames: DNS does not mind the case, but an Ingress does. What is no host name stays as the user typed it, for
+// the message that refuses it.
 func lowerHostnames(spec *ApplicationSpec) {
 	for i := range spec.Routes {
 		for j, hostname := range spec.Routes[i].Hostnames {
-			spec.Routes[i].Hostnames[j] = strings.ToLower(hostname)
+			if lower := strings.ToLower(hostname); isHostname(lower) {
+				spec.Routes[i].Hostnames[j] = lower
+			}
 		}
 	}
+}
+
+func isHostname(name string) bool {
+	if strings.HasPrefix(name, "*") {
+		return len(validation.IsWildcardDNS1123Subdomain(name)) == 0
+	}
+	return len(validation.IsDNS1123Subdomain(name)) == 0
 }
 
 // leadRoutePaths: the schema refuses a path without its slash. An empty one is the schema's to

@@ -66,10 +66,10 @@ type ApplicationList struct {
 
 // ApplicationSpec is the desired state of an Application. Only image is required.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.replicas) && has(self.autoscaling))",message="replicas and autoscaling are exclusive: set replicas for a fixed number, or autoscaling.minReplicas and maxReplicas"
-// +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.ports)",message="service needs at least one entry in ports"
-// +kubebuilder:validation:XValidation:rule="!has(self.routes) || has(self.ports)",message="routes need at least one entry in ports"
-// +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || has(self.ports)",message="monitoring needs at least one entry in ports"
+// +kubebuilder:validation:XValidation:rule="!(has(self.replicas) && has(self.autoscaling))",message="replicas and autoscaling exclude each other: remove replicas to scale automatically, or autoscaling for a fixed number"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.ports)",message="service needs at least one entry in ports: add a port, or remove service"
+// +kubebuilder:validation:XValidation:rule="!has(self.routes) || has(self.ports)",message="routes need at least one entry in ports: add a port, or remove routes"
+// +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || has(self.ports)",message="monitoring needs at least one entry in ports: add a port, or remove monitoring"
 // +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 1024",message="the containers have more than 1024 environment variables together: use envFrom"
 type ApplicationSpec struct {
 	// ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if
@@ -150,11 +150,13 @@ type ApplicationSpec struct {
 	// +optional
 	Mounts []Mount `json:"mounts,omitempty"`
 
-	// What happens when a ConfigMap or Secret changes that env, envFrom or mounts refer to: the pods roll after a
-	// burst of changes (Rollout), or nothing (Ignore). With Rollout, the rollout waits while an object that is not
-	// optional is missing. Rollout writes a hash of the content into the pod template. So changing Ignore to Rollout
-	// rolls the pods once, unless they already have the hash of the current content. Changing to Ignore rolls
-	// nothing.
+	// What happens when the content of a ConfigMap or Secret changes that env, envFrom or mounts refer to. Rollout (the
+	// default): new pods with the new content replace the old ones, a few seconds after the last change. Ignore:
+	// nothing; running pods keep environment variables and subPath mounts as they were when they started.
+	//
+	// With Rollout, new pods also wait until every referenced object exists that is not optional. Rollout writes a hash
+	// of the content into the pod template, so changing Ignore to Rollout replaces the pods once, unless they have the
+	// hash of the current content already. Changing to Ignore replaces none.
 	// +kubebuilder:default=Rollout
 	// +optional
 	ConfigChangePolicy ConfigChangePolicy `json:"configChangePolicy,omitempty"`
@@ -216,7 +218,7 @@ type ApplicationSpec struct {
 	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
 	// keeps its default.
 	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate"
-	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate"
+	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate: change strategy.type, or remove strategy.rollingUpdate",messageExpression="'strategy.rollingUpdate has no effect with strategy.type ' + self.type + ': change the type to RollingUpdate, or remove rollingUpdate'"
 	// +optional
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
 

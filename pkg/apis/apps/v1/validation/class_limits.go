@@ -50,7 +50,7 @@ func levelOf(class *v1.ApplicationClass, other podsecurity.Level) podsecurity.Le
 	return other
 }
 
-// validateSecurityProfile is validatePodSecurity, and tells whose level it is.
+// validateSecurityProfile is validatePodSecurity, and names the class that sets the level.
 func validateSecurityProfile(in input) field.ErrorList {
 	errs := validatePodSecurity(in)
 	if limits := in.limits(); limits == nil || limits.SecurityProfile == "" {
@@ -196,7 +196,7 @@ func limitServiceType(in input) field.ErrorList {
 	return field.ErrorList{field.Invalid(in.path.Child("service", "type"), in.spec.Service.Type, in.allows()+" "+some(types))}
 }
 
-// limitServiceAccount: whoever may name a ServiceAccount has its rights.
+// limitServiceAccount: a user who may name a ServiceAccount has its rights.
 func limitServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
 	if account == nil || account.Name == "" || isTrue(in.limits().AllowForeignServiceAccounts) {

@@ -236,7 +236,7 @@ limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHo
 		{name: "limits", spec: `limits: {securityProfile: None, allowedRegistries: [GHCR.io], allowedHostnames: ["*"], allowedAnnotations: ["a*b"], allowedServiceTypes: [ExternalName], maxReplicas: -1}`, want: []string{
 			`spec.limits.securityProfile: Unsupported value: "None": supported values: "Restricted", "Baseline", "Privileged"`,
 			`spec.limits.allowedRegistries[0]: Invalid value: "GHCR.io": must be a registry, or a part of one, in lower case: e.g. ghcr.io or ghcr.io/acme`,
-			`spec.limits.allowedHostnames[0]: Invalid value: "*": a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+			`spec.limits.allowedHostnames[0]: Invalid value: "*": must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path`,
 			`spec.limits.allowedAnnotations[0]: Invalid value: "a*b": must be an annotation, or the beginning of some with one * at its end`,
 			`spec.limits.allowedServiceTypes[0]: Unsupported value: "ExternalName": supported values: "ClusterIP", "NodePort", "LoadBalancer"`,
 			`spec.limits.maxReplicas: Invalid value: -1: must be between 0 and 10000`,

@@ -64,14 +64,12 @@ func validateHostname(path *field.Path, hostname string) field.ErrorList {
 		return field.ErrorList{field.Required(path, "must be a host name")}
 	case len(validation.IsValidIPForLegacyField(path, hostname, false, nil)) == 0:
 		return field.ErrorList{field.Invalid(path, hostname, "must be a DNS name, not an IP address")}
-	case strings.Contains(hostname, "*"):
-		if errs := invalid(path, hostname, validation.IsWildcardDNS1123Subdomain(hostname)); len(errs) > 0 {
-			return errs
-		}
-	default:
-		if errs := invalid(path, hostname, validation.IsDNS1123Subdomain(hostname)); len(errs) > 0 {
-			return errs
-		}
+	case len(hostname) > validation.DNS1123SubdomainMaxLength:
+		return field.ErrorList{field.TooLong(path, "", validation.DNS1123SubdomainMaxLength)}
+	case strings.Contains(hostname, "*") && len(validation.IsWildcardDNS1123Subdomain(hostname)) > 0:
+		return field.ErrorList{field.Invalid(path, hostname, "must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path")}
+	case !strings.Contains(hostname, "*") && len(validation.IsDNS1123Subdomain(hostname)) > 0:
+		return field.ErrorList{field.Invalid(path, hostname, "must be a host name in lower case, without scheme, port or path, such as web.example.com")}
 	}
 	if strings.Count(hostname, ".") >= v1.MaxHostLabels {
 		return field.ErrorList{field.Invalid(path, hostname, fmt.Sprintf("must have at most %d parts between the dots", v1.MaxHostLabels))}

@@ -5,6 +5,7 @@ package validation
 
 import (
 	"fmt"
+	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,8 @@ func validateReplicas(in input) field.ErrorList {
 	errs := between(in.path.Child("replicas"), in.spec.Replicas, 0, maxReplicas)
 	if in.spec.Replicas != nil && in.spec.Autoscaling != nil {
 		errs = append(errs, field.Forbidden(in.path.Child("replicas"),
-			"replicas and autoscaling are exclusive: set replicas for a fixed number, or autoscaling.minReplicas and maxReplicas"))
+			fmt.Sprintf("replicas (%d) and autoscaling (up to %d) exclude each other: remove replicas to scale automatically, or autoscaling for a fixed number",
+				*in.spec.Replicas, in.spec.Autoscaling.MaxReplicas)))
 	}
 	return errs
 }
@@ -42,6 +44,14 @@ func minReplicas(autoscaling *v1.Autoscaling) int32 {
 	return *autoscaling.MinReplicas
 }
 
+// shownMinReplicas is minReplicas for a message: a user who left it out must not look for the number in the spec.
+func shownMinReplicas(autoscaling *v1.Autoscaling) string {
+	if autoscaling.MinReplicas == nil {
+		return "1, the default"
+	}
+	return strconv.Itoa(int(*autoscaling.MinReplicas))
+}
+
 func validateAutoscaling(in input) field.ErrorList {
 	autoscaling := in.spec.Autoscaling
 	if autoscaling == nil {
@@ -52,7 +62,7 @@ func validateAutoscaling(in input) field.ErrorList {
 	errs = append(errs, between(path.Child("maxReplicas"), &autoscaling.MaxReplicas, 0, maxReplicas)...)
 	least := minReplicas(autoscaling)
 	if least > autoscaling.MaxReplicas {
-		errs = append(errs, field.Invalid(path.Child("maxReplicas"), autoscaling.MaxReplicas, fmt.Sprintf("must be at least minReplicas (%d)", least)))
+		errs = append(errs, field.Invalid(path.Child("maxReplicas"), autoscaling.MaxReplicas, fmt.Sprintf("must be at least minReplicas (%s): lower minReplicas, or raise maxReplicas", shownMinReplicas(autoscaling))))
 	}
 	// Equal numbers make no autoscaler, and then nothing has to measure.
 	if least < autoscaling.MaxReplicas {

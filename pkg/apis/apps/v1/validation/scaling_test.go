@@ -16,7 +16,7 @@ func TestReplicas(t *testing.T) {
 	}, {
 		name: "exclusive",
 		spec: `{replicas: 2, autoscaling: {minReplicas: 2, maxReplicas: 2}}`,
-		want: []string{`spec.replicas: Forbidden: replicas and autoscaling are exclusive: set replicas for a fixed number, or autoscaling.minReplicas and maxReplicas`},
+		want: []string{`spec.replicas: Forbidden: replicas (2) and autoscaling (up to 2) exclude each other: remove replicas to scale automatically, or autoscaling for a fixed number`},
 	}})
 }
 
@@ -37,7 +37,7 @@ func TestAutoscaling(t *testing.T) {
 		name: "numbers",
 		spec: `autoscaling: {minReplicas: 5, maxReplicas: 4}`,
 		want: []string{
-			`spec.autoscaling.maxReplicas: Invalid value: 4: must be at least minReplicas (5)`,
+			`spec.autoscaling.maxReplicas: Invalid value: 4: must be at least minReplicas (5): lower minReplicas, or raise maxReplicas`,
 		},
 	}, {
 		name: "out of range",
@@ -53,7 +53,7 @@ func TestAutoscaling(t *testing.T) {
 	}, {
 		name: "the default of minReplicas is 1",
 		spec: `autoscaling: {maxReplicas: 0}`,
-		want: []string{`spec.autoscaling.maxReplicas: Invalid value: 0: must be at least minReplicas (1)`},
+		want: []string{`spec.autoscaling.maxReplicas: Invalid value: 0: must be at least minReplicas (1, the default): lower minReplicas, or raise maxReplicas`},
 	}, {
 		name: "nothing to measure",
 		spec: `autoscaling: {maxReplicas: 2}`,

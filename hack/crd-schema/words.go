@@ -1,0 +1,61 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "fmt"
+
+// words say what a pattern wants. The API server quotes a violated pattern, and few users read regular expressions.
+var words = map[string]string{
+	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                                                         "must be lower-case letters, digits and '-', starting and ending with a letter or digit, such as my-name",
+	`^[a-z]([-a-z0-9]*[a-z0-9])?$`:                                                            "must be lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, such as my-name",
+	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                       "must be lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name",
+	`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                    "must be empty, or lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name",
+	`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                "must be a host name in lower case, without scheme, port or path, such as web.example.com or *.example.com",
+	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`:           "must be a registry or a part of one, in lower case and without tag, such as ghcr.io or ghcr.io/acme",
+	`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$`:                                                   "must be letters, digits and '-', starting with a letter, such as Gateway",
+	`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                 "must be a kind, with its group behind a dot if it has one, such as Service",
+	`^[a-zA-Z0-9][-a-zA-Z0-9_./]*\*?$`:                                                        "must be the key of an annotation, or its beginning and a *, such as example.com/*",
+	`^(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?$`: "must be a duration such as 30s or 1m",
+	`^\S+$`:    "must be an image without spaces, such as registry.example.com/web:1.2",
+	`^/`:       "must start with /",
+	`^/[^:]+$`: "must be an absolute path without ':', such as /etc/web",
+}
+
+// explain replaces each pattern of a string by a rule that enforces the same and fails with words.
+func explain(path string, schema node) error {
+	for name, property := range children(schema) {
+		if err := explain(path+"."+name, property); err != nil {
+			return err
+		}
+	}
+	pattern, has := schema["pattern"].(string)
+	if !has || schema["type"] != "string" {
+		return nil // That of a quantity has words of its own: see quantityPattern.
+	}
+	message, known := words[pattern]
+	if !known || schema["maxLength"] == nil {
+		return fmt.Errorf("%s: the pattern %s needs words, and a maxLength that bounds its cost", path, pattern)
+	}
+	rules, _ := schema["x-kubernetes-validations"].([]any)
+	delete(schema, "pattern")
+	schema["x-kubernetes-validations"] = append([]any{node{"rule": "self.matches(r'" + pattern + "')", "message": message}}, rules...)
+	return nil
+}
+
+// children are the schemas below one, by name.
+func children(schema node) map[string]node {
+	below := map[string]node{}
+	properties, _ := schema["properties"].(node)
+	for name, property := range properties {
+		if property, ok := property.(node); ok {
+			below[name] = property
+		}
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if values, ok := schema[keyword].(node); ok {
+			below["["+keyword+"]"] = values
+		}
+	}
+	return below
+}

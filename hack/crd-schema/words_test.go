@@ -1,0 +1,98 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// A pattern becomes a rule with words, in front of other rules of the field.
+func TestExplain(t *testing.T) {
+	name := func(maxLength any) node {
+		return node{"type": "string", "maxLength": maxLength, "pattern": `^/`, "x-kubernetes-validations": []any{node{"rule": "true"}}}
+	}
+	schema := node{"properties": node{"list": node{"items": name(8)}}}
+	if err := explain("spec", schema); err != nil {
+		t.Fatal(err)
+	}
+	want := node{"properties": node{"list": node{"items": node{"type": "string", "maxLength": 8, "x-kubernetes-validations": []any{
+		node{"rule": "self.matches(r'^/')", "message": "must start with /"}, node{"rule": "true"},
+	}}}}}
+	if diff := cmp.Diff(want, schema); diff != "" {
+		t.Errorf("schema (-want +got):\n%s", diff)
+	}
+	for _, bad := range []node{name(nil), {"type": "string", "maxLength": 8, "pattern": "^unknown$"}} {
+		if err := explain("spec", node{"properties": node{"name": bad}}); err == nil || !strings.HasPrefix(err.Error(), "spec.name: the pattern ") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+// Every pattern compiles, and has words that fit it.
+func TestWords(t *testing.T) {
+	for pattern, message := range words {
+		if !strings.HasPrefix(message, "must ") || strings.ContainsAny(pattern, "'") {
+			t.Errorf("%s: %s", pattern, message)
+		}
+		expression := regexp.MustCompile(pattern)
+		_, example, found := strings.Cut(message, "such as ")
+		if example, _, _ = strings.Cut(example, " "); found && !expression.MatchString(example) {
+			t.Errorf("%s does not admit its own example, %s", pattern, example)
+		}
+	}
+}
+
+func TestJoinLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"one":                             "one",
+		"one sentence\nin two lines":      "one sentence in two lines",
+		"one\ntwo\n\nthree\nfour":         "one two\n\nthree four",
+		"either:\n- this\n- that,\nmore":  "either:\n- this\n- that, more",
+		"an example:\n  a: b\n  c: d\nso": "an example:\n  a: b\n  c: d\nso",
+	} {
+		if diff := cmp.Diff(want, joinLines(text)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+// kubectl explain shows each paragraph of these fields as one, with every value that the user may choose.
+func TestExplainedFields(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "..", "artifacts", "crds", "apps.fairlead.dev_applications.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definition node
+	if err := yaml.Unmarshal(content, &definition); err != nil {
+		t.Fatal(err)
+	}
+	versions, _ := definition["spec"].(node)["versions"].([]any)
+	root, _ := versions[0].(node)["schema"].(node)["openAPIV3Schema"].(node)
+	for path, values := range map[string][]string{
+		"spec.rollback.policy":       {"Never (the default)", "OnFailure:", "RolledBack"},
+		"spec.configChangePolicy":    {"Rollout (the default)", "Ignore:"},
+		"spec.disruptionBudget.mode": {"Auto (the default)", "Custom:", "Disabled:"},
+	} {
+		schema := root
+		for _, name := range strings.Split(path, ".") {
+			schema, _ = schema["properties"].(node)[name].(node)
+		}
+		description, _ := schema["description"].(string)
+		for _, value := range values {
+			if !strings.Contains(description, value) {
+				t.Errorf("%s does not explain %q: %s", path, value, description)
+			}
+		}
+		if strings.Contains(strings.ReplaceAll(description, "\n\n", ""), "\n") {
+			t.Errorf("%s is broken into lines: %q", path, description)
+		}
+	}
+}
