@@ -1352,7 +1352,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"configChangePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What happens when a ConfigMap or Secret changes that env, envFrom or mounts refer to: the pods roll after a burst of changes (Rollout), or nothing (Ignore). With Rollout, the rollout waits while an object that is not optional is missing. Rollout writes a hash of the content into the pod template. So changing Ignore to Rollout rolls the pods once, unless they already have the hash of the current content. Changing to Ignore rolls nothing.",
+							Description: "What happens when the content of a ConfigMap or Secret changes that env, envFrom or mounts refer to. Rollout (the default): new pods with the new content replace the old ones, a few seconds after the last change. Ignore: nothing; running pods keep environment variables and subPath mounts as they were when they started.\n\nWith Rollout, new pods also wait until every referenced object exists that is not optional. Rollout writes a hash of the content into the pod template, so changing Ignore to Rollout replaces the pods once, unless they have the hash of the current content already. Changing to Ignore replaces none.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1983,7 +1983,7 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 				Properties: map[string]spec.Schema{
 					"mode": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Where the numbers come from.",
+							Description: "Which budget the pods get. Auto (the default): a node drain or another voluntary disruption may take one pod at a time, and there is no budget while only one pod is wanted. Custom: the one of minAvailable and maxUnavailable that you set. Disabled: no budget, so a drain may take all pods at once.",
 							Default:     "Auto",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2769,7 +2769,7 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "With OnFailure, Fairlead rolls back a rollout that exceeded its deadline because of its pods: the last healthy revision runs again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back. With Never the failed rollout stays.",
+							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

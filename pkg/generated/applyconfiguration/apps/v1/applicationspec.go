@@ -47,11 +47,13 @@ type ApplicationSpecApplyConfiguration struct {
 	Config *ConfigApplyConfiguration `json:"config,omitempty"`
 	// Further volumes of the application container, one source each.
 	Mounts []MountApplyConfiguration `json:"mounts,omitempty"`
-	// What happens when a ConfigMap or Secret changes that env, envFrom or mounts refer to: the pods roll after a
-	// burst of changes (Rollout), or nothing (Ignore). With Rollout, the rollout waits while an object that is not
-	// optional is missing. Rollout writes a hash of the content into the pod template. So changing Ignore to Rollout
-	// rolls the pods once, unless they already have the hash of the current content. Changing to Ignore rolls
-	// nothing.
+	// What happens when the content of a ConfigMap or Secret changes that env, envFrom or mounts refer to. Rollout (the
+	// default): new pods with the new content replace the old ones, a few seconds after the last change. Ignore:
+	// nothing; running pods keep environment variables and subPath mounts as they were when they started.
+	//
+	// With Rollout, new pods also wait until every referenced object exists that is not optional. Rollout writes a hash
+	// of the content into the pod template, so changing Ignore to Rollout replaces the pods once, unless they have the
+	// hash of the current content already. Changing to Ignore replaces none.
 	ConfigChangePolicy *appsv1.ConfigChangePolicy `json:"configChangePolicy,omitempty"`
 	// Compute resources of the application container.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`

@@ -15,7 +15,9 @@ import (
 //
 // DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.
 type DisruptionBudgetApplyConfiguration struct {
-	// Where the numbers come from.
+	// Which budget the pods get. Auto (the default): a node drain or another voluntary disruption may take one pod at
+	// a time, and there is no budget while only one pod is wanted. Custom: the one of minAvailable and maxUnavailable
+	// that you set. Disabled: no budget, so a drain may take all pods at once.
 	Mode *appsv1.DisruptionBudgetMode `json:"mode,omitempty"`
 	// Number or percentage of pods that must stay available.
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`

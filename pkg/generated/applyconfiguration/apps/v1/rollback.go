@@ -14,10 +14,11 @@ import (
 //
 // Rollback is what happens to a failed rollout.
 type RollbackApplyConfiguration struct {
-	// With OnFailure, Fairlead rolls back a rollout that exceeded its deadline because of its pods: the last healthy
-	// revision runs again until you change the pods in the spec. The spec stays as you wrote it, and the condition
+	// What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are
+	// over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
+	// healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition
 	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
-	// back. With Never the failed rollout stays.
+	// back.
 	Policy *appsv1.RollbackPolicy `json:"policy,omitempty"`
 }
 
