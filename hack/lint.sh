@@ -35,6 +35,8 @@ check_shfmt() {
   tool shfmt shfmt -i 2 -d "${files[@]}"
 }
 
+check_actionlint() { tool actionlint actionlint .github/workflows/*.yaml; }
+
 check_logcheck() {
   tool lint logcheck -check-contextual -check-with-helpers=false ./cmd/... ./pkg/...
 }
@@ -62,6 +64,7 @@ check_golangci_argocd() { (cd hack/neighbours/argocd && tool lint golangci-lint 
 say "The first time, Go compiles the linters from source: one to three minutes."
 check "shellcheck" check_shellcheck
 check "shfmt" check_shfmt
+check "actionlint" check_actionlint
 check "logcheck (contextual logging)" check_logcheck
 check "golangci-lint" check_golangci
 check "golangci-lint in hack/cluster" check_golangci_cluster

@@ -1,0 +1,54 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	usedAction   = regexp.MustCompile(`(?m)^\s*(?:- )?uses: (.*)$`)
+	pinnedAction = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$`)
+	permissions  = regexp.MustCompile(`(?m)^permissions:\n  contents: read\n[a-z]`)
+)
+
+// TestWorkflowsAreRestricted: an action cannot change behind our back, and a job has no permission that it does not name.
+func TestWorkflowsAreRestricted(t *testing.T) {
+	workflows, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*.yaml"))
+	if err != nil || len(workflows) == 0 {
+		t.Fatalf("found %d workflows: %v", len(workflows), err)
+	}
+	for _, workflow := range workflows {
+		name := ".github/workflows/" + filepath.Base(workflow)
+		text := read(t, name)
+		for _, action := range usedAction.FindAllStringSubmatch(text, -1) {
+			if !pinnedAction.MatchString(action[1]) {
+				t.Errorf("%s uses %s; pin it by hash, with its version as a comment", name, action[1])
+			}
+		}
+		if !permissions.MatchString(text) {
+			t.Errorf("%s does not restrict its token to contents: read", name)
+		}
+	}
+}
+
+var goImage = regexp.MustCompile(`(?m)^FROM .*/golang:(\S+)`)
+
+// TestOneGoVersion: the devcontainer has the compiler of the image.
+func TestOneGoVersion(t *testing.T) {
+	want, got := goImage.FindStringSubmatch(read(t, "Dockerfile")), goImage.FindStringSubmatch(read(t, ".devcontainer/Dockerfile"))
+	if want == nil || got == nil || want[1] != got[1] {
+		t.Errorf("the Dockerfile has Go %q, the devcontainer %q", want, got)
+	}
+}
+
+// TestContributingIsOnePage, as read on paper.
+func TestContributingIsOnePage(t *testing.T) {
+	if lines := strings.Count(read(t, "CONTRIBUTING.md"), "\n"); lines > 60 {
+		t.Errorf("CONTRIBUTING.md has %d lines", lines)
+	}
+}
