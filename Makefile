@@ -166,8 +166,12 @@ lint: ## Check the style: gofmt, golangci-lint, logcheck, shellcheck, shfmt
 	@hack/lint.sh
 
 .PHONY: verify
-verify: ## Check that generated files, go.mod files, formatting and license headers are as they should be
+verify: ## Check generated files, go.mod files, formatting, license headers, API compatibility, licenses and, with GOVULNDB, vulnerabilities
 	@hack/verify.sh
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities with govulncheck. GOVULNDB=https://vuln.go.dev
+	@GOVULNDB="$(GOVULNDB)" hack/vulnerabilities.sh
 
 ##@ Help
 

@@ -57,6 +57,9 @@ check "generated files" hack/verify-codegen.sh
 check "libraries of the live view" hack/vendor-page.sh --check
 check "artifacts/install.yaml and the webhook configurations" go test -buildvcs=false ./hack/artifacts -run '^TestGenerated$'
 check "docs/fields.md" go test -buildvcs=false ./hack/fields
+check "API compatibility with the last release" hack/verify-api.sh
+check "licenses" hack/verify-licenses.sh
+check "known vulnerabilities" hack/vulnerabilities.sh
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'verify: failed:'
