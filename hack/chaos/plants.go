@@ -16,7 +16,7 @@ type plant struct {
 	old, new string
 	// tests are those that must catch it.
 	tests []tests
-	// explorer: the explorer must catch it too.
+	// explorer: the explorer must catch it too, within minutes.
 	explorer bool
 }
 
@@ -58,11 +58,10 @@ func plants() []plant {
 		},
 		{
 			name: "own-writes-not-read", mistake: "a sync acts on caches that are older than its last write",
-			file:     "pkg/controller/sync.go",
-			old:      `	case len(observed.stale) > 0:`,
-			new:      `	case len(observed.stale) > 1000:`,
-			tests:    unit("./pkg/controller", ""),
-			explorer: true,
+			file:  "pkg/controller/sync.go",
+			old:   `	case len(observed.stale) > 0:`,
+			new:   `	case len(observed.stale) > 1000:`,
+			tests: unit("./pkg/controller", ""),
 		},
 		{
 			name: "status-before-children", mistake: "status reports the generation before its children are written",
@@ -74,8 +73,7 @@ func plants() []plant {
 	}
 	c.report(ctx, observed, owned, target, early, now)
 	results, err := c.stages.execute(ctx, observed.Application, steps, now)`,
-			tests:    unit("./pkg/controller", ""),
-			explorer: true,
+			tests: unit("./pkg/controller", ""),
 		},
 		{
 			name: "hash-only-comparison", mistake: "a child with the right hash counts as up to date",
@@ -108,11 +106,10 @@ func plants() []plant {
 		},
 		{
 			name: "selector-from-labels", mistake: "the pods are selected by labels that a user may change",
-			file:     "pkg/render/metadata.go",
-			old:      `WithMatchLabels(Selector(app))`,
-			new:      `WithMatchLabels(podLabels(app))`,
-			tests:    unit("./pkg/render", ""),
-			explorer: true,
+			file:  "pkg/render/metadata.go",
+			old:   `WithMatchLabels(Selector(app))`,
+			new:   `WithMatchLabels(podLabels(app))`,
+			tests: unit("./pkg/render", ""),
 		},
 		{
 			name: "work-after-lease", mistake: "a leader goes on writing after its lease",
@@ -123,11 +120,10 @@ func plants() []plant {
 		},
 		{
 			name: "early-release", mistake: "the finalizer goes although a child could not be released",
-			file:     "pkg/controller/finalize.go",
-			old:      `	if len(owned.failed) > 0 {`,
-			new:      `	if len(owned.failed) > 1000 {`,
-			tests:    integration("TestF20DeletionWaitsForDeniedRelease"),
-			explorer: true,
+			file:  "pkg/controller/finalize.go",
+			old:   `	if len(owned.failed) > 0 {`,
+			new:   `	if len(owned.failed) > 1000 {`,
+			tests: integration("TestF20DeletionWaitsForDeniedRelease"),
 		},
 		{
 			name: "edge-triggered-cleanup", mistake: "obsolete children are deleted only by the first sync after an edit",
@@ -137,16 +133,14 @@ func plants() []plant {
 	if application := in.Snapshot.Application; application.Status.ObservedGeneration == application.Generation {
 		steps = nil
 	}`,
-			tests:    append(unit("./pkg/plan", ""), unit("./pkg/controller", "")...),
-			explorer: true,
+			tests: append(unit("./pkg/plan", ""), unit("./pkg/controller", "")...),
 		},
 		{
 			name: "finalizer-only-enforced", mistake: "the finalizer of Orphan is ensured only under Enforce",
-			file:     "pkg/controller/ownership.go",
-			old:      `	if orphan && !hasFinalizer {`,
-			new:      `	if orphan && !hasFinalizer && application.Spec.ReconcilePolicy == v1.ReconcileEnforce {`,
-			tests:    integration("TestF23|TestOrphanFinalizer"),
-			explorer: true,
+			file:  "pkg/controller/ownership.go",
+			old:   `	if orphan && !hasFinalizer {`,
+			new:   `	if orphan && !hasFinalizer && application.Spec.ReconcilePolicy == v1.ReconcileEnforce {`,
+			tests: integration("TestF23|TestOrphanFinalizer"),
 		},
 		{
 			name: "references-of-the-spec", mistake: "ConfigMaps and Secrets are followed by the spec, not by the revision that runs",
@@ -157,11 +151,10 @@ func plants() []plant {
 		},
 		{
 			name: "refused-child-used", mistake: "children are written that lead to an object of another owner",
-			file:     "pkg/plan/plan.go",
-			old:      `	withholdDependents(steps)`,
-			new:      `	_ = withholdDependents`,
-			tests:    unit("./pkg/plan", ""),
-			explorer: true,
+			file:  "pkg/plan/plan.go",
+			old:   `	withholdDependents(steps)`,
+			new:   `	_ = withholdDependents`,
+			tests: unit("./pkg/plan", ""),
 		},
 		{
 			name: "unbounded-status", mistake: "status lists as much as there is",
