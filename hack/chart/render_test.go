@@ -48,7 +48,7 @@ func renderFiles(t *testing.T, values map[string]any) (map[string]string, error)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Engine{Strict: true}.Render(chart, all)
+	return engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
 }
 
 // render returns the objects of the chart, without its CRDs and its tests.

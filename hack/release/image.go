@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -84,7 +85,11 @@ func (r *release) imageIndex(command string) (v1.ImageIndex, []binary, error) {
 		})
 		binaries = append(binaries, b)
 	}
-	return mutate.Annotations(index, r.labels(command)).(v1.ImageIndex), binaries, nil
+	annotated, ok := mutate.Annotations(index, r.labels(command)).(v1.ImageIndex)
+	if !ok {
+		return nil, nil, errors.New("the annotated index is no index")
+	}
+	return annotated, binaries, nil
 }
 
 func (r *release) platformImage(b binary) (v1.Image, error) {

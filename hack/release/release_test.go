@@ -274,7 +274,7 @@ func checkSignatures(t *testing.T, o options, key *ecdsa.PublicKey) {
 			t.Errorf("the provenance has another hash of %s", subject.Name)
 		}
 	}
-	for _, line := range strings.Split(strings.TrimSpace(string(readFile(t, o.dist, checksumsFile))), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(string(readFile(t, o.dist, checksumsFile))), "\n") {
 		hash, name, _ := strings.Cut(line, "  ")
 		if hashes[name] != hash {
 			t.Errorf("the checksums have another hash of %s", name)
