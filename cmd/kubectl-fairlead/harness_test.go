@@ -60,7 +60,7 @@ var built struct {
 func binary(tb testing.TB) string {
 	tb.Helper()
 	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "kubectl-fairlead-"); built.err != nil {
+		if built.dir, built.err = os.MkdirTemp("", "kubectl-fairlead-"); built.err != nil { //nolint:usetesting // It outlives the test that asks first.
 			return
 		}
 		command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(built.dir, "kubectl-fairlead"), ".")

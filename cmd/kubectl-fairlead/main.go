@@ -16,12 +16,11 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/command"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	if code := command.Run(ctx, streams, os.Args[1:]); code != 0 {
-		stop()
-		os.Exit(code)
-	}
+	return command.Run(ctx, streams, os.Args[1:])
 }

@@ -47,12 +47,12 @@ func (e *editing) addTo(cmd *cobra.Command) {
 type change func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error)
 
 // fixed is an edit that needs nothing.
-func fixed(make edit.Edit) change {
-	return func(context.Context, *cluster.Clients, *v1.Application) (edit.Edit, error) { return make, nil }
+func fixed(made edit.Edit) change {
+	return func(context.Context, *cluster.Clients, *v1.Application) (edit.Edit, error) { return made, nil }
 }
 
 // run edits the Applications, one after the other. It stops at the first that fails, so that the message is the last word.
-func (e *editing) run(cmd *cobra.Command, names []string, make change) error {
+func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	var err error
 	if e.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (e *editing) run(cmd *cobra.Command, names []string, make change) error {
 	}
 	for _, application := range applications {
 		name := application.Namespace + "/" + application.Name
-		made, err := make(cmd.Context(), clients, application)
+		made, err := edits(cmd.Context(), clients, application)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // simple is an edit without arguments but the names.
-func (t *tool) simple(name, short, about, example string, make func() edit.Edit) *cobra.Command {
+func (t *tool) simple(name, short, about, example string, newEdit func() edit.Edit) *cobra.Command {
 	e := &editing{tool: t}
 	cmd := &cobra.Command{
 		Use:   name + " NAME... [flags]",
@@ -28,7 +28,7 @@ func (t *tool) simple(name, short, about, example string, make func() edit.Edit)
 
 			# Only say what that would do, for all Applications with a label
 			kubectl fairlead NAME -l team=shop --dry-run=client`, "NAME", name)),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, fixed(make())) },
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, fixed(newEdit())) },
 	}
 	e.chosen.addTo(cmd)
 	e.addTo(cmd)

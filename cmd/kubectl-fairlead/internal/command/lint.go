@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/version"
@@ -75,8 +76,7 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 	if err != nil {
 		return nil, 0, err
 	}
-	before := len(documents)
-	problems = checker.AddClasses(ctx, append(documents[:before:before], classes...))
+	problems = checker.AddClasses(ctx, slices.Concat(documents, classes))
 	applications := manifest.Applications(documents)
 	for _, d := range applications {
 		problems = append(problems, checker.Check(ctx, d)...)

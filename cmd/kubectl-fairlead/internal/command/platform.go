@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,7 +72,7 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	if err != nil {
 		return nil, nil, err
 	}
-	problems := checker.AddClasses(ctx, append(documents[:len(documents):len(documents)], classes...))
+	problems := checker.AddClasses(ctx, slices.Concat(documents, classes))
 	application, found := checker.Application(ctx, document)
 	if problems = append(problems, found...); len(problems) > 0 {
 		if err := printProblems(t.screen(), output{}, problems, 0); err != nil {

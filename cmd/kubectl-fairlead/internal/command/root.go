@@ -49,7 +49,7 @@ type tool struct {
 
 // Run runs the command line and returns the exit code.
 func Run(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
-	root := New(streams)
+	root := New(streams) //nolint:contextcheck // The commands get the context when they run.
 	root.SetArgs(args)
 	switch err := root.ExecuteContext(ctx); {
 	case err == nil:

@@ -88,15 +88,14 @@ func (t *tool) printStatus(to *screen.Screen, out output, summaries []summary.Su
 		return encode(to.Writer(), out.format, summaries, list)
 	}
 	for i, s := range summaries {
-		switch {
-		case out.format == formatName:
+		if out.format == formatName {
 			to.Line(applications + "/" + s.Name)
-		default:
-			if i > 0 {
-				to.Blank()
-			}
-			s.Print(to, t.now(), out.format == formatWide)
+			continue
 		}
+		if i > 0 {
+			to.Blank()
+		}
+		s.Print(to, t.now(), out.format == formatWide)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package doctor_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,10 +33,16 @@ func definition(name string) apiextensionsv1.CustomResourceDefinition {
 	return d
 }
 
-// healthy is an installation with nothing wrong, but for the CA, which is made of the time of the test.
+// newCA makes a CA once, which takes a second. It is valid at the time of the test.
+var newCA = sync.OnceValues(func() ([]byte, error) {
+	ca, _, err := cert.GenerateSelfSignedCertKey("fairlead-webhook", nil, nil)
+	return ca, err
+})
+
+// healthy is an installation with nothing wrong.
 func healthy(t *testing.T) doctor.Installation {
 	t.Helper()
-	ca, _, err := cert.GenerateSelfSignedCertKey("fairlead-webhook", nil, nil)
+	ca, err := newCA()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 // TestExamples wants nothing wrong with the examples, but with the broken ones.
 func TestExamples(t *testing.T) {
 	for _, path := range []string{"full.yaml", "minimal.yaml", "gateway.yaml", "shop", "classes"} {
-		if problems := checkFiles(t, "", filepath.Join("../../../../artifacts/examples", path)); len(problems) > 0 {
+		if problems := checkFiles(t, "", filepath.Join("..", "..", "..", "..", "artifacts", "examples", path)); len(problems) > 0 {
 			t.Errorf("%s: %+v", path, problems)
 		}
 	}

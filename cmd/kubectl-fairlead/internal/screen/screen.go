@@ -130,13 +130,13 @@ func guard(text string) string {
 // less splits only at newlines.
 func wrap(text string, width int) []string {
 	var lines []string
-	for _, paragraph := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+	for paragraph := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if width <= 0 || Width(paragraph) <= width {
 			lines = append(lines, paragraph)
 			continue
 		}
 		line := ""
-		for _, word := range strings.Split(paragraph, " ") {
+		for word := range strings.SplitSeq(paragraph, " ") {
 			if line != "" && Width(line)+1+Width(word) > width {
 				lines = append(lines, line)
 				line = ""
