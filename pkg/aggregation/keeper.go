@@ -99,7 +99,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 		return k.ensure(ctx)
 	}
 	if ctx.Err() != nil || time.Since(k.answered) < k.config.MaxDowntime {
-		return nil // It may be a rollout.
+		return nil //nolint:nilerr // It may be a rollout.
 	}
 	return k.remove(ctx, err)
 }

@@ -38,7 +38,7 @@ func ProbeReadyz(address string, service Service, caBundle func() []byte) func(c
 		if err != nil {
 			return fmt.Errorf("ask /readyz: %w", err)
 		}
-		defer response.Body.Close() //nolint:errcheck // Only the status counts.
+		defer response.Body.Close()
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("ask /readyz: %s", response.Status)
 		}

@@ -61,7 +61,8 @@ func (s *streams) acquire(user string) (release func(), err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.total--
-		if s.users[user]--; s.users[user] == 0 {
+		s.users[user]--
+		if s.users[user] == 0 {
 			delete(s.users, user)
 		}
 	}), nil

@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -97,7 +98,7 @@ func (q *lineQueue) wait() {
 		q.rest = fmt.Appendf(nil, "fairlead: no line for %s; the stream ends\n", q.idle)
 	case <-q.ctx.Done():
 		q.ended = true
-		if context.Cause(q.ctx) == errTotalTime {
+		if errors.Is(context.Cause(q.ctx), errTotalTime) {
 			q.rest = []byte("fairlead: " + errTotalTime.Error() + "\n")
 		}
 	}

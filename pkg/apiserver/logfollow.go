@@ -93,7 +93,7 @@ func (f *follower) read(ctx context.Context, c container, since *metav1.Time) {
 		}
 		return
 	}
-	defer log.Close() //nolint:errcheck // It was read; there is nothing to lose.
+	defer log.Close()
 	for reader := newLineReader(c, log); ; {
 		next, err := reader.next()
 		if err != nil {

@@ -22,9 +22,11 @@ func merge(ctx context.Context, open openLog, namespace string, containers []con
 		opening.Go(func() { sources[i] = openSource(ctx, open, namespace, c, options) })
 	}
 	opening.Wait()
-	for _, s := range sources {
-		defer s.close()
-	}
+	defer func() {
+		for _, s := range sources {
+			s.close()
+		}
+	}()
 	for {
 		oldest := pickOldest(sources)
 		if oldest == nil {

@@ -25,7 +25,7 @@ const fieldReady = "ready"
 // conversion changes anything.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.Install(scheme))
 	internal := schema.GroupVersion{Group: v1alpha1.GroupName, Version: runtime.APIVersionInternal}
 	for kind := range scheme.KnownTypes(v1alpha1.SchemeGroupVersion) {
 		object, err := scheme.New(v1alpha1.SchemeGroupVersion.WithKind(kind))

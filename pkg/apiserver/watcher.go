@@ -58,7 +58,7 @@ func (w *watcher) follow() {
 	for {
 		changes, changed, err := w.history.since(w.version)
 		if err != nil {
-			status, _ := err.(apierrors.APIStatus) //nolint:errorlint // since returns no other type.
+			status, _ := err.(apierrors.APIStatus)
 			reported := status.Status()
 			w.send(watch.Event{Type: watch.Error, Object: &reported})
 			return

@@ -22,7 +22,7 @@ import (
 	"k8s.io/component-base/version"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
-	appsv1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apiserver"
 	"fairlead.dev/fairlead/pkg/codec"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
@@ -141,7 +141,7 @@ func (o *Options) clients() (apiserver.Clients, error) {
 		return apiserver.Clients{}, fmt.Errorf("make Kubernetes client: %w", err)
 	}
 	// One Application that does not decode must not stop the list or watch of the others.
-	custom, err := codec.NewRESTClient(config, httpClient, appsv1.SchemeGroupVersion, fairleadscheme.Scheme, fairleadscheme.Codecs)
+	custom, err := codec.NewRESTClient(config, httpClient, v1.SchemeGroupVersion, fairleadscheme.Scheme, fairleadscheme.Codecs)
 	if err != nil {
 		return apiserver.Clients{}, err
 	}

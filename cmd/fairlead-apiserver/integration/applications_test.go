@@ -87,7 +87,7 @@ func TestViewFollowsPods(t *testing.T) {
 	f.eventually("the view goes with its Application", func() error {
 		_, err := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace).Get(t.Context(), "steady", metav1.GetOptions{})
 		if code(err) != 404 {
-			return fmt.Errorf("got %v, want 404", err)
+			return fmt.Errorf("its code is %d, want 404", code(err))
 		}
 		return nil
 	})

@@ -197,7 +197,7 @@ func code(err error) int {
 	if err == nil {
 		return 200
 	}
-	if status, ok := err.(apierrors.APIStatus); ok { //nolint:errorlint // The clients return it as it is.
+	if status, ok := err.(apierrors.APIStatus); ok {
 		return int(status.Status().Code)
 	}
 	return 0

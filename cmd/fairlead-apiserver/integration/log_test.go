@@ -59,7 +59,7 @@ func TestStreamsPerUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		open = append(open, log)
-		defer log.Close()
+		t.Cleanup(func() { _ = log.Close() })
 	}
 	if _, err := openLog(t.Context(), user, f.namespace, "followed", "true"); code(err) != 429 {
 		t.Errorf("one more: %v, want 429", err)

@@ -83,7 +83,7 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	defer func() { stopController() }()
+	defer stopController()
 	if shared, err = newServer(directory); err != nil {
 		return 1, err
 	}
