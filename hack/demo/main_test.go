@@ -62,7 +62,7 @@ func withURL(url string) func(*v1.Application) {
 // readyApplication is one that works.
 func readyApplication(name string) *v1.Application {
 	return application(name,
-		withCondition(v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady, "All 2 pods are available at the current revision."),
+		withCondition(v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady, "All 2 pods are available at revision 1."),
 		withCondition(v1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability."),
 		withCondition(v1.ConditionAutoscalingActive, metav1.ConditionFalse, "FailedGetResourceMetric", "no metrics"),
 		withChild("Deployment", name, v1.ResourceSynced, ""),

@@ -70,6 +70,8 @@ type Unready struct {
 	Due metav1.Time
 	// Message explains why, if a component reports it.
 	Message string
+	// Probe is the readiness probe that decides; "" if there is none.
+	Probe string
 }
 
 // The kubelet's reasons for which a container waits. They need not be a problem, or another field shows it.
@@ -86,7 +88,7 @@ const (
 const readinessGatesNotReady = "ReadinessGatesNotReady"
 
 const (
-	// readinessGrace is how long any container may run without being ready.
+	// readinessGrace is how long a container without a readiness probe may run without being ready.
 	readinessGrace = 10 * time.Second
 	// gateGrace is the same for readiness gates, which other controllers set.
 	gateGrace = 30 * time.Second
@@ -215,16 +217,15 @@ func unready(spec *corev1.Container, status *corev1.ContainerStatus, ready *core
 		return nil
 	}
 	if lostReadiness(status, ready) {
-		return &Unready{Since: ready.LastTransitionTime, Due: ready.LastTransitionTime}
+		return &Unready{Since: ready.LastTransitionTime, Due: ready.LastTransitionTime, Probe: describeProbe(spec)}
 	}
 	started := status.State.Running.StartedAt
 	grace := readinessGrace
 	if probe := spec.ReadinessProbe; probe != nil {
-		terms := time.Duration(probe.InitialDelaySeconds)*time.Second +
-			time.Duration(probe.PeriodSeconds)*time.Duration(probe.FailureThreshold)*time.Second
-		grace = max(grace, terms)
+		// Then the first probe has failed, and the second one is due.
+		grace = time.Duration(probe.InitialDelaySeconds+probe.PeriodSeconds) * time.Second
 	}
-	return &Unready{Since: started, Due: after(started, grace)}
+	return &Unready{Since: started, Due: after(started, grace), Probe: describeProbe(spec)}
 }
 
 func after(t metav1.Time, d time.Duration) metav1.Time { return metav1.NewTime(t.Add(d)) }

@@ -108,7 +108,7 @@ func TestPodProblems(t *testing.T) {
 		{"runs", newPod(), of(Container{Unready: &Unready{Since: at(0), Due: at(10)}})},
 		{"runs, with a probe", newPod(probe(func(c *corev1.Container) {
 			c.ReadinessProbe = &corev1.Probe{InitialDelaySeconds: 5, PeriodSeconds: 10, FailureThreshold: 3}
-		})), of(Container{Unready: &Unready{Since: at(0), Due: at(35)}})},
+		})), of(Container{Unready: &Unready{Since: at(0), Due: at(15)}})},
 		{"starts up", newPod(probe(func(c *corev1.Container) { c.StartupProbe = &corev1.Probe{} }), func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].Started = new(false)
 		}), nil},

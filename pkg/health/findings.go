@@ -15,8 +15,9 @@ import (
 type finding struct {
 	reason    string
 	container string
-	// message may contain sinceWhen, which stands for since.
+	// message may contain sinceWhen, which stands for since, and whichPod, which stands for pod.
 	message string
+	pod     string
 	since   time.Time
 	// due is when it starts to count; zero means at once.
 	due time.Time
@@ -24,6 +25,9 @@ type finding struct {
 
 // sinceWhen stands for the time in the message of a finding, until several of them are put together.
 const sinceWhen = "{since}"
+
+// whichPod stands for the pod that has been in the state for longest.
+const whichPod = "{pod}"
 
 // mountGrace is how long volumes and network of a pod may take before the status mentions it.
 const mountGrace = time.Minute
@@ -44,6 +48,15 @@ const (
 	terminated                 = "Terminated"
 )
 
+// diagnosePod returns the findings of a pod, with its name.
+func diagnosePod(pod *child.Pod) []finding {
+	found := diagnose(pod.Problems)
+	for i := range found {
+		found[i].pod = pod.Name
+	}
+	return found
+}
+
 // diagnose returns the findings of a pod.
 func diagnose(t *child.PodProblems) []finding {
 	if t.Failed != nil {
@@ -61,7 +74,7 @@ func diagnose(t *child.PodProblems) []finding {
 			found = append(found, ended(c))
 		case c.Unready != nil:
 			found = append(found, finding{
-				reason: v1.ReasonReadinessFailing, container: c.Name, message: "Running, but not ready since " + sinceWhen + ".",
+				reason: v1.ReasonReadinessFailing, container: c.Name, message: unreadyMessage(c.Unready),
 				since: c.Unready.Since.Time, due: c.Unready.Due.Time,
 			})
 		}
@@ -88,6 +101,14 @@ func diagnose(t *child.PodProblems) []finding {
 		})
 	}
 	return found
+}
+
+// unreadyMessage says since when a container runs without being ready, and by which probe.
+func unreadyMessage(unready *child.Unready) string {
+	if unready.Probe == "" {
+		return "Pod " + whichPod + " is running, but not ready since " + sinceWhen + "."
+	}
+	return "Readiness probe " + unready.Probe + " of pod " + whichPod + " has failed since " + sinceWhen + "."
 }
 
 // lost is the finding of a pod that failed.

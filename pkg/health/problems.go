@@ -59,14 +59,18 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		return nil, 0
 	}
 	current := currentReplicaSet(snapshot, r.Deployment)
-	var found []finding
+	var found, early []finding
 	for _, pod := range snapshot.Pods {
 		if current == nil || pod.Problems == nil || pod.ReplicaSet != current.UID {
 			continue
 		}
-		findings := diagnose(pod.Problems)
+		findings := diagnosePod(pod)
+		early = append(early, findings...)
 		found = append(found, due(findings, now)...)
 		requeueAfter = minNonZero(requeueAfter, nextDue(findings, now))
+	}
+	if r.TimedOut && len(found) == 0 {
+		found = early // They have no more time, and nothing else explains it.
 	}
 	problems = group(found)
 	if failure := r.failure(current); failure != "" {
@@ -172,16 +176,15 @@ func group(found []finding) []v1.Problem {
 }
 
 // commonMessage is the message of most pods; of several the first by name, so that it does not depend on the
-// order of the pods. To a state it adds since when the first pod is in it. That is a time and not a duration,
-// which would be another message each second.
+// order of the pods. To a state it adds which pod has been in it for longest, and since when. That is a time and not a
+// duration, which would be another message each second.
 func commonMessage(same []finding) string {
 	counts := map[string]int{}
-	var since time.Time
+	longest := slices.MinFunc(same, func(a, b finding) int {
+		return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.pod, b.pod))
+	})
 	for _, f := range same {
 		counts[sanitize(f.message)]++
-		if !f.since.IsZero() && (since.IsZero() || f.since.Before(since)) {
-			since = f.since
-		}
 	}
 	best, most := "", 0
 	for text, count := range counts {
@@ -189,9 +192,8 @@ func commonMessage(same []finding) string {
 			best, most = text, count
 		}
 	}
-	if !since.IsZero() {
-		best = strings.Replace(best, sinceWhen, since.UTC().Format(time.RFC3339), 1)
-	}
+	best = strings.Replace(best, whichPod, longest.pod, 1)
+	best = strings.Replace(best, sinceWhen, longest.since.UTC().Format(time.RFC3339), 1)
 	return text.TruncateMiddle(best, MaxProblemMessage)
 }
 

@@ -172,11 +172,11 @@ func sameSpec(f facts) *blocker {
 func notTheRevision(f facts) *blocker {
 	switch worst := f.Health.Worst(); {
 	case worst == nil:
-		return &blocker{v1.ReasonNotCausedByRevision, "No pod says yet why it does not serve."}
+		return &blocker{v1.ReasonNotCausedByRevision, "No pod reports why it is not ready."}
 	case causedByRevision(worst.Reason):
 		return nil
 	default:
-		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("%s is not put right by another revision.", worst.Reason)}
+		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("Another revision would not fix %s.", worst.Reason)}
 	}
 }
 

@@ -107,7 +107,7 @@ func summarizeDeployment(in Input, p pods) summary {
 	case p.Complete && p.Desired == 0:
 		return summary{ready: true, reason: v1.ReasonScaledToZero, message: "Scaled to zero."}
 	case p.Complete:
-		return summary{ready: true, reason: v1.ReasonReady, message: fmt.Sprintf("%s available at the current revision.", count(p.Desired, p.Desired))}
+		return summary{ready: true, reason: v1.ReasonReady, message: fmt.Sprintf("%s available%s.", count(p.Desired, p.Desired), atRevision(in, p))}
 	case p.Deployment.DeletionTimestamp != nil:
 		return summary{reconciling: true, reason: v1.ReasonApplying, message: "Another client is deleting the Deployment."}
 	case p.written:
@@ -124,6 +124,14 @@ func summarizeDeployment(in Input, p pods) summary {
 	default:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: p.counts()}
 	}
+}
+
+// atRevision names the revision that runs, if it has a number.
+func atRevision(in Input, p pods) string {
+	if runs := revision(in, p); runs != nil && runs.Current > 0 {
+		return fmt.Sprintf(" at revision %d", runs.Current)
+	}
+	return ""
 }
 
 // counts is a sentence about the progress of the rollout.

@@ -117,7 +117,7 @@ containerStatuses:
 - name: web
   started: true
   state: {running: {startedAt: "2026-11-21T11:59:00Z"}}
-`, &v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1, Message: `Running, but not ready since 2026-11-21T11:59:00Z.`}},
+`, &v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1, Message: `Pod web-2-x is running, but not ready since 2026-11-21T11:59:00Z.`}},
 	{"just started", onItsNode + `
 containerStatuses:
 - name: web
@@ -221,20 +221,28 @@ func TestProblemsAreGroupedAndSorted(t *testing.T) {
 	}
 }
 
+// A pod that has just started explains a missed deadline, if nothing else does.
+func TestStartingPodExplainsTheDeadline(t *testing.T) {
+	got := compute(with(withPods(1, starting), func(_ *Input, d *appsv1.Deployment) { timedOut(d) }), noon)
+	if len(got.Problems) != 2 || got.Problems[0].Reason != v1.ReasonReadinessFailing || got.Conditions[0].Reason != v1.ReasonReadinessFailing {
+		t.Errorf("problems %+v, Ready %+v", got.Problems, got.Conditions[0])
+	}
+}
+
 // Of pods that say different things the most frequent is told, and since when the first is so.
 func TestOneMessageOfMany(t *testing.T) {
 	unready := func(since int) *child.PodProblems {
-		return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(since), Due: at(since)}}}}
+		return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(since), Due: at(since), Probe: "GET :8080/ready"}}}}
 	}
 	pods := []*child.Pod{}
-	for _, trouble := range []*child.PodProblems{unready(-5), unready(-60), crashing(), unready(-30), crashing()} {
-		pods = append(pods, &child.Pod{ReplicaSet: currentUID, Problems: trouble})
+	for i, trouble := range []*child.PodProblems{unready(-5), unready(-60), crashing(), unready(-30), crashing()} {
+		pods = append(pods, &child.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-2-%d", i)}, ReplicaSet: currentUID, Problems: trouble})
 	}
 	pods[2].Problems.Containers[0].Termination.ExitCode = 4
 	pods = append(pods, &child.Pod{ReplicaSet: currentUID, Problems: crashing()})
 	want := []v1.Problem{
 		{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 3, Message: "Exited with code 3 (Error)."},
-		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "Running, but not ready since 2026-11-21T11:59:00Z."},
+		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "Readiness probe GET :8080/ready of pod web-2-1 has failed since 2026-11-21T11:59:00Z."},
 	}
 	if diff := cmp.Diff(want, compute(rolling(pods...), noon).Problems); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

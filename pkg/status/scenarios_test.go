@@ -73,7 +73,7 @@ func scenarios() []scenario {
 		degraded      = rec + "/" + v1.ReasonPodsUnavailable
 	)
 	return []scenario{
-		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available at the current revision."},
+		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available."},
 		{"scaled to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })),
 			yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
 		{"on the way to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 1, 1, 0) })),

@@ -100,7 +100,7 @@ func TestRollback(t *testing.T) {
 		"scaled-meanwhile": {
 			steps: []step{
 				{applySpec(onFailure), oneReady},
-				{withImage(bad + "2"), takenBack("1 pod is available at the current revision.")},
+				{withImage(bad + "2"), takenBack("1 pod is available at revision ")},
 				// What does not concern the pods changes nothing about it.
 				{editing(func(spec *v1.ApplicationSpec) { spec.Replicas = new(int32(2)) }), takenBack("All 2 pods are available")},
 				{withImage("registry.example.com/web:3"), allReady(2)},
@@ -111,7 +111,7 @@ func TestRollback(t *testing.T) {
 		"back-to-the-former-spec": {
 			steps: []step{
 				{applySpec(onFailure), oneReady},
-				{withImage(bad + "2"), takenBack("1 pod is available at the current revision.")},
+				{withImage(bad + "2"), takenBack("1 pod is available at revision ")},
 				{withImage("registry.example.com/web:1"), oneReady},
 			},
 			numbers: v1.RevisionStatus{Current: 3, LastHealthy: 3},
@@ -244,7 +244,7 @@ func TestF24RollbackSurvivesARestart(t *testing.T) {
 	e.deleteChild(child.Deployment, "web")
 	e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].image": "registry.example.com/web:1"})
 	want := takenBack("Revision 2 (" + bad + "2) failed: ProgressDeadlineExceeded. Revision 1 (registry.example.com/web:1) runs instead, " +
-		"until the spec says something else about the pods. 1 pod is available at the current revision.")
+		"until the spec says something else about the pods. 1 pod is available at revision ")
 	e.eventually("it stays taken back", func() (bool, string) {
 		later := h.of("web", former)
 		return slices.ContainsFunc(later, func(v version) bool { return want.differs(e, v) == "" }), fmt.Sprint(len(later))

@@ -32,7 +32,7 @@ var (
 // oneReady is where most Applications end.
 var oneReady = standing{
 	ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving,
-	message: "1 pod is available at the current revision.",
+	message: "1 pod is available at revision ",
 }
 
 func rollingOut(message string, others []string) standing {
@@ -104,12 +104,12 @@ func TestStatusOfPods(t *testing.T) {
 		},
 		"slow-start": {
 			{applySpec("replicas: 2, " + misbehaving("slow-start")), rollingOut("All 2 pods are updated, 0 available.", starting)},
-			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available at the current revision."}},
+			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available at revision "}},
 			{
 				editing(func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" }),
 				rollingOut("1 of 2 pods are updated, 2 available; 2 of an older revision.", replacing),
 			},
-			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available at the current revision."}},
+			{nil, standing{ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving, message: "All 2 pods are available at revision "}},
 		},
 		"image-pull-error": {
 			{applySpec("progressDeadlineSeconds: 5, " + misbehaving("image-pull-error")), because("ImagePullFailed", stillRolling,
@@ -136,7 +136,7 @@ func TestStatusOfPods(t *testing.T) {
 		},
 		"readiness-failing": {
 			{applySpec(misbehaving("readiness-failing")), rollingOut("1 pod is updated, 0 available.", starting)},
-			{nil, because("ReadinessFailing", stillRolling, "1 pod, container readiness-failing: Running, but not ready since 20", notServing("ReadinessFailing", progresses)...)},
+			{nil, because("ReadinessFailing", stillRolling, "1 pod, container readiness-failing: Pod readiness-failing-", notServing("ReadinessFailing", progresses)...)},
 			{editing(behave), oneReady},
 		},
 		"unschedulable": {
@@ -234,7 +234,7 @@ func TestOldPodsDoNotCount(t *testing.T) {
 func allReady(pods int) standing {
 	return standing{
 		ready: "True/Ready", kstatus: kstatus.CurrentStatus, others: serving,
-		message: fmt.Sprintf("All %d pods are available at the current revision.", pods),
+		message: fmt.Sprintf("All %d pods are available at revision ", pods),
 	}
 }
 
