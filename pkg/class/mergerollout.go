@@ -77,5 +77,5 @@ func mergeRollback(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefa
 	if spec.Rollback != nil || defaults.Rollback == nil {
 		return
 	}
-	spec.Rollback, taken.Rollback = defaults.Rollback, defaults.Rollback
+	spec.Rollback, taken.Rollback = &v1.Rollback{Policy: defaults.Rollback.Policy}, defaults.Rollback
 }

@@ -34,7 +34,7 @@ func defaults() *rapid.Generator[*v1.ApplicationDefaults] {
 			PodMetadata:                   spec.PodMetadata,
 			NetworkPolicy:                 spec.NetworkPolicy,
 			TerminationGracePeriodSeconds: spec.TerminationGracePeriodSeconds,
-			Rollback:                      oneOf(t, "rollback", nil, &v1.Rollback{Policy: v1.RollbackOnFailure}),
+			Rollback:                      oneOf(t, "rollback", nil, &v1.DefaultRollback{Policy: v1.RollbackOnFailure}),
 			Monitoring:                    oneOf(t, "monitoring", nil, &v1.Monitoring{}, &v1.Monitoring{Port: "metrics", Interval: "30s"}),
 		}
 		if len(spec.Routes) > 0 {

@@ -5,6 +5,7 @@ package class
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,28 +18,46 @@ import (
 
 // Usage counts the Applications of a class.
 type Usage struct {
-	// Applications are all; Updated those that were synced with the present generation of the
-	// class; Failing those that are stalled.
+	// Applications are all; Updated those that the present generation of the class is applied to and that are not
+	// stalled; Failing those that are stalled.
 	Applications, Updated, Failing int32
-	// Waiting are those that a sync will update: not the ones that are suspended, or on their way out.
+	// Waiting are those that a sync will update: not the ones that are suspended, refused, or on their way out.
 	Waiting int32
+	// Refused are the ones among Failing that break the rules of the present generation, and Stalled are the others. Both
+	// are sorted.
+	Refused, Stalled []failing
 }
+
+// failing is one Application that is stalled, and the reason.
+type failing struct{ name, reason string }
 
 // Count counts Applications, which must all be of the class.
 func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
 	var usage Usage
 	for _, application := range applications {
 		usage.Applications++
-		applied := application.Status.Class
+		stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
+		fails := stalled != nil && stalled.Status == metav1.ConditionTrue
+		applied, refused := application.Status.Class, application.Status.RefusedClass
+		isRefused := fails && refused != nil && refused.Name == class.Name && refused.Generation == class.Generation
 		switch {
-		case applied != nil && applied.Name == class.Name && applied.Generation == class.Generation:
+		case isRefused:
+			usage.Refused = append(usage.Refused, failing{application.Namespace + "/" + application.Name, stalled.Reason})
+		case fails:
+			usage.Stalled = append(usage.Stalled, failing{application.Namespace + "/" + application.Name, stalled.Reason})
+		}
+		switch current := applied != nil && applied.Name == class.Name && applied.Generation == class.Generation; {
+		case current && !fails:
 			usage.Updated++
-		case application.Spec.ReconcilePolicy != v1.ReconcileSuspend && application.DeletionTimestamp == nil:
+		case !current && !isRefused && application.Spec.ReconcilePolicy != v1.ReconcileSuspend && application.DeletionTimestamp == nil:
 			usage.Waiting++
 		}
-		if meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionStalled) {
+		if fails {
 			usage.Failing++
 		}
+	}
+	for _, list := range [][]failing{usage.Refused, usage.Stalled} {
+		slices.SortFunc(list, func(a, b failing) int { return strings.Compare(a.name, b.name) })
 	}
 	return usage
 }
@@ -73,17 +92,39 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 		condition.Reason, condition.Message = v1.ReasonInvalid, problems(invalid)
 		return condition
 	}
-	if usage.Waiting > 0 {
+	switch {
+	case usage.Waiting > 0:
 		condition.Reason = v1.ReasonRollingOut
 		condition.Message = fmt.Sprintf("%d of %d Applications are synced with this generation.", usage.Updated, usage.Applications)
-		return condition
-	}
-	condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
-	condition.Message = "All Applications of the class are synced with this generation."
-	if usage.Updated < usage.Applications {
+	case len(usage.Refused) > 0:
+		condition.Reason = usage.Refused[0].reason
+		condition.Message = fmt.Sprintf("%d of %d Applications break a rule of this generation and keep the children that they have: %s.",
+			len(usage.Refused), usage.Applications, names(usage.Refused))
+	case usage.Updated+usage.Failing < usage.Applications:
+		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
 		condition.Message = "All Applications of the class are synced with this generation, but for suspended ones."
+	default:
+		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
+		condition.Message = "All Applications of the class are synced with this generation."
+	}
+	if len(usage.Stalled) > 0 {
+		condition.Message += fmt.Sprintf(" Stalled: %s.", names(usage.Stalled))
 	}
 	return condition
+}
+
+// names names the first few Applications, and the reason of the first.
+func names(list []failing) string {
+	const most = 3
+	parts := []string{fmt.Sprintf("%s (%s)", list[0].name, list[0].reason)}
+	for _, f := range list[1:min(len(list), most)] {
+		parts = append(parts, f.name)
+	}
+	text := strings.Join(parts, ", ")
+	if more := len(list) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // problems names the first few.

@@ -4,6 +4,7 @@
 package class
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -22,13 +23,22 @@ func TestCount(t *testing.T) {
 		return application
 	}
 	stalled, suspended, going := synced("standard", 2), synced("standard", 1), synced("standard", 1)
-	stalled.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue}}
+	stalled.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonProgressDeadlineExceeded}}
 	suspended.Spec.ReconcilePolicy = v1.ReconcileSuspend
 	going.DeletionTimestamp = &metav1.Time{Time: start}
 	class := marked("standard", 0)
 	class.Generation = 2
-	got := Count(class, []*v1.Application{synced("standard", 2), stalled, synced("standard", 1), synced("other", 2), suspended, going, {}})
-	if want := (Usage{Applications: 7, Updated: 2, Failing: 1, Waiting: 3}); got != want {
+	refused := synced("standard", 1)
+	refused.Namespace, refused.Name = "shop", "web"
+	refused.Status.RefusedClass = &v1.RefusedClass{Name: "standard", Generation: 2}
+	refused.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
+	stalled.Namespace, stalled.Name = "shop", "api"
+	got := Count(class, []*v1.Application{synced("standard", 2), stalled, refused, synced("standard", 1), synced("other", 2), suspended, going, {}})
+	want := Usage{
+		Applications: 8, Updated: 1, Failing: 2, Waiting: 3,
+		Refused: []failing{{"shop/web", v1.ReasonClassLimitExceeded}}, Stalled: []failing{{"shop/api", v1.ReasonProgressDeadlineExceeded}},
+	}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
 }
@@ -61,8 +71,8 @@ func TestStatus(t *testing.T) {
 			if got := strings.Join(conditions, " "); got != strings.TrimSuffix(test.want, " Default=") {
 				t.Errorf("conditions are %s, want %s", got, test.want)
 			}
-			if got := (Usage{status.Applications, status.Updated, status.Failing, test.usage.Waiting}); got != test.usage {
-				t.Errorf("counts are %+v, want %+v", got, test.usage)
+			if got, want := [3]int32{status.Applications, status.Updated, status.Failing}, [3]int32{test.usage.Applications, test.usage.Updated, test.usage.Failing}; got != want {
+				t.Errorf("counts are %v, want %v", got, want)
 			}
 			// Nothing is written again while nothing changes, whatever the time.
 			again := test.class.DeepCopy()
@@ -74,5 +84,32 @@ func TestStatus(t *testing.T) {
 	}
 	if ready := meta.FindStatusCondition(Status(invalid, Usage{}, nil, start).Conditions, v1.ConditionReady); !strings.Contains(ready.Message, "spec.defaults.priorityClassName") {
 		t.Errorf("the message of an invalid class is %q", ready.Message)
+	}
+}
+
+// A class names the Applications that fail, in the words of its column MESSAGE.
+func TestReadyNamesFailingApplications(t *testing.T) {
+	limit := v1.ReasonClassLimitExceeded
+	refused := []failing{{"shop/api", limit}, {"shop/cart", limit}, {"shop/db", limit}, {"shop/web", limit}}
+	stalled := []failing{{"shop/job", v1.ReasonProgressDeadlineExceeded}}
+	for _, test := range []struct {
+		usage        Usage
+		status       metav1.ConditionStatus
+		reason, want string
+	}{
+		{Usage{Applications: 9, Updated: 5, Failing: 4, Refused: refused}, metav1.ConditionFalse, limit,
+			"4 of 9 Applications break a rule of this generation and keep the children that they have: shop/api (ClassLimitExceeded), shop/cart, shop/db and 1 more."},
+		{Usage{Applications: 9, Updated: 8, Failing: 1, Stalled: stalled}, metav1.ConditionTrue, v1.ReasonApplied,
+			"All Applications of the class are synced with this generation. Stalled: shop/job (ProgressDeadlineExceeded)."},
+		{Usage{Applications: 9, Updated: 7, Failing: 1, Stalled: stalled}, metav1.ConditionTrue, v1.ReasonApplied,
+			"All Applications of the class are synced with this generation, but for suspended ones. Stalled: shop/job (ProgressDeadlineExceeded)."},
+		{Usage{Applications: 9, Updated: 4, Failing: 1, Waiting: 4, Stalled: stalled}, metav1.ConditionFalse, v1.ReasonRollingOut,
+			"4 of 9 Applications are synced with this generation. Stalled: shop/job (ProgressDeadlineExceeded)."},
+	} {
+		class := marked("standard", 0)
+		ready := meta.FindStatusCondition(Status(class, test.usage, nil, start).Conditions, v1.ConditionReady)
+		if ready.Status != test.status || ready.Reason != test.reason || ready.Message != test.want {
+			t.Errorf("Ready is %s/%s: %s\nwant %s/%s: %s", ready.Status, ready.Reason, ready.Message, test.status, test.reason, test.want)
+		}
 	}
 }

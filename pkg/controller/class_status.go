@@ -104,17 +104,24 @@ func (s *classStatuses) OnDelete(deleted cache.DeletedObject[*v1.Application]) {
 
 // counts is what a class looks at in its Applications.
 type counts struct {
-	class, applied              string
-	generation                  int64
-	stalled, suspended, deleted bool
+	class, applied, refused       string
+	generation, refusedGeneration int64
+	// stalled is the reason of Stalled, or "".
+	stalled            string
+	suspended, deleted bool
 }
 
 func counted(application *v1.Application) counts {
 	c := counts{
 		class:     application.Spec.ClassName,
-		stalled:   meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionStalled),
 		suspended: application.Spec.ReconcilePolicy == v1.ReconcileSuspend,
 		deleted:   application.DeletionTimestamp != nil,
+	}
+	if stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled); stalled != nil && stalled.Status == metav1.ConditionTrue {
+		c.stalled = stalled.Reason
+	}
+	if refused := application.Status.RefusedClass; refused != nil {
+		c.refused, c.refusedGeneration = refused.Name, refused.Generation
 	}
 	if applied := application.Status.Class; applied != nil {
 		c.applied, c.generation = applied.Name, applied.Generation

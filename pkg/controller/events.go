@@ -34,6 +34,9 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 			// Old history goes with each new revision, which has an Event.
 		case result.Action == plan.Delete:
 			c.recordChildEvent(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted", result.Reason)
+		case result.Undone > 0:
+			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeWarning, v1.EventRolloutUndone, actionRepair,
+				"Restored %s %s: %s.", result.Ref.Kind.Kind, result.Ref.Name, result.Reason)
 		case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):
 			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired", result.Reason)
 		case result.Action == plan.Apply && result.Ref.Kind == child.Deployment:

@@ -213,7 +213,7 @@ func TestClassLimit(t *testing.T) {
 			}
 		}
 		w.wantPriorities(map[string]string{"web": "high"})
-		w.wantCounts("gold", 1, 1, 1)
+		w.wantCounts("gold", 1, 0, 1)
 		w.edit("web", func(a *v1.Application) { a.Spec.Image = "ghcr.io/acme/web:1" })
 		pass(time.Minute)
 		w.wantPriorities(map[string]string{"web": "higher"})

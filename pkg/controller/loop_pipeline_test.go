@@ -301,3 +301,28 @@ func TestPipelineAsksNothing(t *testing.T) {
 		t.Errorf("%d requests with a recorder, %d without", with, without)
 	}
 }
+
+// The key of a deleted Application goes once its last sync was shown; its timeline stays.
+func TestPipelineForgetsDeletedKeys(t *testing.T) {
+	inWorld(t, setup{pipeline: debug.New(), begin: withApplications(application("web"), application("api"))}, func(w *world) {
+		names := func() (names []string) {
+			for _, key := range w.setup.pipeline.Keys(debug.KeyFilter{}).Keys {
+				names = append(names, key.Name.Name)
+			}
+			return names
+		}
+		pass(time.Minute)
+		w.server.Delete(applytest.Applications, namespace, "web")
+		pass(time.Second)
+		if got := names(); !slices.Equal(got, []string{"api", "web"}) {
+			t.Errorf("just after the last sync the keys are %q", got)
+		}
+		pass(time.Minute)
+		if got := names(); !slices.Equal(got, []string{"api"}) {
+			t.Errorf("later the keys are %q", got)
+		}
+		if timeline := w.timeline("web"); len(timeline.Syncs) == 0 {
+			t.Error("the timeline of the deleted Application is empty")
+		}
+	})
+}

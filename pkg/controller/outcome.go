@@ -42,6 +42,8 @@ type Outcome struct {
 	Verdict Verdict
 	// RequeueAfter is when to sync again, for Succeeded and Invalid. 0 is never.
 	RequeueAfter time.Duration
+	// RecheckAfter is, for Blocked, when to sync again at the latest, whatever the backoff; 0 leaves it to the backoff.
+	RecheckAfter time.Duration
 	// Err says what went wrong, for Blocked and Failed.
 	Err error
 }
@@ -102,6 +104,9 @@ func (c *Controller) handleOutcome(ctx context.Context, key cache.ObjectName, ou
 	case Blocked:
 		logger.Info("Blocked; requeueing with backoff", "cause", outcome.Err, "failures", c.queue.Failures(key)+1)
 		c.queue.Retry(key, 0)
+		if outcome.RecheckAfter > 0 {
+			c.queue.AddAfter(key, workqueue.Trigger{Event: workqueue.Requeued}, outcome.RecheckAfter)
+		}
 		return
 	}
 	if errors.Is(outcome.Err, context.Canceled) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +55,7 @@ func TestHandleOutcome(t *testing.T) {
 		{"invalid for a while", Outcome{Verdict: Invalid, RequeueAfter: time.Minute}, time.Minute, workqueue.Requeued, 0, ""},
 		{"stale", Outcome{Verdict: Stale, Err: errBroken}, backOff, workqueue.Retried, 4, "I"},
 		{"blocked", Outcome{Verdict: Blocked, Err: errQuota}, backOff, workqueue.Retried, 4, "I"},
+		{"blocked, and checked again", Outcome{Verdict: Blocked, Err: errQuota, RecheckAfter: 10 * time.Millisecond}, 10 * time.Millisecond, workqueue.Requeued, 4, "I"},
 		{"blocked ignores RequeueAfter", Outcome{Verdict: Blocked, Err: errQuota, RequeueAfter: time.Millisecond}, backOff, workqueue.Retried, 4, "I"},
 		{"failed", failed(errBroken), backOff, workqueue.Retried, 4, "E"},
 		{"conflict", failed(fmt.Errorf("apply: %w", errConflict)), backOff, workqueue.Retried, 4, "I"},
@@ -126,6 +128,7 @@ func TestOutcomeOf(t *testing.T) {
 		{"nothing", nil, Succeeded, nil},
 		{"done", []plan.Result{kept, created, waiting, held}, Succeeded, nil},
 		{"foreign object", []plan.Result{kept, refused}, Blocked, nil},
+		{"foreign object beside a quota", []plan.Result{quota, refused}, Blocked, errQuota},
 		{"quota", []plan.Result{quota, created}, Blocked, errQuota},
 		{"conflict", []plan.Result{kept, conflict}, Stale, errConflict},
 		{"no answer", []plan.Result{broken, kept}, Failed, errBroken},
@@ -135,6 +138,9 @@ func TestOutcomeOf(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := outcomeOf(nil, test.results)
+			if foreign := slices.ContainsFunc(test.results, func(r plan.Result) bool { return r.Action == plan.NotOwned }); got.RecheckAfter != 0 && !foreign || got.RecheckAfter == 0 && foreign && got.Verdict == Blocked {
+				t.Errorf("it is checked again after %s", got.RecheckAfter)
+			}
 			if got.Verdict != test.want || got.RequeueAfter != 0 || (got.Err == nil) != (test.want == Succeeded) || test.err != nil && !errors.Is(got.Err, test.err) {
 				t.Errorf("outcome is %+v, want %s with %v", got, test.want, test.err)
 			}

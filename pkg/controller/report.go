@@ -71,17 +71,23 @@ func statusInput(observed observation, owned ownership, target target, results [
 	return in
 }
 
+// foreignRecheck is after what time the controller looks again whether a foreign object still has the name of a child. The
+// informers do not watch such objects. The key may wait another 5 s for a worker; status promises 30 s.
+const foreignRecheck = 25 * time.Second
+
 // outcomeOf finds out from the results what the key waits for.
 func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 	if len(invalid) > 0 {
 		return Outcome{Verdict: Invalid}
 	}
 	var blocked, broken []error
+	var foreign time.Duration
 	var conflict error
 	for _, result := range results {
 		switch {
 		case result.Action == plan.NotOwned:
 			blocked = append(blocked, notOwnedError(result.Reason))
+			foreign = foreignRecheck
 		case result.Err == nil:
 		case apierrors.IsConflict(result.Err):
 			conflict = result.Err
@@ -97,7 +103,7 @@ func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 	case conflict != nil:
 		return Outcome{Verdict: Stale, Err: conflict}
 	case len(blocked) > 0:
-		return Outcome{Verdict: Blocked, Err: errors.Join(blocked...)}
+		return Outcome{Verdict: Blocked, Err: errors.Join(blocked...), RecheckAfter: foreign}
 	default:
 		return succeeded()
 	}

@@ -15,34 +15,18 @@ import (
 // roleApplications is the role of the informers whose objects are the keys.
 const roleApplications = "applications"
 
-// Keys tells the keys that fit: those of the cached Applications, and those that the queue or the recorder
-// knows besides.
+// goneAfter is for how long the last sync of a deleted Application is shown among the keys. Its timeline stays for as
+// long as events are held.
+const goneAfter = 10 * time.Second
+
+// Keys tells the keys that fit: those of the cached Applications, and those that the queue knows, or that were synced
+// just now.
 func (r *Recorder) Keys(filter KeyFilter) KeyList {
-	state := r.queueState(queueScan)
-	positions := state.byKey()
-	known := r.lastSyncs()
-	for name := range positions {
-		if _, found := known[name]; !found {
-			known[name] = Key{Name: name}
-		}
-	}
-	for _, rr := range r.all() {
-		if rr.Role != roleApplications {
-			continue
-		}
-		if indexer := r.indexerOf(rr); indexer != nil {
-			for _, text := range indexer.ListKeys() {
-				name, err := cache.ParseObjectName(text)
-				if _, found := known[Name(name)]; err == nil && !found {
-					known[Name(name)] = Key{Name: Name(name)}
-				}
-			}
-		}
-	}
 	list := KeyList{Version: Version, Instance: r.instance, Time: time.Now().UTC(), Keys: []Key{}}
+	known, exists := r.knownKeys()
 	for _, key := range known {
-		key.place(positions)
-		if key.matches(filter) {
+		gone := !exists(key.Name) && key.State == KeyIdle && (key.LastSync == nil || time.Since(*key.LastSync) > goneAfter)
+		if !gone && key.matches(filter) {
 			list.Keys = append(list.Keys, key)
 		}
 	}
@@ -58,6 +42,45 @@ func (r *Recorder) Keys(filter KeyFilter) KeyList {
 		list.Keys = list.Keys[:filter.Limit]
 	}
 	return list
+}
+
+// knownKeys are all keys of which anything is known. exists reports whether the cache has the Application; while no cache
+// is known, all do.
+func (r *Recorder) knownKeys() (known map[Name]Key, exists func(Name) bool) {
+	state := r.queueState(queueScan)
+	positions := state.byKey()
+	known = r.lastSyncs()
+	for name := range positions {
+		if _, found := known[name]; !found {
+			known[name] = Key{Name: name}
+		}
+	}
+	cached, hasCache := map[Name]bool{}, false
+	for _, rr := range r.all() {
+		if rr.Role != roleApplications {
+			continue
+		}
+		indexer := r.indexerOf(rr)
+		if indexer == nil {
+			continue
+		}
+		hasCache = true
+		for _, text := range indexer.ListKeys() {
+			name, err := cache.ParseObjectName(text)
+			if err != nil {
+				continue
+			}
+			cached[Name(name)] = true
+			if _, found := known[Name(name)]; !found {
+				known[Name(name)] = Key{Name: Name(name)}
+			}
+		}
+	}
+	for name, key := range known {
+		key.place(positions)
+		known[name] = key
+	}
+	return known, func(name Name) bool { return cached[name] || !hasCache }
 }
 
 func rankOf(key Key) int {
@@ -112,14 +135,14 @@ func (r *Recorder) lastSyncs() map[Name]Key {
 
 // Timeline tells what is held about one key.
 func (r *Recorder) Timeline(name Name) (Timeline, bool) {
-	list := r.Keys(KeyFilter{Namespace: name.Namespace, Contains: name.Name})
-	position := slices.IndexFunc(list.Keys, func(key Key) bool { return key.Name == name })
-	if position < 0 {
+	known, _ := r.knownKeys()
+	key, found := known[name]
+	if !found {
 		return Timeline{}, false
 	}
 	events := r.Events(Filter{Namespace: name.Namespace, Name: name.Name})
 	return Timeline{
-		Version: Version, Instance: r.instance, Time: events.Time, Sequence: events.Sequence, Key: list.Keys[position],
+		Version: Version, Instance: r.instance, Time: events.Time, Sequence: events.Sequence, Key: key,
 		Truncated: events.Truncated, Syncs: syncsOf(events.Events), Events: events.Events,
 	}, true
 }

@@ -185,8 +185,11 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step.Fields = difference.Fields
 	// Also where the Application changed: others may have changed the child too, and before.
 	step.PrePatch = difference.PrePatch
-	step.Drift = live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash || in.LastApplied[desired.Ref] == desired.Hash
+	step.Undone = undone(in, desired, live)
+	step.Drift = step.Undone > 0 || live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash || in.LastApplied[desired.Ref] == desired.Hash
 	switch {
+	case step.Undone > 0:
+		step.Reason = undoReason(step.Undone)
 	case released:
 		step.Reason = "another client removed its ownerReference"
 		if in.Snapshot.Application.Spec.DeletionPolicy == v1.DeletionOrphan {

@@ -54,6 +54,9 @@ type Step struct {
 	Live child.Object
 	// Drift: another writer changed or deleted the child; the spec did not change.
 	Drift bool
+	// Undone is the number of the revision that another client put on the Deployment, and that the step replaces; 0 if
+	// none did. See undo.go.
+	Undone int64
 	// RecheckOwner: what looks like drift may be the garbage collector's work. The writer reads the Application
 	// before it writes anything; see recheck.go.
 	RecheckOwner bool

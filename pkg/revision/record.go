@@ -35,7 +35,7 @@ type Record struct {
 func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	f := c.facts
 	pods := f.pods
-	if c.from != nil {
+	if c.from != nil || c.pinned != nil {
 		var err error
 		if pods, err = encode(podSpec(&c.Application.Spec)); err != nil {
 			return Record{}, err
@@ -68,7 +68,7 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 }
 
 // number is that of the revision that is to run. What the spec asks for has the highest, so that the
-// history tells the order of things; what was put back keeps its own. No number is given twice.
+// history tells the order of things; what was put back, or is asked for by its number, keeps its own. No number is given twice.
 func (c Selection) number(name string) int64 {
 	s := c.facts.status
 	highest := max(s.Current, s.LastHealthy, s.RolledBackFrom)
@@ -77,7 +77,7 @@ func (c Selection) number(name string) int64 {
 	}
 	known := find(c.facts.history, named(name))
 	switch {
-	case known != nil && known.number > 0 && (known.number == highest || c.from != nil):
+	case known != nil && known.number > 0 && (known.number == highest || c.from != nil || c.pinned != nil):
 		return known.number
 	case known == nil && c.facts.deployed.name == name && s.Current == highest && highest > 0:
 		return s.Current // Others have deleted it.
@@ -101,8 +101,10 @@ func (c Selection) kept(name string) []string {
 	if c.facts.healthy != nil {
 		needed = append(needed, c.facts.healthy.name)
 	}
-	if c.from != nil {
-		needed = append(needed, c.from.name)
+	for _, r := range []*revision{c.from, c.pinned} {
+		if r != nil {
+			needed = append(needed, r.name)
+		}
 	}
 	var kept []string
 	bytes := 0

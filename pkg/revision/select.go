@@ -42,6 +42,8 @@ type Selection struct {
 	facts facts
 	// spec is the key of what Application says about the pods.
 	spec string
+	// pinned is the revision that spec.rollback.toRevision asks for; nil if it asks for none.
+	pinned *revision
 	// from is the revision that was given up, for that cause; nil if the spec is what runs.
 	from  *revision
 	cause string
@@ -91,11 +93,15 @@ func newFacts(in Input) (facts, error) {
 	return f, nil
 }
 
-// Select decides whether the pods are what the spec says, or what they were when they were healthy last.
+// Select decides whether the pods are what the spec says, what they were in the revision that it names, or what they were
+// when they were healthy last.
 func Select(in Input) (Selection, error) {
 	f, err := newFacts(in)
 	if err != nil {
 		return Selection{}, err
+	}
+	if rollback := in.Application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		return f.pin(*rollback.ToRevision), nil
 	}
 	asSpecified := Selection{Application: in.Application, facts: f, spec: f.wanted}
 	if mark := f.rolledBack(); mark != nil {

@@ -23,6 +23,9 @@ const (
 	maxMessage = 1024
 	// maxBlocked limits what a condition quotes of a blocked child, so that the children that wait for it are named too.
 	maxBlocked = 512
+	// maxSummary is the limit of the schema. A row of kubectl get then fits 120 columns, if the name has up to 15
+	// characters.
+	maxSummary = 52
 	// maxReason is the limit of a reason of another API.
 	maxReason = 128
 	// maxURLs and maxURLBytes limit status.urls: the first ones, as many as fit.

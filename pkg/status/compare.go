@@ -95,7 +95,7 @@ func headlineOf(s v1.ApplicationStatus) headline {
 // sameFacts compares the fields that are not about pods. Names of resources are unique, so two lists are equal sets if
 // they have the same length and the new one has every old resource.
 func sameFacts(old, new v1.ApplicationStatus) bool {
-	if !equality.Semantic.DeepEqual(old.Class, new.Class) || !equality.Semantic.DeepEqual(old.Revision, new.Revision) || old.ObservedGeneration != new.ObservedGeneration || old.Selector != new.Selector || old.Image != new.Image ||
+	if !equality.Semantic.DeepEqual(old.Class, new.Class) || !equality.Semantic.DeepEqual(old.RefusedClass, new.RefusedClass) || !equality.Semantic.DeepEqual(old.Revision, new.Revision) || old.ObservedGeneration != new.ObservedGeneration || old.Selector != new.Selector || old.Image != new.Image ||
 		!slices.Equal(old.URLs, new.URLs) || len(old.Resources) != len(new.Resources) {
 		return false
 	}
@@ -132,6 +132,9 @@ func sameCounts(old, new v1.ApplicationStatus) bool {
 
 // sameMessages compares the messages of two statuses of the same state.
 func sameMessages(old, new v1.ApplicationStatus) bool {
+	if old.Summary != new.Summary {
+		return false
+	}
 	for _, was := range old.Conditions {
 		if is := meta.FindStatusCondition(new.Conditions, was.Type); is == nil || was.Message != is.Message {
 			return false

@@ -128,10 +128,15 @@ func summarizeDeployment(in Input, p pods) summary {
 
 // atRevision names the revision that runs, if it has a number.
 func atRevision(in Input, p pods) string {
-	if runs := revision(in, p); runs != nil && runs.Current > 0 {
-		return fmt.Sprintf(" at revision %d", runs.Current)
+	runs := revision(in, p)
+	if runs == nil || runs.Current == 0 {
+		return ""
 	}
-	return ""
+	at := fmt.Sprintf(" at revision %d", runs.Current)
+	if rollback := in.Snapshot.Application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		at += ", as spec.rollback.toRevision asks; remove it to run the spec"
+	}
+	return at
 }
 
 // counts is a sentence about the progress of the rollout.

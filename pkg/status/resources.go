@@ -188,7 +188,7 @@ func summarizeResults(children []assessment) (s summary, blocked bool) {
 	for _, worst := range reasonsBySeverity() {
 		same := slices.DeleteFunc(slices.Clone(children), func(a assessment) bool { return a.reason != worst })
 		if len(same) > 0 {
-			return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: blockedMessage(same) + waiting(children, same)}, true
+			return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: blockedMessage(same) + waiting(children, same) + recheck(worst)}, true
 		}
 	}
 	return summary{}, false
@@ -210,6 +210,14 @@ func blockedMessage(same []assessment) string {
 	default:
 		return subject + " exist and do not belong to the Application; delete them, or give the Application another name."
 	}
+}
+
+// recheck says when the controller notices the end of what no event tells; see foreignRecheck in pkg/controller.
+func recheck(reason string) string {
+	if reason == v1.ReasonConflict {
+		return " Checked again within 30 s."
+	}
+	return ""
 }
 
 // waiting is a sentence about the children that wait because they refer to a blocked one; "" if none does.

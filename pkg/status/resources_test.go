@@ -116,12 +116,12 @@ func TestConflictsAreNamed(t *testing.T) {
 		events  []string
 	}{
 		{
-			[]plan.Result{one}, "Service web exists and belongs to Shop front (UID 1); give the Application another name.",
+			[]plan.Result{one}, "Service web exists and belongs to Shop front (UID 1); give the Application another name. Checked again within 30 s.",
 			[]string{"Service web exists and belongs to Shop front (UID 1); give the Application another name."},
 		},
 		{
 			[]plan.Result{one, two, waits},
-			"Service web and 1 more exist and do not belong to the Application; delete them, or give the Application another name. Waiting for it: Ingress web.",
+			"Service web and 1 more exist and do not belong to the Application; delete them, or give the Application another name. Waiting for it: Ingress web. Checked again within 30 s.",
 			[]string{
 				"Service web exists and belongs to Shop front (UID 1); give the Application another name.",
 				"ConfigMap web-config exists and belongs to Shop front (UID 1); give the Application another name.",

@@ -58,6 +58,7 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	summary := summarize(in, children, pods)
 	return v1.ApplicationStatus{
 		ObservedGeneration: application.Generation,
+		Summary:            text.Shorten(summary.message, maxSummary),
 		Conditions:         conditions(in, children, pods, summary, now),
 		DesiredReplicas:    pods.Desired,
 		Replicas:           pods.Status.Replicas,
@@ -69,6 +70,7 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 		Image:              image(in, pods),
 		Revision:           revision(in, pods),
 		Class:              appliedClass(in),
+		RefusedClass:       refusedClass(in),
 		Resources:          resources(in, children),
 		Problems:           pods.Problems,
 	}

@@ -48,6 +48,19 @@ func Truncate(text string, limit int) string {
 	return text
 }
 
+// Shorten shortens text to at most limit characters, between two words if that keeps most of it, and marks the cut.
+func Shorten(text string, limit int) string {
+	runes := []rune(strings.ToValidUTF8(text, "?"))
+	if len(runes) <= limit {
+		return string(runes)
+	}
+	cut := string(runes[:limit-1])
+	if space := strings.LastIndexByte(cut, ' '); space > len(cut)*2/3 {
+		cut = cut[:space]
+	}
+	return strings.TrimRight(cut, " ,;:") + "…"
+}
+
 // JSONSize returns how many bytes the texts take in JSON, without quotes.
 func JSONSize(texts ...string) int {
 	n := 0

@@ -50,3 +50,18 @@ func TestSanitize(t *testing.T) {
 		}
 	}
 }
+
+func TestShorten(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   "",
+		"It fits twenty chars.":              "It fits twenty…",
+		"Exactly twenty chars":               "Exactly twenty chars",
+		"A clause, and more of it":           "A clause, and more…",
+		"Supercalifragilisticexpialidocious": "Supercalifragilisti…",
+		"ééééééééééééééééééééé": "ééééééééééééééééééé…",
+	} {
+		if got := Shorten(text, 20); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -120,7 +120,16 @@ func TestClasses(t *testing.T) {
 	if message := meta.FindStatusCondition(stalled.Status.Conditions, v1.ConditionStalled).Message; !strings.Contains(message, `spec.replicas: Invalid value: 2: ApplicationClass "gold" allows at most 1`) {
 		t.Errorf("the message is %q", message)
 	}
-	e.waitCounts("gold", 1, 1, 1)
+	// Status says what is applied, and beside it what is refused; the class names the Application.
+	if applied, refused := stalled.Status.Class, stalled.Status.RefusedClass; applied.Generation != 2 || applied.Defaults.PriorityClassName != "higher" ||
+		refused == nil || *refused != (v1.RefusedClass{Name: "gold", Generation: 3}) {
+		t.Errorf("status.class is %+v, status.refusedClass %+v", applied, refused)
+	}
+	gold := e.waitCounts("gold", 1, 0, 1)
+	want := fmt.Sprintf("1 of 1 Applications break a rule of this generation and keep the children that they have: %s/named (ClassLimitExceeded).", e.namespace)
+	if ready := meta.FindStatusCondition(gold.Status.Conditions, v1.ConditionReady); ready.Status != metav1.ConditionFalse || ready.Message != want {
+		t.Errorf("the class says %s: %q, want %q", ready.Status, ready.Message, want)
+	}
 	if err := e.fairlead.AppsV1().ApplicationClasses().Delete(t.Context(), "gold", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

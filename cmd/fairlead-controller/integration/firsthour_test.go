@@ -4,15 +4,20 @@
 package integration
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // What a user meets in the first hour, in the words in which plain kubectl shows it.
@@ -65,7 +70,7 @@ spec:
 	waitGone[v1.Application](e, "web")
 	e.apply(manifest)
 	conflicting := e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict)
-	const message = "ServiceAccount web and 3 more exist and do not belong to the Application; delete them, or give the Application another name."
+	const message = "ServiceAccount web and 3 more exist and do not belong to the Application; delete them, or give the Application another name. Checked again within 30 s."
 	if got := meta.FindStatusCondition(conflicting.Status.Conditions, v1.ConditionReady); got.Message != message {
 		t.Errorf("Ready says %q, want %q", got.Message, message)
 	}
@@ -80,4 +85,77 @@ spec:
 	if got := notes(e.events("web", v1.ReasonConflict)); !slices.Equal(got, want) {
 		t.Errorf("Events %q, want %q", got, want)
 	}
+}
+
+// kubectl rollout undo is answered with what to do instead; doing that goes back, and leaves the Service as it is.
+func TestUndoAndToRevision(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	applySpec("replicas: 1, ports: [{name: http, containerPort: 8080, servicePort: 80}]")(e, "web")
+	e.waitReady("web")
+	former := get[appsv1.Deployment](e, "web")
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
+	e.waitApplication("web", "runs web:2", func(a *v1.Application) bool { return a.Status.Image == "registry.example.com/web:2" })
+
+	// As kubectl does it: the template and the annotations of the former ReplicaSet.
+	edit(e, "web", func(d *appsv1.Deployment) {
+		revision := d.Annotations["deployment.kubernetes.io/revision"]
+		d.Spec.Template, d.Annotations = former.Spec.Template, former.Annotations
+		d.Annotations["deployment.kubernetes.io/revision"] = revision
+	})
+	event := e.waitEvent("web", v1.EventRolloutUndone, "Deployment", "web")
+	const want = "Warning: Restored Deployment web: another client, such as kubectl rollout undo, put revision 1 back; " +
+		"to go back, set spec.rollback.toRevision: 1 in the Application."
+	if got := event.Type + ": " + event.Note; got != want {
+		t.Errorf("the Event is %q, want %q", got, want)
+	}
+	e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].image": "registry.example.com/web:2"})
+
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} })
+	e.waitApplication("web", "runs revision 1", func(a *v1.Application) bool {
+		ready := meta.FindStatusCondition(a.Status.Conditions, v1.ConditionReady)
+		return a.Status.Image == "registry.example.com/web:1" && ready.Status == metav1.ConditionTrue &&
+			ready.Message == "1 pod is available at revision 1, as spec.rollback.toRevision asks; remove it to run the spec."
+	})
+	if port := get[corev1.Service](e, "web").Spec.Ports[0].Port; port != 80 {
+		t.Errorf("the Service has port %d, want 80 as before", port)
+	}
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Rollback = nil })
+	e.waitApplication("web", "runs the spec", func(a *v1.Application) bool { return a.Status.Image == "registry.example.com/web:2" })
+}
+
+// The columns of kubectl get say why, within 120 columns, and say something while no controller runs.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, shared.Get(t))
+	e.apply(using)
+	if got, want := e.table(), "web Unknown 0 NotObserved The controller has not observed it yet."; got != want {
+		t.Errorf("without a controller the columns are %q, want %q", got, want)
+	}
+	e.run()
+	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
+	if got, want := e.table(), "web False 0 ConfigMissing Secret db does not exist; no pod starts without it."; got != want {
+		t.Errorf("the columns are %q, want %q", got, want)
+	}
+}
+
+// table prints the only Application of the namespace as kubectl get does, but for its age.
+func (e *env) table() string {
+	e.Helper()
+	var table metav1.Table
+	body, err := e.fairlead.AppsV1().RESTClient().Get().Namespace(e.namespace).Resource("applications").
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(e.Context())
+	if err != nil {
+		e.Fatalf("get a table: %v", err)
+	}
+	if err := json.Unmarshal(body, &table); err != nil || len(table.Rows) != 1 {
+		e.Fatalf("%d rows: %v", len(table.Rows), err)
+	}
+	var cells []string
+	for i, column := range table.ColumnDefinitions {
+		if column.Priority == 0 && column.Name != "Age" {
+			cells = append(cells, fmt.Sprint(table.Rows[0].Cells[i]))
+		}
+	}
+	return strings.Join(cells, " ")
 }

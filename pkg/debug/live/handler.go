@@ -8,6 +8,7 @@ package live
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"strconv"
@@ -198,15 +199,18 @@ func (q *query) number(name string) uint64 {
 	return number
 }
 
-// limit is how much is wanted, within what one answer may have.
+// limit is how many items the client asks for.
 func (q *query) limit() int {
 	const usual, highest = 500, 5000
-	switch limit := q.number("limit"); limit {
-	case 0:
+	text := q.text("limit")
+	if text == "" {
 		return usual
-	default:
-		return int(min(limit, highest))
 	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > highest {
+		q.problem = fmt.Sprintf("limit must be a number from 1 to %d", highest)
+	}
+	return limit
 }
 
 func (q *query) rejected(w http.ResponseWriter) bool {

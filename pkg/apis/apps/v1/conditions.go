@@ -98,6 +98,8 @@ const (
 	ReasonDeploymentNotFound = "DeploymentNotFound"
 	// ReasonAutoscalerNotFound: there is no HorizontalPodAutoscaler yet.
 	ReasonAutoscalerNotFound = "AutoscalerNotFound"
+	// ReasonNotObserved: the controller has not observed the Application yet.
+	ReasonNotObserved = "NotObserved"
 	// ReasonUnknown replaces a reason that another API left empty.
 	ReasonUnknown = "Unknown"
 )
@@ -150,6 +152,9 @@ const (
 const (
 	// EventDriftRepaired: Fairlead repaired a child that another writer changed or deleted.
 	EventDriftRepaired = "DriftRepaired"
+	// EventRolloutUndone: another client, such as kubectl rollout undo, put a former revision on the Deployment, and
+	// Fairlead restored the one that the Application asks for.
+	EventRolloutUndone = "RolloutUndone"
 	// EventChildDeleted: Fairlead deleted a child that the spec no longer asks for.
 	EventChildDeleted = "ChildDeleted"
 	// EventConfigChanged: a ConfigMap or Secret that the pods use changed, so the pods roll.

@@ -22,12 +22,14 @@ import (
 // +kubebuilder:selectablefield:JSONPath=`.spec.className`
 // +kubebuilder:selectablefield:JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
-// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
-// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.status.desiredReplicas`
-// +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updatedReplicas`
 // +kubebuilder:printcolumn:name="Available",type=integer,JSONPath=`.status.availableReplicas`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.summary`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Image",type=string,priority=1,JSONPath=`.spec.image`
+// +kubebuilder:printcolumn:name="Desired",type=integer,priority=1,JSONPath=`.status.desiredReplicas`
+// +kubebuilder:printcolumn:name="Updated",type=integer,priority=1,JSONPath=`.status.updatedReplicas`
+// +kubebuilder:printcolumn:name="Running image",type=string,priority=1,JSONPath=`.status.image`
+// +kubebuilder:printcolumn:name="Spec image",type=string,priority=1,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.status.urls[0]`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and '-', starting with a letter and ending with a letter or digit"
@@ -43,7 +45,7 @@ type Application struct {
 
 	// The observed state. The default of observedGeneration, -1, never equals a generation, so a new Application does
 	// not look up to date before the controller has observed it.
-	// +kubebuilder:default:={"observedGeneration":-1}
+	// +kubebuilder:default:={"observedGeneration":-1,"desiredReplicas":0,"replicas":0,"updatedReplicas":0,"readyReplicas":0,"availableReplicas":0,"summary":"The controller has not observed it yet.","conditions":{{"type":"Ready","status":"Unknown","reason":"NotObserved","message":"The controller has not observed it yet.","lastTransitionTime":"1970-01-01T00:00:00Z"}}}
 	// +optional
 	Status ApplicationStatus `json:"status,omitempty"`
 

@@ -122,7 +122,7 @@ type ApplicationDefaults struct {
 
 	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.
 	// +optional
-	Rollback *Rollback `json:"rollback,omitempty"`
+	Rollback *DefaultRollback `json:"rollback,omitempty"`
 
 	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
 	// none. An empty labelSelector means the Application's pods.

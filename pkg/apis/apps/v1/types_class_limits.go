@@ -123,13 +123,22 @@ type ApplicationClassStatus struct {
 	// +optional
 	Applications int32 `json:"applications"`
 
-	// Of them, those that were synced with this generation of the class.
+	// Of them, those that this generation of the class is applied to and that are not Stalled.
 	// +optional
 	Updated int32 `json:"updated"`
 
 	// Of them, those that are Stalled for any reason.
 	// +optional
 	Failing int32 `json:"failing"`
+}
+
+// RefusedClass is a class whose rules an Application breaks.
+type RefusedClass struct {
+	// Name of the class.
+	Name string `json:"name"`
+
+	// Generation of the class.
+	Generation int64 `json:"generation"`
 }
 
 // AppliedClass is the class that an Application was synced with.

@@ -28,10 +28,8 @@ type ApplicationPort struct {
 	// +optional
 	ServicePort *int32 `json:"servicePort,omitempty"`
 
-	// Transport protocol.
+	// Transport protocol. Default TCP.
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
-	// +kubebuilder:default=TCP
-	// +default="TCP"
 	// +optional
 	Protocol corev1.Protocol `json:"protocol,omitempty"`
 

@@ -137,10 +137,8 @@ type NetworkPolicyPort struct {
 	// +optional
 	EndPort *int32 `json:"endPort,omitempty"`
 
-	// Transport protocol.
+	// Transport protocol. Default TCP.
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
-	// +kubebuilder:default=TCP
-	// +default="TCP"
 	// +optional
 	Protocol corev1.Protocol `json:"protocol,omitempty"`
 }

@@ -14,13 +14,28 @@ const (
 	ConfigChangeIgnore ConfigChangePolicy = "Ignore"
 )
 
-// Rollback is what happens to a failed rollout.
+// Rollback is which revision runs if not the spec: after a failed rollout, or because you ask for it.
 type Rollback struct {
 	// What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are
 	// over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
 	// healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition
 	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
 	// back.
+	// +kubebuilder:default=Never
+	// +optional
+	Policy RollbackPolicy `json:"policy,omitempty"`
+
+	// The number of a revision to run instead of the spec, for as long as the field is set: the pods are as they were
+	// then, and everything around them follows the spec. status.revision and the ControllerRevisions with the label
+	// apps.fairlead.dev/application have the numbers. Remove the field to run the spec again.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	ToRevision *int64 `json:"toRevision,omitempty"`
+}
+
+// DefaultRollback is the part of Rollback that a class can decide on.
+type DefaultRollback struct {
+	// Whether Fairlead rolls back a rollout that exceeded its deadline because of its pods.
 	// +kubebuilder:default=Never
 	// +optional
 	Policy RollbackPolicy `json:"policy,omitempty"`

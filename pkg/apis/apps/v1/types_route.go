@@ -29,12 +29,10 @@ type Route struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// The API that carries the route: Ingress or HTTPRoute. Auto: the one that the class names; else
+	// The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else
 	// HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix
 	// or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is
 	// there before the old one goes.
-	// +kubebuilder:default=Auto
-	// +default="Auto"
 	// +optional
 	Type RouteType `json:"type,omitempty"`
 

@@ -14,6 +14,11 @@ type ApplicationStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// The beginning of the message of Ready, short enough for a column of kubectl get.
+	// +kubebuilder:validation:MaxLength=52
+	// +optional
+	Summary string `json:"summary,omitempty"`
+
 	// Ready is the summary. Reconciling and Stalled are present only while they are True. Available and Progressing
 	// mirror the Deployment; the others are present only where they apply.
 	// +listType=map
@@ -23,23 +28,23 @@ type ApplicationStatus struct {
 
 	// The desired number of pods, from replicas or the autoscaler.
 	// +optional
-	DesiredReplicas int32 `json:"desiredReplicas,omitempty"`
+	DesiredReplicas int32 `json:"desiredReplicas"`
 
 	// Pods that exist.
 	// +optional
-	Replicas int32 `json:"replicas,omitempty"`
+	Replicas int32 `json:"replicas"`
 
 	// Pods of the current revision.
 	// +optional
-	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
+	UpdatedReplicas int32 `json:"updatedReplicas"`
 
 	// Pods that are ready.
 	// +optional
-	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	ReadyReplicas int32 `json:"readyReplicas"`
 
 	// Pods that have been ready for minReadySeconds.
 	// +optional
-	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+	AvailableReplicas int32 `json:"availableReplicas"`
 
 	// Label selector of the pods, for autoscalers and kubectl.
 	// +optional
@@ -59,9 +64,14 @@ type ApplicationStatus struct {
 	// +optional
 	Revision *RevisionStatus `json:"revision,omitempty"`
 
-	// The class with which the Application was synced, and the defaults that it takes.
+	// The class that is applied, and the defaults that the Application takes from it.
 	// +optional
 	Class *AppliedClass `json:"class,omitempty"`
+
+	// The class that is not applied, because the Application breaks its rules; the children stay as status.class has
+	// them. The message of Ready has the rule. Absent while the class is applied.
+	// +optional
+	RefusedClass *RefusedClass `json:"refusedClass,omitempty"`
 
 	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	// +listType=map

@@ -43,7 +43,9 @@ func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.
 	in.spec.Resources = defaults.Resources
 	in.spec.Strategy = defaults.Strategy
 	in.spec.ProgressDeadlineSeconds = defaults.ProgressDeadlineSeconds
-	in.spec.Rollback = defaults.Rollback
+	if defaults.Rollback != nil {
+		in.spec.Rollback = &v1.Rollback{Policy: defaults.Rollback.Policy}
+	}
 	in.spec.TopologySpreadConstraints = defaults.TopologySpreadConstraints
 	in.spec.NodeSelector = defaults.NodeSelector
 	in.spec.Tolerations = defaults.Tolerations

@@ -1,0 +1,53 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// pin selects the revision with the number, because spec.rollback.toRevision asks for it. If it cannot be rendered, nothing
+// is to be changed.
+func (f facts) pin(number int64) Selection {
+	c := Selection{Application: f.Application, facts: f, spec: f.wanted, pinned: find(f.history, numbered(number))}
+	path := field.NewPath("spec", "rollback", "toRevision")
+	if c.pinned == nil {
+		err := field.NotFound(path, number)
+		err.Detail = "there are " + numbersOf(f.history)
+		c.Invalid, c.InvalidReason = field.ErrorList{err}, v1.ReasonRevisionMissing
+		return c
+	}
+	pods, readable := c.pinned.pods(f.Application.UID)
+	if !readable {
+		err := field.Invalid(path, number, fmt.Sprintf("ControllerRevision %s was changed and cannot be read", c.pinned.name))
+		c.Invalid, c.InvalidReason = field.ErrorList{err}, v1.ReasonRevisionMissing
+		return c
+	}
+	c.spec = c.pinned.spec
+	c.Application = withPodFields(f.Application, pods)
+	c.Invalid, c.InvalidReason = f.Validate(c.Application)
+	for _, err := range c.Invalid {
+		err.Detail = fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for: %s", number, err.Detail)
+	}
+	return c
+}
+
+// numbersOf lists the revisions that exist, the oldest first.
+func numbersOf(history []revision) string {
+	if len(history) == 0 {
+		return "no revisions yet"
+	}
+	numbers := make([]string, 0, len(history))
+	for _, r := range slices.Backward(history) {
+		numbers = append(numbers, strconv.FormatInt(r.number, 10))
+	}
+	return "the revisions " + strings.Join(numbers, ", ")
+}
