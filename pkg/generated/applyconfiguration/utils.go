@@ -45,6 +45,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.AutoscalingApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Config"):
 		return &appsv1.ConfigApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("DefaultRollback"):
+		return &appsv1.DefaultRollbackApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("DisruptionBudget"):
 		return &appsv1.DisruptionBudgetApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("GRPCAction"):
@@ -73,6 +75,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1.ProbeApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Problem"):
 		return &appsv1.ProblemApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RefusedClass"):
+		return &appsv1.RefusedClassApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ResourceStatus"):
 		return &appsv1.ResourceStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RevisionStatus"):

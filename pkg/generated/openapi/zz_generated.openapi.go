@@ -41,6 +41,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.AppliedClass{}.OpenAPIModelName():                                        schema_pkg_apis_apps_v1_AppliedClass(ref),
 		v1.Autoscaling{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_Autoscaling(ref),
 		v1.Config{}.OpenAPIModelName():                                              schema_pkg_apis_apps_v1_Config(ref),
+		v1.DefaultRollback{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_DefaultRollback(ref),
 		v1.DisruptionBudget{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_DisruptionBudget(ref),
 		v1.GRPCAction{}.OpenAPIModelName():                                          schema_pkg_apis_apps_v1_GRPCAction(ref),
 		v1.HTTPGetAction{}.OpenAPIModelName():                                       schema_pkg_apis_apps_v1_HTTPGetAction(ref),
@@ -55,6 +56,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.PodMetadata{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_PodMetadata(ref),
 		v1.Probe{}.OpenAPIModelName():                                               schema_pkg_apis_apps_v1_Probe(ref),
 		v1.Problem{}.OpenAPIModelName():                                             schema_pkg_apis_apps_v1_Problem(ref),
+		v1.RefusedClass{}.OpenAPIModelName():                                        schema_pkg_apis_apps_v1_RefusedClass(ref),
 		v1.ResourceStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_ResourceStatus(ref),
 		v1.RevisionStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_RevisionStatus(ref),
 		v1.Rollback{}.OpenAPIModelName():                                            schema_pkg_apis_apps_v1_Rollback(ref),
@@ -700,7 +702,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 					},
 					"updated": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Of them, those that were synced with this generation of the class.",
+							Description: "Of them, those that this generation of the class is applied to and that are not Stalled.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -751,7 +753,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
 							Description: "What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.",
-							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
+							Ref:         ref(v1.DefaultRollback{}.OpenAPIModelName()),
 						},
 					},
 					"topologySpreadConstraints": {
@@ -877,7 +879,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 			},
 		},
 		Dependencies: []string{
-			v1.Monitoring{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.Rollback{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+			v1.DefaultRollback{}.OpenAPIModelName(), v1.Monitoring{}.OpenAPIModelName(), v1.NetworkPolicy{}.OpenAPIModelName(), v1.PodMetadata{}.OpenAPIModelName(), v1.RouteDefaults{}.OpenAPIModelName(), appsv1.DeploymentStrategy{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
 	}
 }
 
@@ -1117,8 +1119,7 @@ func schema_pkg_apis_apps_v1_ApplicationPort(ref common.ReferenceCallback) commo
 					},
 					"protocol": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Transport protocol.\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
-							Default:     "TCP",
+							Description: "Transport protocol. Default TCP.\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"SCTP", "TCP", "UDP"},
@@ -1668,6 +1669,13 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							Format:      "int64",
 						},
 					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The beginning of the message of Ready, short enough for a column of kubectl get.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"conditions": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1692,6 +1700,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					"desiredReplicas": {
 						SchemaProps: spec.SchemaProps{
 							Description: "The desired number of pods, from replicas or the autoscaler.",
+							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1699,6 +1708,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Pods that exist.",
+							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1706,6 +1716,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					"updatedReplicas": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Pods of the current revision.",
+							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1713,6 +1724,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					"readyReplicas": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Pods that are ready.",
+							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1720,6 +1732,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					"availableReplicas": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Pods that have been ready for minReadySeconds.",
+							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1765,8 +1778,14 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					},
 					"class": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The class with which the Application was synced, and the defaults that it takes.",
+							Description: "The class that is applied, and the defaults that the Application takes from it.",
 							Ref:         ref(v1.AppliedClass{}.OpenAPIModelName()),
+						},
+					},
+					"refusedClass": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The class that is not applied, because the Application breaks its rules; the children stay as status.class has them. The message of Ready has the rule. Absent while the class is applied.",
+							Ref:         ref(v1.RefusedClass{}.OpenAPIModelName()),
 						},
 					},
 					"resources": {
@@ -1814,7 +1833,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), v1.RevisionStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.RefusedClass{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), v1.RevisionStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 
@@ -1969,6 +1988,26 @@ func schema_pkg_apis_apps_v1_Config(ref common.ReferenceCallback) common.OpenAPI
 					},
 				},
 				Required: []string{"mountPath", "data"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_apps_v1_DefaultRollback(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DefaultRollback is the part of Rollback that a class can decide on.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"policy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Whether Fairlead rolls back a rollout that exceeded its deadline because of its pods.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
 			},
 		},
 	}
@@ -2416,8 +2455,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicyPort(ref common.ReferenceCallback) com
 					},
 					"protocol": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Transport protocol.\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
-							Default:     "TCP",
+							Description: "Transport protocol. Default TCP.\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"SCTP", "TCP", "UDP"},
@@ -2666,6 +2704,36 @@ func schema_pkg_apis_apps_v1_Problem(ref common.ReferenceCallback) common.OpenAP
 	}
 }
 
+func schema_pkg_apis_apps_v1_RefusedClass(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RefusedClass is a class whose rules an Application breaks.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the class.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Generation of the class.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"name", "generation"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_apps_v1_ResourceStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2764,7 +2832,7 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Rollback is what happens to a failed rollout.",
+				Description: "Rollback is which revision runs if not the spec: after a failed rollout, or because you ask for it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"policy": {
@@ -2772,6 +2840,13 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back.",
 							Type:        []string{"string"},
 							Format:      "",
+						},
+					},
+					"toRevision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The number of a revision to run instead of the spec, for as long as the field is set: the pods are as they were then, and everything around them follows the spec. status.revision and the ControllerRevisions with the label apps.fairlead.dev/application have the numbers. Remove the field to run the spec again.",
+							Type:        []string{"integer"},
+							Format:      "int64",
 						},
 					},
 				},
@@ -2797,8 +2872,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The API that carries the route: Ingress or HTTPRoute. Auto: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there before the old one goes.",
-							Default:     "Auto",
+							Description: "The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there before the old one goes.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -89,6 +89,11 @@ func (in DecodeError) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DefaultRollback) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.DefaultRollback"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in DisruptionBudget) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.DisruptionBudget"
 }
@@ -161,6 +166,11 @@ func (in Probe) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Problem) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Problem"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RefusedClass) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.RefusedClass"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

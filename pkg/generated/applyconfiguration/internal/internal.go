@@ -143,7 +143,7 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: io.k8s.api.core.v1.ResourceRequirements
     - name: rollback
       type:
-        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.Rollback
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.DefaultRollback
     - name: routes
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults
@@ -236,7 +236,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: protocol
       type:
         scalar: string
-      default: TCP
     - name: servicePort
       type:
         scalar: numeric
@@ -451,6 +450,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: availableReplicas
       type:
         scalar: numeric
+      default: 0
     - name: class
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.AppliedClass
@@ -465,6 +465,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: desiredReplicas
       type:
         scalar: numeric
+      default: 0
     - name: image
       type:
         scalar: string
@@ -480,9 +481,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: readyReplicas
       type:
         scalar: numeric
+      default: 0
+    - name: refusedClass
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RefusedClass
     - name: replicas
       type:
         scalar: numeric
+      default: 0
     - name: resources
       type:
         list:
@@ -499,9 +505,13 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: selector
       type:
         scalar: string
+    - name: summary
+      type:
+        scalar: string
     - name: updatedReplicas
       type:
         scalar: numeric
+      default: 0
     - name: urls
       type:
         list:
@@ -563,6 +573,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.DefaultRollback
+  map:
+    fields:
+    - name: policy
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.DisruptionBudget
   map:
     fields:
@@ -718,7 +734,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: protocol
       type:
         scalar: string
-      default: TCP
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ParentReference
   map:
     fields:
@@ -805,6 +820,17 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.RefusedClass
+  map:
+    fields:
+    - name: generation
+      type:
+        scalar: numeric
+      default: 0
+    - name: name
+      type:
+        scalar: string
+      default: ""
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ResourceStatus
   map:
     fields:
@@ -848,6 +874,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: policy
       type:
         scalar: string
+    - name: toRevision
+      type:
+        scalar: numeric
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.Route
   map:
     fields:
@@ -891,7 +920,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: type
       type:
         scalar: string
-      default: Auto
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteDefaults
   map:
     fields:

@@ -21,7 +21,7 @@ type ApplicationClassStatusApplyConfiguration struct {
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// Applications that name the class, or that name none while it is the default of their namespace.
 	Applications *int32 `json:"applications,omitempty"`
-	// Of them, those that were synced with this generation of the class.
+	// Of them, those that this generation of the class is applied to and that are not Stalled.
 	Updated *int32 `json:"updated,omitempty"`
 	// Of them, those that are Stalled for any reason.
 	Failing *int32 `json:"failing,omitempty"`

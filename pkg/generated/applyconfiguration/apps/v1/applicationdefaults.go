@@ -28,7 +28,7 @@ type ApplicationDefaultsApplyConfiguration struct {
 	// Seconds without progress after which a rollout counts as failed.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.
-	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
+	Rollback *DefaultRollbackApplyConfiguration `json:"rollback,omitempty"`
 	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
 	// none. An empty labelSelector means the Application's pods.
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
@@ -91,7 +91,7 @@ func (b *ApplicationDefaultsApplyConfiguration) WithProgressDeadlineSeconds(valu
 // WithRollback sets the Rollback field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Rollback field is set to the value of the last call.
-func (b *ApplicationDefaultsApplyConfiguration) WithRollback(value *RollbackApplyConfiguration) *ApplicationDefaultsApplyConfiguration {
+func (b *ApplicationDefaultsApplyConfiguration) WithRollback(value *DefaultRollbackApplyConfiguration) *ApplicationDefaultsApplyConfiguration {
 	b.Rollback = value
 	return b
 }

@@ -20,7 +20,7 @@ type ApplicationPortApplyConfiguration struct {
 	ContainerPort *int32 `json:"containerPort,omitempty"`
 	// Port of the Service. Default: containerPort.
 	ServicePort *int32 `json:"servicePort,omitempty"`
-	// Transport protocol.
+	// Transport protocol. Default TCP.
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
 	// Application protocol as Services know it, e.g. http or kubernetes.io/h2c.
 	AppProtocol *string `json:"appProtocol,omitempty"`

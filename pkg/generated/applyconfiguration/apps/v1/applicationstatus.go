@@ -16,6 +16,8 @@ import (
 type ApplicationStatusApplyConfiguration struct {
 	// The generation of the spec that this status is about; -1 before the controller has observed it.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// The beginning of the message of Ready, short enough for a column of kubectl get.
+	Summary *string `json:"summary,omitempty"`
 	// Ready is the summary. Reconciling and Stalled are present only while they are True. Available and Progressing
 	// mirror the Deployment; the others are present only where they apply.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
@@ -38,8 +40,11 @@ type ApplicationStatusApplyConfiguration struct {
 	Image *string `json:"image,omitempty"`
 	// The numbers of the revisions. Each is a ControllerRevision with the label apps.fairlead.dev/application.
 	Revision *RevisionStatusApplyConfiguration `json:"revision,omitempty"`
-	// The class with which the Application was synced, and the defaults that it takes.
+	// The class that is applied, and the defaults that the Application takes from it.
 	Class *AppliedClassApplyConfiguration `json:"class,omitempty"`
+	// The class that is not applied, because the Application breaks its rules; the children stay as status.class has
+	// them. The message of Ready has the rule. Absent while the class is applied.
+	RefusedClass *RefusedClassApplyConfiguration `json:"refusedClass,omitempty"`
 	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
 	// Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready.
@@ -58,6 +63,14 @@ func ApplicationStatus() *ApplicationStatusApplyConfiguration {
 // If called multiple times, the ObservedGeneration field is set to the value of the last call.
 func (b *ApplicationStatusApplyConfiguration) WithObservedGeneration(value int64) *ApplicationStatusApplyConfiguration {
 	b.ObservedGeneration = &value
+	return b
+}
+
+// WithSummary sets the Summary field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Summary field is set to the value of the last call.
+func (b *ApplicationStatusApplyConfiguration) WithSummary(value string) *ApplicationStatusApplyConfiguration {
+	b.Summary = &value
 	return b
 }
 
@@ -153,6 +166,14 @@ func (b *ApplicationStatusApplyConfiguration) WithRevision(value *RevisionStatus
 // If called multiple times, the Class field is set to the value of the last call.
 func (b *ApplicationStatusApplyConfiguration) WithClass(value *AppliedClassApplyConfiguration) *ApplicationStatusApplyConfiguration {
 	b.Class = value
+	return b
+}
+
+// WithRefusedClass sets the RefusedClass field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RefusedClass field is set to the value of the last call.
+func (b *ApplicationStatusApplyConfiguration) WithRefusedClass(value *RefusedClassApplyConfiguration) *ApplicationStatusApplyConfiguration {
+	b.RefusedClass = value
 	return b
 }
 

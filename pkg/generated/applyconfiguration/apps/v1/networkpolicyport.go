@@ -19,7 +19,7 @@ type NetworkPolicyPortApplyConfiguration struct {
 	Port *intstr.IntOrString `json:"port,omitempty"`
 	// Last port of a range that starts at port.
 	EndPort *int32 `json:"endPort,omitempty"`
-	// Transport protocol.
+	// Transport protocol. Default TCP.
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
 }
 

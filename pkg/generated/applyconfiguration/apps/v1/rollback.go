@@ -12,7 +12,7 @@ import (
 // RollbackApplyConfiguration represents a declarative configuration of the Rollback type for use
 // with apply.
 //
-// Rollback is what happens to a failed rollout.
+// Rollback is which revision runs if not the spec: after a failed rollout, or because you ask for it.
 type RollbackApplyConfiguration struct {
 	// What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are
 	// over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
@@ -20,6 +20,10 @@ type RollbackApplyConfiguration struct {
 	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
 	// back.
 	Policy *appsv1.RollbackPolicy `json:"policy,omitempty"`
+	// The number of a revision to run instead of the spec, for as long as the field is set: the pods are as they were
+	// then, and everything around them follows the spec. status.revision and the ControllerRevisions with the label
+	// apps.fairlead.dev/application have the numbers. Remove the field to run the spec again.
+	ToRevision *int64 `json:"toRevision,omitempty"`
 }
 
 // RollbackApplyConfiguration constructs a declarative configuration of the Rollback type for use with
@@ -33,5 +37,13 @@ func Rollback() *RollbackApplyConfiguration {
 // If called multiple times, the Policy field is set to the value of the last call.
 func (b *RollbackApplyConfiguration) WithPolicy(value appsv1.RollbackPolicy) *RollbackApplyConfiguration {
 	b.Policy = &value
+	return b
+}
+
+// WithToRevision sets the ToRevision field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ToRevision field is set to the value of the last call.
+func (b *RollbackApplyConfiguration) WithToRevision(value int64) *RollbackApplyConfiguration {
+	b.ToRevision = &value
 	return b
 }

@@ -16,7 +16,7 @@ import (
 type RouteApplyConfiguration struct {
 	// Name of the route, unique in the Application.
 	Name *string `json:"name,omitempty"`
-	// The API that carries the route: Ingress or HTTPRoute. Auto: the one that the class names; else
+	// The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else
 	// HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix
 	// or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is
 	// there before the old one goes.
