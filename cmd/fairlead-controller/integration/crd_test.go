@@ -35,12 +35,12 @@ func TestPersistedDefaults(t *testing.T) {
 			  mounts: [{mountPath: /a, emptyDir: {}}], resources: {}, securityContext: {}, podSecurityContext: {}, strategy: {},
 			  networkPolicy: {egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 1}]}]}}`,
 			`{image: a, configChangePolicy: Rollout, reconcilePolicy: Enforce, deletionPolicy: Delete,
-			  ports: [{name: http, containerPort: 80, protocol: TCP}], service: {type: ClusterIP, sessionAffinity: None},
+			  ports: [{name: http, containerPort: 80}], service: {type: ClusterIP, sessionAffinity: None},
 			  disruptionBudget: {mode: Auto}, serviceAccount: {}, podMetadata: {},
-			  routes: [{name: a, hostnames: [a.example.com], type: Auto, paths: [{path: /, pathType: Prefix}]}],
+			  routes: [{name: a, hostnames: [a.example.com], paths: [{path: /, pathType: Prefix}]}],
 			  livenessProbe: {httpGet: {}}, startupProbe: {grpc: {}},
 			  mounts: [{mountPath: /a, emptyDir: {}}], resources: {}, securityContext: {}, podSecurityContext: {}, strategy: {},
-			  networkPolicy: {egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 1, protocol: TCP}]}]}}`,
+			  networkPolicy: {egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 1}]}]}}`,
 		},
 		{
 			"autoscaled", "{image: a, autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 70}}",
@@ -58,7 +58,10 @@ func TestPersistedDefaults(t *testing.T) {
 			if diff := cmp.Diff(fromYAML(t, test.want), stored.Object["spec"]); diff != "" {
 				t.Errorf("spec (-want +stored):\n%s", diff)
 			}
-			if diff := cmp.Diff(fromYAML(t, "{observedGeneration: -1}"), stored.Object["status"]); diff != "" {
+			const unobserved = `{observedGeneration: -1, desiredReplicas: 0, replicas: 0, updatedReplicas: 0, readyReplicas: 0, availableReplicas: 0,
+			  summary: The controller has not observed it yet., conditions: [{type: Ready, status: Unknown, reason: NotObserved,
+			  message: The controller has not observed it yet., lastTransitionTime: "1970-01-01T00:00:00Z"}]}`
+			if diff := cmp.Diff(fromYAML(t, unobserved), stored.Object["status"]); diff != "" {
 				t.Errorf("status of a new object (-want +stored):\n%s", diff)
 			}
 		})

@@ -134,12 +134,14 @@ func checkVersion(seen []version, next version) (broken []string) {
 		}
 	}
 	for _, condition := range next.Status.Conditions {
-		promise(condition.ObservedGeneration == next.Status.ObservedGeneration, "%s is about generation %d", condition.Type, condition.ObservedGeneration)
+		promise(condition.ObservedGeneration == max(0, next.Status.ObservedGeneration), "%s is about generation %d", condition.Type, condition.ObservedGeneration)
 		promise(condition.Message != "" && len(condition.Message) <= 1024, "the message of %s has %d bytes", condition.Type, len(condition.Message))
 	}
 
 	if len(seen) == 0 {
-		promise(next.Status.ObservedGeneration == -1 && len(next.Status.Conditions) == 0, "a new Application has a status already")
+		ready := meta.FindStatusCondition(next.Status.Conditions, v1.ConditionReady)
+		promise(next.Status.ObservedGeneration == -1 && len(next.Status.Conditions) == 1 && ready != nil && ready.Reason == v1.ReasonNotObserved,
+			"a new Application has another status than the default")
 		return broken
 	}
 	last := seen[len(seen)-1]
