@@ -64,7 +64,7 @@ func TestJoinLines(t *testing.T) {
 	}
 }
 
-// kubectl explain shows each paragraph of these fields as one, with every value that the user may choose.
+// The command kubectl explain shows each paragraph of these fields as one, with every value that the user may choose.
 func TestExplainedFields(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "artifacts", "crds", "apps.fairlead.dev_applications.yaml"))
 	if err != nil {

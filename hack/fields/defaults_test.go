@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
-// kubectl apply compares a list of a custom resource as a whole. A default in one of its items would make the stored list
+// The command kubectl apply compares a list of a custom resource as a whole. A default in one of its items would make the stored list
 // differ from the manifest for ever: each apply would print "configured" although nothing changed. So the rendering has the
 // default instead, except where the key of a list needs one. Kubernetes' own types are as they are.
 func TestNoDefaultsInLists(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// status.class is what is applied, and status.refusedClass what is not.
+// Status: class is what is applied, and refusedClass what is not.
 func TestClassOfARefusedApplication(t *testing.T) {
 	gold := func(generation int64, priority string) *v1.AppliedClass {
 		return &v1.AppliedClass{Name: "gold", Generation: generation, Defaults: &v1.ApplicationDefaults{PriorityClassName: priority}}
