@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// kubectl rollout undo brings the annotations and the template of a former ReplicaSet back. The facts of these tests
+// The command kubectl rollout undo brings the annotations and the template of a former ReplicaSet back. The facts of these tests
 // render revision web-1; it has number 3, and the former one is web-0 with number 2.
 func TestRolloutUndo(t *testing.T) {
 	undo := func(s child.Snapshot) {
