@@ -184,7 +184,9 @@ func TestRulesOfTheCRD(t *testing.T) {
 		})
 	}
 	for _, rule := range celRules("", e.crd().Spec.Versions[0].Schema.OpenAPIV3Schema) {
-		isTried := func(seen string) bool { return strings.HasPrefix(seen, rule.path+" ") && strings.Contains(seen, rule.text) }
+		isTried := func(seen string) bool {
+			return strings.HasPrefix(seen, rule.path+" ") && strings.Contains(seen, rule.text)
+		}
 		// What status tells of a class was taken from one, which has the same rules.
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(tried)), isTried) && !strings.HasPrefix(rule.path, "status.class.") {
 			t.Errorf("no test breaks the rule at %s: %s", rule.path, rule.text)
