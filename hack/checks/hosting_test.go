@@ -13,7 +13,7 @@ import (
 var (
 	usedAction   = regexp.MustCompile(`(?m)^\s*(?:- )?uses: (.*)$`)
 	pinnedAction = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$`)
-	permissions  = regexp.MustCompile(`(?m)^permissions:\n  contents: read\n[a-z]`)
+	permissions  = regexp.MustCompile(`(?m)^permissions:\n {2}contents: read\n[a-z]`)
 )
 
 // TestWorkflowsAreRestricted: an action cannot change behind our back, and a job has no permission that it does not name.

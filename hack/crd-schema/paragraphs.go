@@ -19,7 +19,7 @@ func paragraphs(schema node) {
 // joinLines leaves alone what is a line of its own: a list item, and a line that is indented or empty.
 func joinLines(text string) string {
 	var joined []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		last := len(joined) - 1
 		if last < 0 || ownLine(line) || joined[last] == "" || strings.HasPrefix(joined[last], " ") {
 			joined = append(joined, line)

@@ -82,7 +82,7 @@ func TestExplainedFields(t *testing.T) {
 		"spec.disruptionBudget.mode": {"Auto (the default)", "Custom:", "Disabled:"},
 	} {
 		schema := root
-		for _, name := range strings.Split(path, ".") {
+		for name := range strings.SplitSeq(path, ".") {
 			schema, _ = schema["properties"].(node)[name].(node)
 		}
 		description, _ := schema["description"].(string)

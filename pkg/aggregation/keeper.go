@@ -93,15 +93,17 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 func (k *Keeper) keep(ctx context.Context) error {
-	err := k.config.Probe(ctx)
-	if err == nil {
+	down := k.config.Probe(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case down == nil:
 		k.answered = time.Now()
 		return k.ensure(ctx)
+	case time.Since(k.answered) < k.config.MaxDowntime:
+		return nil // A rollout does not take longer.
 	}
-	if ctx.Err() != nil || time.Since(k.answered) < k.config.MaxDowntime {
-		return nil //nolint:nilerr // It may be a rollout.
-	}
-	return k.remove(ctx, err)
+	return k.remove(ctx, down)
 }
 
 func (k *Keeper) name() string { return k.config.Version.Version + "." + k.config.Version.Group }

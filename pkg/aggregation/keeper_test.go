@@ -6,6 +6,7 @@ package aggregation
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,25 +24,38 @@ import (
 
 const name = "v1alpha1.subresources.apps.fairlead.dev"
 
-// server is what the keeper asks.
-type server struct{ down bool }
+// server is what the keeper asks. The test changes it while the keeper runs.
+type server struct {
+	down atomic.Bool
+	ca   atomic.Pointer[string]
+}
+
+// newServer returns a server that is down or answers, with a CA bundle.
+func newServer(down bool, ca string) *server {
+	s := &server{}
+	s.down.Store(down)
+	s.ca.Store(&ca)
+	return s
+}
+
+func (s *server) caBundle() []byte { return []byte(*s.ca.Load()) }
 
 func (s *server) probe(context.Context) error {
-	if s.down {
+	if s.down.Load() {
 		return errors.New("connection refused")
 	}
 	return nil
 }
 
-// keeping runs a keeper until the test ends. ca is its CA bundle, which the test may change.
-func keeping(t *testing.T, asked *server, ca *string) dynamic.ResourceInterface {
+// keeping runs a keeper until the test ends.
+func keeping(t *testing.T, asked *server) dynamic.ResourceInterface {
 	t.Helper()
 	simple := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{APIServices: "APIServiceList"})
 	simple.PrependReactor("patch", "apiservices", applyTo(simple.Tracker()))
 	client := simple.Resource(APIServices)
 	keeper := New(Config{
 		Client: client, Version: schema.GroupVersion{Group: "subresources.apps.fairlead.dev", Version: "v1alpha1"},
-		Service: Service{Namespace: "fairlead-system", Name: "fairlead-apiserver", Port: 443}, CABundle: func() []byte { return []byte(*ca) }, Probe: asked.probe,
+		Service: Service{Namespace: "fairlead-system", Name: "fairlead-apiserver", Port: 443}, CABundle: asked.caBundle, Probe: asked.probe,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -93,12 +107,12 @@ func after(t *testing.T, d time.Duration, client dynamic.ResourceInterface) *uns
 // TestOutage: the APIService exists only while the server answers; a short outage, such as a rollout, does not count.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, ca := &server{down: true}, "ca"
-		client := keeping(t, asked, &ca)
+		asked := newServer(true, "ca")
+		client := keeping(t, asked)
 		if found := after(t, time.Hour, client); found != nil {
 			t.Error("the APIService exists before the server has answered")
 		}
-		asked.down = false
+		asked.down.Store(false)
 		found := after(t, Period, client)
 		if found == nil {
 			t.Fatal("there is no APIService although the server answers")
@@ -106,17 +120,17 @@ func TestOutage(t *testing.T) {
 		if minimum, _, _ := unstructured.NestedInt64(found.Object, "spec", "groupPriorityMinimum"); minimum != 100 {
 			t.Errorf("groupPriorityMinimum %d", minimum)
 		}
-		asked.down = true
+		asked.down.Store(true)
 		if after(t, MaxDowntime-2*Period, client) == nil {
 			t.Error("a short outage removed the APIService")
 		}
-		asked.down = false
+		asked.down.Store(false)
 		after(t, Period, client)
-		asked.down = true
+		asked.down.Store(true)
 		if after(t, MaxDowntime+Period, client) != nil {
 			t.Error("the APIService exists after two minutes without an answer")
 		}
-		asked.down = false
+		asked.down.Store(false)
 		if after(t, Period, client) == nil {
 			t.Error("the APIService did not come back with the server")
 		}
@@ -126,15 +140,16 @@ func TestOutage(t *testing.T) {
 // TestNewCA: a rotation reaches the APIService within one period.
 func TestNewCA(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, ca := &server{}, ""
-		client := keeping(t, asked, &ca)
+		asked := newServer(false, "")
+		client := keeping(t, asked)
 		if after(t, Period, client) != nil {
 			t.Error("the APIService exists before there is a CA")
 		}
-		ca = "one"
+		one, two := "one", "one, two"
+		asked.ca.Store(&one)
 		after(t, Period, client)
-		ca = "one, two"
-		if found := after(t, Period, client); found == nil || string(caBundleOf(found)) != ca {
+		asked.ca.Store(&two)
+		if found := after(t, Period, client); found == nil || string(caBundleOf(found)) != two {
 			t.Errorf("the APIService is %v", found)
 		}
 	})
@@ -143,8 +158,8 @@ func TestNewCA(t *testing.T) {
 // TestForeign: an APIService of another owner is neither changed nor deleted.
 func TestForeign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, ca := &server{down: true}, "ca"
-		client := keeping(t, asked, &ca)
+		asked := newServer(true, "ca")
+		client := keeping(t, asked)
 		foreign := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name}}}
 		if _, err := client.Create(t.Context(), foreign, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -152,7 +167,7 @@ func TestForeign(t *testing.T) {
 		if after(t, MaxDowntime+Period, client) == nil {
 			t.Error("the keeper deleted a foreign APIService")
 		}
-		asked.down = false
+		asked.down.Store(false)
 		if found := after(t, Period, client); found == nil || found.Object["spec"] != nil {
 			t.Errorf("the keeper changed a foreign APIService: %v", found)
 		}

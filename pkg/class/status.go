@@ -113,7 +113,7 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 	return condition
 }
 
-// names names the first few Applications, and the reason of the first.
+// names lists the first few Applications, the first with its reason.
 func names(list []failing) string {
 	const most = 3
 	parts := []string{fmt.Sprintf("%s (%s)", list[0].name, list[0].reason)}
