@@ -12,8 +12,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
@@ -131,6 +135,30 @@ func TestSlowWatch(t *testing.T) {
 			t.Errorf("last event %v", describe(last))
 		}
 	})
+}
+
+// TestShownViews: the encoder sets and clears the kind of the object that it encodes, so each request needs a view of its own.
+func TestShownViews(t *testing.T) {
+	for name, decision := range map[string]authorizer.Decision{"measured": authorizer.DecisionAllow, "unmeasured": authorizer.DecisionDeny} {
+		decide := authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+			return decision, "", nil
+		})
+		registry := &applications{access: access{authorizer: decide}}
+		show, err := registry.show(request.WithUser(t.Context(), &user.DefaultInfo{Name: "reader"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := view("a", 1)
+		kept.CPU.Used = resource.NewQuantity(1, resource.DecimalSI)
+		shown := show(kept)
+		if measured := shown.CPU.Used != nil; measured != (decision == authorizer.DecisionAllow) || shown.Pods.Ready != 1 {
+			t.Errorf("%s: shown is %+v", name, shown)
+		}
+		shown.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("ApplicationRuntime"))
+		if kept.Kind != "" || kept.CPU.Used == nil {
+			t.Errorf("%s: the request changed the kept view to %+v", name, kept)
+		}
+	}
 }
 
 func asIs(view *v1alpha1.ApplicationRuntime) *v1alpha1.ApplicationRuntime { return view }

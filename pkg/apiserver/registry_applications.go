@@ -170,21 +170,19 @@ func matcher(ctx context.Context, options *metainternalversion.ListOptions) func
 	}
 }
 
-// show returns what a user sees of a view: without the measurements if the user may not list those of pods.
+// show returns the copy of a view that a request encodes, without the measurements if the user may not list those of pods.
+// The encoder sets and clears the kind of the object itself, so no two requests may have the same one. What a view points
+// to, nothing changes.
 func (r *applications) show(ctx context.Context) (func(*v1alpha1.ApplicationRuntime) *v1alpha1.ApplicationRuntime, error) {
 	measured, err := r.access.allows(ctx, permission{verb: "list", group: "metrics.k8s.io", version: "v1beta1", resource: "pods"})
 	if err != nil {
 		return nil, err
 	}
-	if measured {
-		return func(view *v1alpha1.ApplicationRuntime) *v1alpha1.ApplicationRuntime { return view }, nil
-	}
 	return func(view *v1alpha1.ApplicationRuntime) *v1alpha1.ApplicationRuntime {
-		if view.CPU.Used == nil && view.Memory.Used == nil {
-			return view
+		shown := *view
+		if !measured {
+			shown.CPU.Used, shown.Memory.Used = nil, nil
 		}
-		shown := view.DeepCopy()
-		shown.CPU.Used, shown.Memory.Used = nil, nil
-		return shown
+		return &shown
 	}, nil
 }
