@@ -31,8 +31,13 @@ func DefaultLimits() Limits {
 	}
 }
 
-// retryAfter is what a user is told to wait who has too many streams, in seconds.
-const retryAfter = 10
+const (
+	// retryAfter is how many seconds a client should wait while the server has too many streams.
+	retryAfter = 10
+	// noRetry leaves Retry-After out of a 429. With it a client would wait and try again by itself, ten times, before it
+	// shows the message, although the user must close a stream first.
+	noRetry = 0
+)
 
 // streams counts the open streams.
 type streams struct {
@@ -50,7 +55,7 @@ func (s *streams) acquire(user string) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.users[user] >= s.limits.StreamsPerUser {
-		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%s has %d open streams, which is the limit; close one", user, s.users[user]), retryAfter)
+		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%s has %d open streams, which is the limit; close one", user, s.users[user]), noRetry)
 	}
 	if s.total >= s.limits.Streams {
 		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%d streams are open, which is the limit of this server; try again later", s.total), retryAfter)

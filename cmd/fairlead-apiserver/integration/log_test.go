@@ -46,7 +46,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestStreamsPerUser: the streams of one user are limited, and closing one makes room.
+// TestStreamsPerUser: the streams of one user are limited, and closing one makes room. The answer 429 comes at once: with a
+// Retry-After, the client would hide it for ten retries.
 func TestStreamsPerUser(t *testing.T) {
 	f := start(t)
 	f.apply("followed", 0)
