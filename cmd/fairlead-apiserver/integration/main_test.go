@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/util/cert"
-	"k8s.io/klog/v2"
 
 	apiserverapp "fairlead.dev/fairlead/cmd/fairlead-apiserver/app"
 	controllerapp "fairlead.dev/fairlead/cmd/fairlead-controller/app"
@@ -60,7 +59,6 @@ func TestMain(m *testing.M) {
 
 // run runs the tests in a cluster with a controller and an API server.
 func run(m *testing.M) (code int, err error) {
-	klog.LogToStderr(false) // Of the servers in this process only errors are worth reading.
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if cluster, err = controlplane.Start(ctx); err != nil {
