@@ -90,6 +90,7 @@ func TestServedAPI(t *testing.T) {
 	e.create(small, strings.ReplaceAll(named(small, "other"), "web:1", "web:2"))
 	applications := e.fairlead.AppsV1().Applications(e.namespace)
 	status := `{"status":{"replicas":3,"selector":"a=b","desiredReplicas":4,"updatedReplicas":2,"availableReplicas":1,"urls":["https://a/"],
+		"image":"registry.example.com/web:0","summary":"Wait for it.",
 		"conditions":[{"type":"Ready","status":"False","reason":"RollingOut","message":"Wait.","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`
 	if _, err := applications.Patch(t.Context(), "web", types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
 		t.Fatal(err)
@@ -145,16 +146,20 @@ func TestServedAPI(t *testing.T) {
 		for _, column := range table.ColumnDefinitions {
 			got[column.Priority] = append(got[column.Priority], column.Name)
 		}
-		want := map[int32][]string{
-			0: {"Name", "Ready", "Reason", "Desired", "Updated", "Available", "Age"},
-			1: {"Image", "URL", "Message"},
+		columns := map[int32][]string{
+			0: {"Name", "Ready", "Available", "Reason", "Why", "Age"},
+			1: {"Desired", "Updated", "Running image", "Spec image", "URL", "Message"},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(columns, got); diff != "" {
 			t.Errorf("columns by priority (-want +got):\n%s", diff)
 		}
 		cells := table.Rows[0].Cells
-		cells = slices.Concat(cells[:6], cells[7:]) // The age changes.
-		if diff := cmp.Diff([]any{"web", "False", "RollingOut", 4.0, 2.0, 1.0, "registry.example.com/web:1", "https://a/", "Wait."}, cells); diff != "" {
+		cells = slices.Concat(cells[:5], cells[6:]) // The age changes.
+		want := []any{
+			"web", "False", 1.0, "RollingOut", "Wait for it.",
+			4.0, 2.0, "registry.example.com/web:0", "registry.example.com/web:1", "https://a/", "Wait.",
+		}
+		if diff := cmp.Diff(want, cells); diff != "" {
 			t.Errorf("cells (-want +got):\n%s", diff)
 		}
 	})

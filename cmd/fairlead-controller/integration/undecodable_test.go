@@ -170,6 +170,7 @@ func loosen(node any) {
 	case map[string]any:
 		if items, isList := node["items"].(map[string]any); isList && items["type"] == "string" {
 			delete(node, "maxItems")
+			delete(items, "x-kubernetes-validations") // Their cost would be that of a list without end.
 		}
 		if node["x-kubernetes-int-or-string"] == true {
 			for _, rule := range []string{"pattern", "maxLength", "minimum", "maximum"} {
