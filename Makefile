@@ -73,8 +73,9 @@ build: ## Compile bin/fairlead-controller
 	@hack/build.sh ./cmd/fairlead-controller
 
 .PHONY: plugin
-plugin: ## Compile bin/kubectl-fairlead, the plugin for kubectl
+plugin: ## Compile bin/kubectl-fairlead, the plugin for kubectl, and put its completion beside it
 	@hack/build.sh ./cmd/kubectl-fairlead
+	@cp cmd/kubectl-fairlead/kubectl_complete-fairlead bin/
 
 .PHONY: cluster
 cluster: bin/fairlead-cluster bin/kwok ## Compile the embedded control plane into bin/, if its sources changed

@@ -69,7 +69,7 @@ func (s *session) do(command string) {
 	command = strings.ReplaceAll(command, exampleDirectory, filepath.Join(s.directory, "data"))
 	s.t.Logf("$ %s", command)
 	if assignment, isExport := strings.CutPrefix(command, "export "); isExport {
-		s.environment = append(s.environment, assignment)
+		s.export(command, assignment)
 		return
 	}
 	for prefix, ready := range lasting {
@@ -83,6 +83,17 @@ func (s *session) do(command string) {
 		s.t.Fatalf("%v\n%s", err, output)
 	}
 	s.t.Logf("%s", output)
+}
+
+// export keeps a variable, as the shell expands it, for the commands that follow.
+func (s *session) export(command, assignment string) {
+	s.t.Helper()
+	name, _, _ := strings.Cut(assignment, "=")
+	value, err := s.run(command+`; printf %s "$`+name+`"`, "")
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, value)
+	}
+	s.environment = append(s.environment, name+"="+value)
 }
 
 // run runs a command to its end.

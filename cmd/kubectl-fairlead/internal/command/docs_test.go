@@ -21,9 +21,9 @@ const intro = `# kubectl fairlead
 
 <!-- Generated from the commands: go -C cmd/kubectl-fairlead test ./internal/command -run TestDocs -update -->
 
-A kubectl plugin for Applications. ` + "`make plugin`" + ` compiles it; kubectl finds it, and its completion, on your PATH:
+A kubectl plugin for Applications. ` + "`make plugin`" + ` compiles it into bin; kubectl finds it, and its completion, on your PATH:
 ` + "```sh\n" + `make plugin
-install bin/kubectl-fairlead cmd/kubectl-fairlead/kubectl_complete-fairlead ~/.local/bin
+export PATH="$PWD/bin:$PATH"
 kubectl fairlead --help
 ` + "```" + `
 Every command takes kubectl's own flags, such as ` + "`--context` and `-n`" + `; ` + "`kubectl fairlead options`" + ` lists them. It acts with your
