@@ -81,6 +81,9 @@ func (w *Writer) setOwner(ctx context.Context, application *v1.Application, ref 
 	if err != nil {
 		return err
 	}
+	if written.GetLabels()[v1.LabelManagedBy] != v1.ManagedBy {
+		return nil // The informers do not select it: no cache would ever show this write.
+	}
 	w.consistencyStore.WroteAt(cache.MetaObjectToName(application), ref.Kind.GroupVersionResource(), written.GetResourceVersion())
 	return nil
 }

@@ -149,28 +149,35 @@ func TestOrphanWithoutItsLabel(t *testing.T) {
 	})
 }
 
-// A child that no cache shows is not gone. Suspended, the controller restores no label; then Orphan and the deletion come at
-// once, and the finalizer must not go before the child is released.
+// A child that no cache shows is not gone. Suspended, the controller restores no label; then come Orphan and the
+// deletion, and the finalizer must not go before the child is released.
 func TestOrphanOfAnUnseenChild(t *testing.T) {
-	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
-		pass(5 * time.Second)
-		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend })
-		pass(5 * time.Second)
-		applytest.Edit(w.server, child.Service, namespace, "web", func(s *corev1.Service) { s.Labels = nil })
-		pass(5 * time.Second)
-		w.edit("web", func(a *v1.Application) {
-			a.Spec.DeletionPolicy, a.Finalizers = v1.DeletionOrphan, []string{v1.FinalizerOrphan}
+	for name, between := range map[string]time.Duration{"deleted at once": 0, "released before": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+				pass(5 * time.Second)
+				w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend })
+				pass(5 * time.Second)
+				applytest.Edit(w.server, child.Service, namespace, "web", func(s *corev1.Service) { s.Labels = nil })
+				pass(5 * time.Second)
+				w.edit("web", func(a *v1.Application) {
+					a.Spec.DeletionPolicy, a.Finalizers = v1.DeletionOrphan, []string{v1.FinalizerOrphan}
+				})
+				if between > 0 {
+					pass(between)
+				}
+				w.server.Delete(applytest.Applications, namespace, "web")
+				pass(time.Second)
+				w.server.CollectGarbage()
+				if w.application("web") != nil {
+					t.Error("the Application is still there")
+				}
+				if got := w.server.All(child.Service); len(got) != 1 {
+					t.Errorf("left are the Services %v", got)
+				}
+			})
 		})
-		w.server.Delete(applytest.Applications, namespace, "web")
-		pass(5 * time.Second)
-		w.server.CollectGarbage()
-		if w.application("web") != nil {
-			t.Error("the Application is still there")
-		}
-		if got := w.server.All(child.Service); len(got) != 1 {
-			t.Errorf("left are the Services %v", got)
-		}
-	})
+	}
 }
 
 func denied() error {
