@@ -5,7 +5,8 @@
 //
 // An APIService whose server is down harms the whole cluster: discovery fails, and no namespace can be deleted, because
 // the namespace controller does not know what it would leave behind. So the [Keeper] creates the APIService only once
-// the server answers, and deletes it after two minutes without an answer.
+// the server answers, and deletes it after two minutes without an answer. Its owner is an object of the installation, so
+// that the garbage collector deletes it when the keeper is uninstalled too.
 package aggregation
 
 import (
@@ -14,6 +15,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,6 +57,8 @@ type Config struct {
 	Service Service
 	// CABundle has the CAs of the server's certificate; empty before there is one.
 	CABundle func() []byte
+	// Owner returns the object with which the APIService goes. While there is none, the server is not installed.
+	Owner func(context.Context) (metav1.OwnerReference, error)
 	// Probe asks the server whether it is ready.
 	Probe func(context.Context) error
 	// Period and MaxDowntime are those of the package, unless a test is in a hurry.
@@ -114,6 +118,13 @@ func (k *Keeper) ensure(ctx context.Context) error {
 	if len(caBundle) == 0 {
 		return nil
 	}
+	owner, err := k.config.Owner(ctx)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("find the owner of the APIService: %w", err)
+	}
 	live, err := k.config.Client.Get(ctx, k.name(), metav1.GetOptions{})
 	exists := err == nil
 	switch {
@@ -121,11 +132,11 @@ func (k *Keeper) ensure(ctx context.Context) error {
 		return fmt.Errorf("get APIService: %w", err)
 	case exists && !isOurs(live):
 		return fmt.Errorf("the APIService is not Fairlead's: it lacks the label %s=%s", v1.LabelManagedBy, v1.ManagedBy)
-	case exists && bytes.Equal(caBundleOf(live), caBundle):
+	case exists && bytes.Equal(caBundleOf(live), caBundle) && slices.Contains(live.GetOwnerReferences(), owner):
 		return nil
 	}
 	// RBAC can restrict a create to a name only if it is an apply.
-	if _, err := k.config.Client.Apply(ctx, k.name(), k.apiService(caBundle), metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+	if _, err := k.config.Client.Apply(ctx, k.name(), k.apiService(caBundle, owner), metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
 		return fmt.Errorf("apply APIService: %w", err)
 	}
 	if !exists {
@@ -160,7 +171,7 @@ func isOurs(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy
 }
 
-func (k *Keeper) apiService(caBundle []byte) *unstructured.Unstructured {
+func (k *Keeper) apiService(caBundle []byte, owner metav1.OwnerReference) *unstructured.Unstructured {
 	service := k.config.Service
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": APIServices.GroupVersion().String(), "kind": "APIService",
@@ -173,6 +184,7 @@ func (k *Keeper) apiService(caBundle []byte) *unstructured.Unstructured {
 	}}
 	object.SetName(k.name())
 	object.SetLabels(map[string]string{v1.LabelManagedBy: v1.ManagedBy})
+	object.SetOwnerReferences([]metav1.OwnerReference{owner})
 	return object
 }
 

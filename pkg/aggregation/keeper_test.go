@@ -28,6 +28,8 @@ const name = "v1alpha1.subresources.apps.fairlead.dev"
 type server struct {
 	down atomic.Bool
 	ca   atomic.Pointer[string]
+	// role is the UID of its ClusterRole; empty if it is not installed.
+	role atomic.Pointer[types.UID]
 }
 
 // newServer returns a server that is down or answers, with a CA bundle.
@@ -35,7 +37,18 @@ func newServer(down bool, ca string) *server {
 	s := &server{}
 	s.down.Store(down)
 	s.ca.Store(&ca)
+	s.install("first")
 	return s
+}
+
+func (s *server) install(role types.UID) { s.role.Store(&role) }
+
+func (s *server) owner(context.Context) (metav1.OwnerReference, error) {
+	uid := *s.role.Load()
+	if uid == "" {
+		return metav1.OwnerReference{}, apierrors.NewNotFound(ClusterRoles.GroupResource(), "fairlead-apiserver")
+	}
+	return metav1.OwnerReference{Kind: "ClusterRole", Name: "fairlead-apiserver", UID: uid}, nil
 }
 
 func (s *server) caBundle() []byte { return []byte(*s.ca.Load()) }
@@ -55,7 +68,7 @@ func keeping(t *testing.T, asked *server) dynamic.ResourceInterface {
 	client := simple.Resource(APIServices)
 	keeper := New(Config{
 		Client: client, Version: schema.GroupVersion{Group: "subresources.apps.fairlead.dev", Version: "v1alpha1"},
-		Service: Service{Namespace: "fairlead-system", Name: "fairlead-apiserver", Port: 443}, CABundle: asked.caBundle, Probe: asked.probe,
+		Service: Service{Namespace: "fairlead-system", Name: "fairlead-apiserver", Port: 443}, CABundle: asked.caBundle, Owner: asked.owner, Probe: asked.probe,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -170,6 +183,25 @@ func TestForeign(t *testing.T) {
 		asked.down.Store(false)
 		if found := after(t, Period, client); found == nil || found.Object["spec"] != nil {
 			t.Errorf("the keeper changed a foreign APIService: %v", found)
+		}
+	})
+}
+
+// TestOwner: the APIService belongs to the installation, and a later one takes it over.
+func TestOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := newServer(false, "ca")
+		asked.install("")
+		client := keeping(t, asked)
+		if after(t, Period, client) != nil {
+			t.Error("the APIService exists although the server is not installed")
+		}
+		for _, installed := range []types.UID{"first", "second"} {
+			asked.install(installed)
+			found := after(t, Period, client)
+			if found == nil || len(found.GetOwnerReferences()) != 1 || found.GetOwnerReferences()[0].UID != installed {
+				t.Errorf("the APIService of the %s installation is %v", installed, found)
+			}
 		}
 	})
 }

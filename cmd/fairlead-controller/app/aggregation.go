@@ -16,7 +16,7 @@ import (
 const aggregatedAPIPort = 443
 
 // newKeeper returns what registers the aggregated API server while it answers, or nil if no flag names its Service. The
-// server has the certificate of --cert-secret, so its CAs are those of the webhooks.
+// server has the controller's certificate, so its CAs are those of the webhooks. Its ClusterRole has the Service's name.
 func newKeeper(config CompletedConfig, certificates *certificates, leading *clients) *aggregation.Keeper {
 	name := config.Serving.AggregatedAPIService
 	if name == "" {
@@ -29,6 +29,7 @@ func newKeeper(config CompletedConfig, certificates *certificates, leading *clie
 		Version:  v1alpha1.SchemeGroupVersion,
 		Service:  service,
 		CABundle: certificates.caBundle,
+		Owner:    aggregation.OwnedByClusterRole(leading.dynamic.Resource(aggregation.ClusterRoles), name),
 		Probe:    aggregation.ProbeReadyz(address, service, certificates.caBundle),
 	})
 }

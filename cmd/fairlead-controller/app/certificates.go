@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -44,6 +45,7 @@ func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*cer
 			return nil, fmt.Errorf("read --cert-dir: %w", err)
 		}
 		c.provider = files
+		c.caBundle = caBundleFile(filepath.Join(o.CertDir, certs.KeyCABundle))
 		c.follow = func(ctx context.Context) { files.Run(ctx, 1) }
 	case o.CertSecret != "":
 		if err := c.useSecret(config, leading); err != nil {
@@ -58,6 +60,17 @@ func newCertificates(config CompletedConfig, leading kubernetes.Interface) (*cer
 	}
 	c.serving = server.NewCertificates(c.provider)
 	return c, nil
+}
+
+// caBundleFile reads the CAs that cert-manager puts beside the certificate. Without the file there are none.
+func caBundleFile(file string) func() []byte {
+	return func() []byte {
+		bundle, err := os.ReadFile(file)
+		if err != nil {
+			return nil
+		}
+		return bundle
+	}
 }
 
 // useSecret lets every replica follow the Secret, and the leader write it.

@@ -51,7 +51,7 @@ func (o *ServingOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "Directory with the serving certificate tls.crt and tls.key, e.g. from cert-manager. The controller reloads them when they change.")
 	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret, "Name of the Secret in the operator namespace for the certificates that the controller issues and rotates itself.")
 	flags.StringSliceVar(&o.CertServices, "cert-service", o.CertServices, "Services in the operator namespace for which the certificate of --cert-secret is valid.")
-	flags.StringVar(&o.AggregatedAPIService, "aggregated-api-service", o.AggregatedAPIService, "Service of fairlead-apiserver in the operator namespace, on port 443. The leader creates its APIService once the server answers, and deletes it after two minutes without an answer, so that it blocks no deletion of a namespace. The server must serve the certificate of --cert-secret.")
+	flags.StringVar(&o.AggregatedAPIService, "aggregated-api-service", o.AggregatedAPIService, "Service of fairlead-apiserver in the operator namespace, on port 443. The leader creates its APIService once the server answers, and deletes it after two minutes without an answer, so that it blocks no deletion of a namespace. The server must serve the certificate of --cert-secret, or of --cert-dir, which then needs a file ca.crt. The ClusterRole of the same name owns the APIService: it is deleted with the installation.")
 	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "Drain time after SIGTERM: how long the endpoints still answer, not ready, until Services stop sending requests. The lease is released at once.")
 }
 
@@ -114,16 +114,16 @@ func (o *ServingOptions) validateCertificates() []error {
 	if o.Profiling && o.MetricsBindAddress == "" {
 		errs = append(errs, errors.New("--profiling needs --metrics-bind-address"))
 	}
-	if o.CertSecret == "" {
-		if o.AggregatedAPIService != "" {
-			errs = append(errs, errors.New("--aggregated-api-service needs --cert-secret: its CAs go into the APIService"))
-		}
-		return errs
-	}
 	if o.AggregatedAPIService != "" {
+		if !o.hasCertificate() {
+			errs = append(errs, errors.New("--aggregated-api-service needs a certificate, --cert-secret or --cert-dir: its CAs go into the APIService"))
+		}
 		for _, problem := range validation.IsDNS1035Label(o.AggregatedAPIService) {
 			errs = append(errs, fmt.Errorf("--aggregated-api-service %q: %s", o.AggregatedAPIService, problem))
 		}
+	}
+	if o.CertSecret == "" {
+		return errs
 	}
 	for _, problem := range validation.IsDNS1123Subdomain(o.CertSecret) {
 		errs = append(errs, fmt.Errorf("--cert-secret %q: %s", o.CertSecret, problem))

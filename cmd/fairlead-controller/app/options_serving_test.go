@@ -51,7 +51,7 @@ func TestValidateServing(t *testing.T) {
 			"--webhook-client-name needs --webhook-client-ca-file: without it no certificate is verified",
 		},
 		{"webhooks by URL", ServingOptions{WebhookBindAddress: "127.0.0.1:0", WebhookURL: "https://127.0.0.1:0"}, ""},
-		{"an aggregated API without a certificate of ours", ServingOptions{AggregatedAPIService: "api"}, "--aggregated-api-service needs --cert-secret: its CAs go into the APIService"},
+		{"an aggregated API without a certificate of ours", ServingOptions{AggregatedAPIService: "api"}, "--aggregated-api-service needs a certificate, --cert-secret or --cert-dir: its CAs go into the APIService"},
 		{"webhooks by Service", ServingOptions{WebhookBindAddress: ":9443", CertSecret: "certs", CertServices: []string{"fairlead-webhook"}}, ""},
 		{"a URL and nothing there", ServingOptions{WebhookURL: "https://127.0.0.1:9443"}, "--webhook-url needs --webhook-bind-address"},
 		{
