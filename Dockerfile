@@ -1,7 +1,8 @@
 # Copyright The Fairlead Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# The image of fairlead-controller: one static file, and nothing to keep up to date beside it. `make image` builds it.
+# The image of fairlead-controller and fairlead-apiserver: two static files, and nothing to keep up to date beside them.
+# `make image` builds it. It runs the controller unless told otherwise.
 #
 # The compiler runs on the platform of the builder and compiles for that of the image, so that another architecture
 # needs no emulation: docker buildx build --platform=linux/amd64,linux/arm64 .
@@ -17,7 +18,7 @@ ARG TARGETARCH
 # GOTOOLCHAIN: the image's own compiler or none, so that the same Dockerfile compiles with the same compiler.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOTOOLCHAIN=local GOOS="$TARGETOS" GOARCH="$TARGETARCH" \
-    go build -trimpath -buildvcs=false -ldflags "$LDFLAGS" -o /out/fairlead-controller ./cmd/fairlead-controller
+    go build -trimpath -buildvcs=false -ldflags "$LDFLAGS" -o /out/ ./cmd/fairlead-controller ./cmd/fairlead-apiserver
 
 # No shell, no package manager, no certificates: the API server's CA comes with the service account, and nothing else is
 # spoken to.
@@ -31,7 +32,7 @@ LABEL org.opencontainers.image.title="fairlead-controller" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.created="$CREATED"
-COPY --from=build /out/fairlead-controller /fairlead-controller
+COPY --from=build /out/ /
 # A number, so that kubelet can tell that it is not root.
 USER 65532:65532
 ENTRYPOINT ["/fairlead-controller"]

@@ -55,7 +55,7 @@ IMAGE ?=
 OVERLAY ?= artifacts/overlays/default
 
 .PHONY: image
-image: ## Build the controller's image with docker, podman or buildah. IMAGE=registry.example.com/fairlead-controller:v1
+image: ## Build the image of controller and API server with docker, podman or buildah. IMAGE=registry.example.com/fairlead-controller:v1
 	@IMAGE="$(IMAGE)" hack/image.sh $(ARGS)
 
 .PHONY: deploy

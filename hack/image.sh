@@ -3,7 +3,7 @@
 # Copyright The Fairlead Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds the image of the controller from the Dockerfile, with whichever of docker, podman and buildah works here.
+# Builds the image of the controller and the aggregated API server from the Dockerfile, with whichever of docker, podman and buildah works here.
 #
 #   IMAGE=registry.example.com/fairlead-controller:v0.1.0    its name; default: localhost/fairlead-controller:dev
 #   IMAGE_BUILDER=buildah                                    this one and no other

@@ -46,23 +46,46 @@ func render(ctx context.Context, overlay string) ([]*unstructured.Unstructured, 
 	return rendered, nil
 }
 
-// setImage makes the controller run another image than the overlay names.
+// setImage makes the controller, and what else runs from its image, run another one than the overlay names.
 func setImage(rendered []*unstructured.Unstructured, image string) error {
+	var before any
+	err := forEachContainer(rendered, func(deployment string, container map[string]any) {
+		if deployment == controllerName && container["name"] == controllerContainer {
+			before = container["image"]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		return fmt.Errorf("set the image: the overlay has no %s %s with a container %s", deploymentKind, controllerName, controllerContainer)
+	}
+	return forEachContainer(rendered, func(_ string, container map[string]any) {
+		if container["image"] == before {
+			container["image"] = image
+		}
+	})
+}
+
+// forEachContainer visits the containers of the Deployments, and keeps what visit changes.
+func forEachContainer(rendered []*unstructured.Unstructured, visit func(deployment string, container map[string]any)) error {
+	path := []string{"spec", "template", "spec", "containers"}
 	for _, object := range rendered {
-		if object.GetKind() != deploymentKind || object.GetName() != controllerName {
+		if object.GetKind() != deploymentKind {
 			continue
 		}
-		path := []string{"spec", "template", "spec", "containers"}
 		containers, _, err := unstructured.NestedSlice(object.Object, path...)
 		if err != nil {
 			return fmt.Errorf("read the containers of %s: %w", objects.Name(object), err)
 		}
 		for _, container := range containers {
-			if c, ok := container.(map[string]any); ok && c["name"] == controllerContainer {
-				c["image"] = image
-				return unstructured.SetNestedSlice(object.Object, containers, path...)
+			if c, ok := container.(map[string]any); ok {
+				visit(object.GetName(), c)
 			}
 		}
+		if err := unstructured.SetNestedSlice(object.Object, containers, path...); err != nil {
+			return fmt.Errorf("write the containers of %s: %w", objects.Name(object), err)
+		}
 	}
-	return fmt.Errorf("set the image: the overlay has no %s %s with a container %s", deploymentKind, controllerName, controllerContainer)
+	return nil
 }

@@ -15,8 +15,6 @@ import (
 
 const (
 	chartDirectory = "artifacts/chart/fairlead"
-	// chartImage is the command whose image the chart's values name.
-	chartImage = "fairlead-controller"
 	// developmentTag is the tag of the images that the manifests in the repository name.
 	developmentTag = "dev"
 )
@@ -51,14 +49,14 @@ func writeChart(_ context.Context, r *release) error {
 
 func (r *release) chartValues(content []byte) ([]byte, error) {
 	for _, i := range r.images {
-		if i.command == chartImage {
+		if i.command == imageCommand {
 			return replaceAll(content,
 				"repository: localhost/"+i.command, "repository: "+r.registry+"/"+i.command,
 				"tag: "+developmentTag, "tag: "+r.version,
 				`digest: ""`, `digest: "`+i.digest.String()+`"`)
 		}
 	}
-	return nil, fmt.Errorf("there is no image %s", chartImage)
+	return nil, fmt.Errorf("there is no image %s", imageCommand)
 }
 
 // replaceAll replaces texts, each of which must be there once: else the release would silently name what it does not have.

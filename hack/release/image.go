@@ -23,7 +23,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// image is a command for all of its Linux platforms.
+// imageCommand is what the image runs unless told otherwise. The manifests and the chart name the image by it.
+const imageCommand = "fairlead-controller"
+
+// image has the servers, for all Linux platforms.
 type image struct {
 	command  string
 	digest   v1.Hash
@@ -37,35 +40,30 @@ func (r *release) reference(i image) string {
 	return fmt.Sprintf("%s/%s:%s@%s", r.registry, i.command, r.version, i.digest)
 }
 
-// writeImages builds an image for each server, as the Dockerfile does but without a container engine: one static file, for
-// a user without rights. There is no base image to keep up to date.
+// writeImages builds the image, as the Dockerfile does but without a container engine: the servers, one static file each,
+// for a user without rights. There is no base image to keep up to date.
 func writeImages(_ context.Context, r *release) error {
-	for _, command := range imageCommands(r.binaries) {
-		index, binaries, err := r.imageIndex(command)
-		if err != nil {
-			return fmt.Errorf("build the image of %s: %w", command, err)
-		}
-		digest, err := index.Digest()
-		if err != nil {
-			return err
-		}
-		i := image{command: command, digest: digest, binaries: binaries, file: fmt.Sprintf("%s_%s.oci.tar", command, r.version)}
-		if err := r.writeLayout(i, index); err != nil {
-			return fmt.Errorf("write the image of %s: %w", command, err)
-		}
-		r.images = append(r.images, i)
+	index, binaries, err := r.imageIndex(imageCommand)
+	if err != nil {
+		return fmt.Errorf("build the image of %s: %w", imageCommand, err)
 	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	i := image{command: imageCommand, digest: digest, binaries: binaries, file: fmt.Sprintf("%s_%s.oci.tar", imageCommand, r.version)}
+	if err := r.writeLayout(i, index); err != nil {
+		return fmt.Errorf("write the image of %s: %w", imageCommand, err)
+	}
+	r.images = append(r.images, i)
 	return nil
 }
 
-func imageCommands(binaries []binary) []string {
-	var names []string
-	for _, b := range binaries {
-		if !b.isPlugin() && !slices.Contains(names, b.command) {
-			names = append(names, b.command)
-		}
-	}
-	return names
+// servers are the binaries for the platform of one of them.
+func (r *release) servers(platform binary) []binary {
+	return slices.DeleteFunc(slices.Clone(r.binaries), func(b binary) bool {
+		return b.isPlugin() || b.platform() != platform.platform()
+	})
 }
 
 func (r *release) imageIndex(command string) (v1.ImageIndex, []binary, error) {
@@ -75,7 +73,8 @@ func (r *release) imageIndex(command string) (v1.ImageIndex, []binary, error) {
 		if b.command != command || b.os != "linux" {
 			continue
 		}
-		platform, err := r.platformImage(b)
+		servers := r.servers(b)
+		platform, err := r.platformImage(b, servers)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -83,7 +82,7 @@ func (r *release) imageIndex(command string) (v1.ImageIndex, []binary, error) {
 			Add:        platform,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: b.os, Architecture: b.arch}},
 		})
-		binaries = append(binaries, b)
+		binaries = append(binaries, servers...)
 	}
 	annotated, ok := mutate.Annotations(index, r.labels(command)).(v1.ImageIndex)
 	if !ok {
@@ -92,13 +91,18 @@ func (r *release) imageIndex(command string) (v1.ImageIndex, []binary, error) {
 	return annotated, binaries, nil
 }
 
-func (r *release) platformImage(b binary) (v1.Image, error) {
-	program, err := os.ReadFile(b.file)
-	if err != nil {
-		return nil, err
+// platformImage runs b and has all servers.
+func (r *release) platformImage(b binary, servers []binary) (v1.Image, error) {
+	programs := make([]entry, len(servers))
+	for i, server := range servers {
+		program, err := os.ReadFile(server.file)
+		if err != nil {
+			return nil, err
+		}
+		programs[i] = entry{server.command, program, 0o755}
 	}
 	var files bytes.Buffer
-	if err := tarred(&files, []entry{{b.command, program, 0o755}}, r.commit.time); err != nil {
+	if err := tarred(&files, programs, r.commit.time); err != nil {
 		return nil, err
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files.Bytes())), nil },

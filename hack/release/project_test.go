@@ -18,7 +18,7 @@ import (
 
 const testVersion = "v0.2.0"
 
-// newProject makes a repository with the little that a release needs: a server, a plugin, a chart and the manifests. The
+// newProject makes a repository with the little that a release needs: two servers, a plugin, a chart and the manifests. The
 // commands import nothing, so that they compile for six platforms within seconds.
 func newProject(t *testing.T) string {
 	t.Helper()
@@ -28,6 +28,7 @@ func newProject(t *testing.T) string {
 		"LICENSE":                         "license\n",
 		".gitignore":                      "/dist/\n",
 		"cmd/fairlead-controller/main.go": "package main\n\nfunc main() {}\n",
+		"cmd/fairlead-apiserver/main.go":  "package main\n\nfunc main() {}\n",
 		"cmd/kubectl-fairlead/main.go":    "package main\n\nfunc main() {}\n",
 		"artifacts/install.yaml":          "kind: Deployment\n  image: localhost/fairlead-controller:dev\n",
 		"artifacts/crds/crd.yaml":         "kind: CustomResourceDefinition\n",

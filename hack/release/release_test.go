@@ -52,6 +52,8 @@ func TestRelease(t *testing.T) {
 			"provenance.intoto.json", "provenance.intoto.json.sigstore.json", "release-notes.md",
 		}
 		for _, name := range []string{
+			"fairlead-apiserver_v0.2.0_darwin_amd64.tar.gz", "fairlead-apiserver_v0.2.0_darwin_arm64.tar.gz",
+			"fairlead-apiserver_v0.2.0_linux_amd64.tar.gz", "fairlead-apiserver_v0.2.0_linux_arm64.tar.gz",
 			"fairlead-controller_v0.2.0_darwin_amd64.tar.gz", "fairlead-controller_v0.2.0_darwin_arm64.tar.gz",
 			"fairlead-controller_v0.2.0_linux_amd64.tar.gz", "fairlead-controller_v0.2.0_linux_arm64.tar.gz",
 			"kubectl-fairlead_v0.2.0_darwin_amd64.tar.gz", "kubectl-fairlead_v0.2.0_darwin_arm64.tar.gz",
@@ -144,6 +146,7 @@ func checkImage(t *testing.T, o options) {
 			t.Fatal(err)
 		}
 		checkConfig(t, image)
+		checkServers(t, image)
 	}
 	if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, got); diff != "" {
 		t.Errorf("platforms (-want +got):\n%s", diff)
@@ -161,6 +164,27 @@ func checkConfig(t *testing.T, image v1.Image) {
 	}
 	if config.Config.User != "65532:65532" || !slices.Equal(config.Config.Entrypoint, []string{"/fairlead-controller"}) || len(config.RootFS.DiffIDs) != 1 {
 		t.Errorf("the image runs %q as %s with %d layers", config.Config.Entrypoint, config.Config.User, len(config.RootFS.DiffIDs))
+	}
+}
+
+// checkServers wants the servers in the image, and nothing else.
+func checkServers(t *testing.T, image v1.Image) {
+	t.Helper()
+	layers, err := image.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := layers[0].Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	var got []string
+	for header := range entries(t, tar.NewReader(files)) {
+		got = append(got, header.Name)
+	}
+	if want := []string{"fairlead-apiserver", "fairlead-controller"}; !slices.Equal(got, want) {
+		t.Errorf("the image has %q, want %q", got, want)
 	}
 }
 
