@@ -101,6 +101,6 @@ func installation(t *testing.T) []byte {
 		file.Write(content)
 	}
 	file.WriteString("---\n")
-	file.Write(build(t, "overlays/default"))
+	file.Write(build(t, "artifacts/overlays/default"))
 	return file.Bytes()
 }

@@ -31,7 +31,7 @@ func TestS21Pod(t *testing.T) {
 		t.Fatal(err)
 	}
 	restricted := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
-	flags := controllerFlags(t)
+	flags := flagsOf(t, "fairlead-controller")
 	for _, overlay := range overlays(t) {
 		t.Run(overlay, func(t *testing.T) {
 			objects := rendered(t, overlay)
@@ -123,19 +123,19 @@ func checkSelects(t *testing.T, selector *metav1.LabelSelector, podLabels map[st
 		t.Fatal(err)
 	}
 	if !s.Matches(labels.Set(podLabels)) {
-		t.Errorf("%s does not select the controller's pods", s)
+		t.Errorf("%s does not select the pods", s)
 	}
 }
 
-// controllerFlags returns the flags that --help lists.
-func controllerFlags(t *testing.T) map[string]bool {
+// flagsOf returns the flags that --help of a command lists.
+func flagsOf(t *testing.T, name string) map[string]bool {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "run", "-trimpath", "-buildvcs=false", "./cmd/fairlead-controller", "--help")
+	command := exec.CommandContext(t.Context(), "go", "run", "-trimpath", "-buildvcs=false", "./cmd/"+name, "--help")
 	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output, err := command.CombinedOutput()
 	if err != nil {
-		t.Fatalf("fairlead-controller --help: %v\n%s", err, output)
+		t.Fatalf("%s --help: %v\n%s", name, err, output)
 	}
 	flags := map[string]bool{}
 	for _, found := range regexp.MustCompile(`(?m)^ +(?:(-[a-z]), )?(--[a-z-]+)`).FindAllStringSubmatch(string(output), -1) {

@@ -37,11 +37,24 @@ func overlays(t *testing.T) []string {
 	return names
 }
 
-// build returns what kustomize renders of a directory of artifacts/.
+// variants are the overlays, and those with the component aggregated-api, as directories.
+func variants(t *testing.T) []string {
+	t.Helper()
+	all := []string{aggregated, aggregated + "-cert-manager"}
+	for _, overlay := range overlays(t) {
+		all = append(all, "artifacts/overlays/"+overlay)
+	}
+	return all
+}
+
+// aggregated is a kustomization as a platform team writes it.
+const aggregated = "hack/artifacts/testdata/aggregated-api"
+
+// build returns what kustomize renders of a directory.
 func build(t *testing.T, directory string) []byte {
 	t.Helper()
 	readArtifacts(t)
-	return tool(t, "kustomize", "kustomize", "build", "artifacts/"+directory)
+	return tool(t, "kustomize", "kustomize", "build", directory)
 }
 
 // tool runs one of the tools of hack/tools and returns what it prints.
@@ -76,7 +89,7 @@ func readArtifacts(t *testing.T) {
 // rendered returns the objects of an overlay.
 func rendered(t *testing.T, overlay string) []*unstructured.Unstructured {
 	t.Helper()
-	return parse(t, build(t, "overlays/"+overlay))
+	return parse(t, build(t, "artifacts/overlays/"+overlay))
 }
 
 func parse(t *testing.T, documents []byte) []*unstructured.Unstructured {

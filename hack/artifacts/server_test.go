@@ -38,7 +38,7 @@ var otherOperators = []struct {
 	}},
 }
 
-// TestServerAccepts has the real API server check every object of every overlay, those of other operators included:
+// TestServerAccepts has the real API server check every object of every overlay, with the component aggregated-api and without it, those of other operators included:
 // unknown fields, validation, defaulting and admission, without storing it.
 func TestServerAccepts(t *testing.T) {
 	cp := shared.Get(t)
@@ -47,9 +47,9 @@ func TestServerAccepts(t *testing.T) {
 	}
 	a := newApplier(t, cp)
 	createNamespaces(t, kubernetes.NewForConfigOrDie(cp.Config()))
-	for _, overlay := range overlays(t) {
-		t.Run(overlay, func(t *testing.T) {
-			objects := rendered(t, overlay)
+	for _, variant := range variants(t) {
+		t.Run(variant, func(t *testing.T) {
+			objects := parse(t, build(t, variant))
 			if len(objects) == 0 {
 				t.Error("nothing was checked")
 			}

@@ -23,9 +23,13 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	targets := makeTargets(t)
-	flags := controllerFlags(t)
+	ofController, ofAPIServer := flagsOf(t, "fairlead-controller"), flagsOf(t, "fairlead-apiserver")
 	for _, document := range all {
 		t.Run(document.Path, func(t *testing.T) {
+			flags := ofController
+			if document.Path == "docs/subresources.md" {
+				flags = ofAPIServer
+			}
 			checkLinks(t, document)
 			checkPaths(t, document)
 			checkTargets(t, document, targets)
@@ -158,7 +162,7 @@ var (
 	runsController = regexp.MustCompile(`(?:make run ARGS=|fairlead-controller )(.*)`)
 )
 
-// checkFlags looks at the flags that are passed to the controller, and at those in the first
+// checkFlags looks at the flags that are passed to the command, and at those in the first
 // column of a table.
 func checkFlags(t *testing.T, document documents.Document, known map[string]bool) {
 	t.Helper()
@@ -175,30 +179,30 @@ func checkFlags(t *testing.T, document documents.Document, known map[string]bool
 	for _, text := range texts {
 		for _, name := range flagName.FindAllString(text, -1) {
 			if !known[name] {
-				t.Errorf("fairlead-controller has no flag %s", name)
+				t.Errorf("the command has no flag %s", name)
 			}
 		}
 	}
 }
 
-// controllerFlags returns the flags that --help lists.
-func controllerFlags(t *testing.T) map[string]bool {
+// flagsOf returns the flags that --help of a command lists.
+func flagsOf(t *testing.T, name string) map[string]bool {
 	t.Helper()
 	sources(t, "cmd", "pkg") // see there: what go run reads are inputs of the test
 	// As make build compiles it, so that Go's cache has it.
-	command := exec.CommandContext(t.Context(), "go", "run", "-trimpath", "-buildvcs=false", "./cmd/fairlead-controller", "--help")
+	command := exec.CommandContext(t.Context(), "go", "run", "-trimpath", "-buildvcs=false", "./cmd/"+name, "--help")
 	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output, err := command.CombinedOutput()
 	if err != nil {
-		t.Fatalf("fairlead-controller --help: %v\n%s", err, output)
+		t.Fatalf("%s --help: %v\n%s", name, err, output)
 	}
 	flags := map[string]bool{"--help": true}
-	for _, name := range regexp.MustCompile(`(?m)^ +(?:(-[a-z]), )?(--[a-z-]+)`).FindAllStringSubmatch(string(output), -1) {
-		flags[name[1]] = true
-		flags[name[2]] = true
+	for _, flag := range regexp.MustCompile(`(?m)^ +(?:(-[a-z]), )?(--[a-z-]+)`).FindAllStringSubmatch(string(output), -1) {
+		flags[flag[1]] = true
+		flags[flag[2]] = true
 	}
-	if !flags["--workers"] || !flags["-v"] {
+	if !flags["--logging-format"] || !flags["-v"] {
 		t.Fatalf("the help is not understood; it is\n%s", output)
 	}
 	return flags

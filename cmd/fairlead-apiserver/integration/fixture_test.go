@@ -52,8 +52,13 @@ func register(ctx context.Context, to *server) (stop func(), err error) {
 	}
 	target := aggregation.Service{Namespace: serviceNamespace, Name: service, Port: int32(to.port)}
 	caBundle := func() []byte { return to.certificate }
+	keeping, err := dynamic.NewForConfig(cluster.ConfigFor(controllerAccount))
+	if err != nil {
+		return nil, err
+	}
 	keeper := aggregation.New(aggregation.Config{
-		Client:  client.Resource(aggregation.APIServices),
+		Client:  keeping.Resource(aggregation.APIServices),
+		Owner:   aggregation.OwnedByClusterRole(keeping.Resource(aggregation.ClusterRoles), serverRole),
 		Version: v1alpha1.SchemeGroupVersion, Service: target, CABundle: caBundle,
 		Probe:  aggregation.ProbeReadyz(fmt.Sprintf("127.0.0.1:%d", to.port), target, caBundle),
 		Period: period, MaxDowntime: downtime,

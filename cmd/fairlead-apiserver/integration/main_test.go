@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/cert"
 
 	apiserverapp "fairlead.dev/fairlead/cmd/fairlead-apiserver/app"
@@ -82,6 +83,9 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer stopController()
+	if err := applyRoles(ctx, kubernetes.NewForConfigOrDie(cluster.Config()).RbacV1()); err != nil {
+		return 1, err
+	}
 	if shared, err = newServer(directory); err != nil {
 		return 1, err
 	}
@@ -117,12 +121,19 @@ type server struct {
 	port              int // on the loopback address; 0 before the first start
 	certificate       []byte
 	certFile, keyFile string
+	kubeconfig        string // of the server's ServiceAccount
 	stop              func()
 }
 
-// newServer makes a certificate for the Service.
+// newServer makes a certificate for the Service, and a kubeconfig.
 func newServer(directory string) (*server, error) {
-	s := &server{certFile: filepath.Join(directory, "tls.crt"), keyFile: filepath.Join(directory, "tls.key")}
+	s := &server{
+		certFile: filepath.Join(directory, "tls.crt"), keyFile: filepath.Join(directory, "tls.key"),
+		kubeconfig: filepath.Join(directory, "kubeconfig"),
+	}
+	if err := kubeconfigFor(serverAccount, s.kubeconfig); err != nil {
+		return nil, err
+	}
 	certificate, key, err := cert.GenerateSelfSignedCertKey(service+"."+serviceNamespace+".svc", nil, nil)
 	if err != nil {
 		return nil, err
@@ -138,7 +149,7 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	options := apiserverapp.NewOptions()
-	options.Kubeconfig = cluster.Kubeconfig()
+	options.Kubeconfig = s.kubeconfig
 	options.Limits.StreamsPerUser = streamsPerUser
 	options.SecureServing.Listener = listener
 	options.SecureServing.ServerCert.CertKey.CertFile, options.SecureServing.ServerCert.CertKey.KeyFile = s.certFile, s.keyFile

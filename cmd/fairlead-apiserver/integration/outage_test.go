@@ -53,6 +53,35 @@ func TestOutage(t *testing.T) {
 	}
 }
 
+// TestUninstall deletes the server's role, as every way to uninstall the component does. The garbage collector then deletes
+// the APIService, although no controller does. It is not parallel, like TestOutage.
+func TestUninstall(t *testing.T) {
+	f := &fixture{T: t, kube: kubernetes.NewForConfigOrDie(cluster.Config())}
+	client := dynamic.NewForConfigOrDie(cluster.Config())
+	roles := f.kube.RbacV1().ClusterRoles()
+	role, err := roles.Get(t.Context(), serverRole, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := roles.Delete(t.Context(), serverRole, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("the APIService goes with the role", func() error {
+		_, err := client.Resource(aggregation.APIServices).Get(t.Context(), apiServiceName, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("its get answers %v", err) //nolint:errorlint // It may be nil.
+		}
+		return nil
+	})
+	role.ResourceVersion, role.UID = "", ""
+	if _, err := roles.Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitAvailable(t.Context(), client); err != nil {
+		t.Errorf("the APIService does not come back with the installation: %v", err)
+	}
+}
+
 // TestFrontProxy: only kube-apiserver's proxy certificate may name a user. A client that reaches the server without it is
 // anonymous, whatever its headers say.
 func TestFrontProxy(t *testing.T) {
