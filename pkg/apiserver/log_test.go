@@ -80,9 +80,22 @@ func TestMerge(t *testing.T) {
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		present := []*pod{podWith("a", "app")}
 		var mu sync.Mutex
 		var sinces []string
+		present := []*pod{podWith("a", "app")}
+		pods := func() []*pod {
+			mu.Lock()
+			defer mu.Unlock()
+			return present
+		}
+		become := func(names ...string) {
+			mu.Lock()
+			defer mu.Unlock()
+			present = nil
+			for _, name := range names {
+				present = append(present, podWith(name, "app"))
+			}
+		}
 		open := func(_ context.Context, _, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			since := "the beginning"
 			if options.SinceTime != nil {
@@ -97,17 +110,17 @@ func TestFollow(t *testing.T) {
 			return io.NopCloser(strings.NewReader(at(1, "hello"))), nil
 		}
 		queue := newLineQueue(ctx, 1<<10, time.Hour)
-		f := &follower{open: open, namespace: "shop", options: &v1alpha1.ApplicationLogOptions{Follow: true}, pods: func() []*pod { return present }, queue: queue}
+		f := &follower{open: open, namespace: "shop", options: &v1alpha1.ApplicationLogOptions{Follow: true}, pods: pods, queue: queue}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			f.run(ctx)
 		}()
 		synctest.Wait()
-		present = []*pod{podWith("b", "app")}
+		become("b")
 		<-time.After(followPeriod + time.Millisecond)
 		synctest.Wait()
-		present = []*pod{podWith("a", "app"), podWith("b", "app")}
+		become("a", "b")
 		<-time.After(followPeriod)
 		synctest.Wait()
 		cancel()
