@@ -78,7 +78,7 @@ var chartRules = []struct{ name, source, role, with, without string }{
 
 var (
 	ruleSections = regexp.MustCompile(`(?m)^ {2}name: (\S+)\n(?:  namespace: \S+\n)?rules:\n((?:[-# ].*\n)+)`)
-	ruleBlocks   = regexp.MustCompile(`(?m:(?:^#.*\n)*^- apiGroups.*\n(?:^ {2}.*\n)+)`)
+	ruleBlocks   = regexp.MustCompile(`(?m)^(?:#.*\n)*- apiGroups.*\n(?: {2}.*\n)+`)
 )
 
 func chartRulesLibrary(t *testing.T) []byte {

@@ -100,7 +100,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 	down := k.config.Probe(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return nil
+		return nil //nolint:nilerr // The leader's time is over.
 	case down == nil:
 		k.answered = time.Now()
 		return k.ensure(ctx)
