@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
@@ -46,6 +47,7 @@ type edit struct {
 func edits() []edit {
 	return []edit{
 		{"restart", func() options { return &v1alpha1.RestartOptions{} }, restart},
+		{"rollback", func() options { return &v1alpha1.RollbackOptions{} }, rollback},
 		{"pause", func() options { return &v1alpha1.PauseOptions{} }, pause},
 		{"resume", func() options { return &v1alpha1.ResumeOptions{} }, resume},
 	}
@@ -53,6 +55,14 @@ func edits() []edit {
 
 func restart(_ options, now time.Time) (map[string]any, error) {
 	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{annotationRestartedAt: now.UTC().Format(time.RFC3339)}}}, nil
+}
+
+func rollback(given options, _ time.Time) (map[string]any, error) {
+	asked, ok := given.(*v1alpha1.RollbackOptions)
+	if !ok || asked.Revision < 1 {
+		return nil, apierrors.NewBadRequest("revision must be at least 1: kubectl get controllerrevisions lists the Application's")
+	}
+	return map[string]any{"rollback": map[string]any{"toRevision": asked.Revision}}, nil
 }
 
 func pause(options, time.Time) (map[string]any, error) { return map[string]any{"paused": true}, nil }
@@ -113,6 +123,9 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 // answer has the metadata of the Application, so that a client knows which generation to wait for.
 func (r *editor) answer(patched *v1.Application) runtime.Object {
 	answer := r.newOptions()
+	if rolledBack, ok := answer.(*v1alpha1.RollbackOptions); ok && patched.Spec.Rollback != nil {
+		rolledBack.Revision = ptr.Deref(patched.Spec.Rollback.ToRevision, 0)
+	}
 	answer.SetNamespace(patched.Namespace)
 	answer.SetName(patched.Name)
 	answer.SetUID(patched.UID)

@@ -24,7 +24,7 @@ func NewCommand() *cobra.Command {
 		Use:   "fairlead-apiserver",
 		Short: "Serves the subresources of Applications",
 		Long: `fairlead-apiserver serves ` + "applications.subresources.apps.fairlead.dev" + ` behind the aggregation layer:
-a live view of each Application, its tree and logs, and restart, pause and resume.
+a live view of each Application, its tree and logs, and restart, rollback, pause and resume.
 
 It is optional: the controller does not need it. In a cluster it needs no flags but the files of its certificate. Outside
 of one, give it --kubeconfig.`,

@@ -58,6 +58,10 @@ var paths = []path{
 		_, err := views.Restart(ctx, "asked", &v1alpha1.RestartOptions{}, dryRun)
 		return err
 	}},
+	{"rollback", func(ctx context.Context, views subresources.ApplicationRuntimeInterface) error {
+		_, err := views.Rollback(ctx, "asked", &v1alpha1.RollbackOptions{Revision: 1}, dryRun)
+		return err
+	}},
 	{"pause", func(ctx context.Context, views subresources.ApplicationRuntimeInterface) error {
 		_, err := views.Pause(ctx, "asked", &v1alpha1.PauseOptions{}, dryRun)
 		return err
@@ -83,7 +87,7 @@ func TestAccess(t *testing.T) {
 	with := func(rules ...rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		return append(rules, rule("apps", "replicasets", "list"), rule("discovery.k8s.io", "endpointslices", "list"))
 	}
-	reads, edits := []string{"get", "list", "watch"}, []string{"restart", "pause", "resume"}
+	reads, edits := []string{"get", "list", "watch"}, []string{"restart", "rollback", "pause", "resume"}
 	for _, identity := range []struct {
 		name    string
 		rules   []rbacv1.PolicyRule

@@ -38,6 +38,7 @@ func TestDiscovery(t *testing.T) {
 		"applications/pause PauseOptions create",
 		"applications/restart RestartOptions create",
 		"applications/resume ResumeOptions create",
+		"applications/rollback RollbackOptions create",
 		"applications/tree ApplicationTree get",
 	}
 	if !slices.Equal(found, want) {

@@ -73,6 +73,24 @@ func TestEdits(t *testing.T) {
 		return nil
 	})
 
+	// Back to the revision before the restart.
+	if _, err := views.Rollback(t.Context(), "edited", &v1alpha1.RollbackOptions{}, metav1.CreateOptions{}); code(err) != 400 {
+		t.Errorf("rollback to no revision: %v, want 400", err)
+	}
+	back, err := views.Rollback(t.Context(), "edited", &v1alpha1.RollbackOptions{Revision: 1}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Revision != 1 || back.Generation != answer.Generation+1 {
+		t.Errorf("answer %+v", back)
+	}
+	f.eventually("the rollback", func() error {
+		if status := get().Status; status.ObservedGeneration != back.Generation || status.Revision == nil || status.Revision.Current != 1 {
+			return fmt.Errorf("status %+v", status)
+		}
+		return nil
+	})
+
 	// Pause, with the version that the Application has, and resume.
 	f.eventually("pause", func() error {
 		current := &v1alpha1.PauseOptions{ObjectMeta: metav1.ObjectMeta{ResourceVersion: get().ResourceVersion}}

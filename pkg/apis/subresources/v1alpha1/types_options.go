@@ -20,6 +20,22 @@ type RestartOptions struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 }
 
+// RollbackOptions runs a former revision of an Application. It sets spec.rollback.toRevision; remove that field to run the spec
+// again. If there is no such revision, the Application's condition Stalled says so.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:object:root=true
+type RollbackOptions struct {
+	metav1.TypeMeta `json:",inline"`
+	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
+	// In the answer, it is the metadata of the changed Application.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// The number of the revision, as in status.revision and in the ControllerRevisions of the Application.
+	Revision int64 `json:"revision"`
+}
+
 // PauseOptions stops the rollouts of an Application. It sets spec.paused.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

@@ -21,6 +21,7 @@ import (
 // +genclient:noStatus
 // +genclient:method=GetTree,verb=get,subresource=tree,result=ApplicationTree
 // +genclient:method=Restart,verb=create,subresource=restart,input=RestartOptions,result=RestartOptions
+// +genclient:method=Rollback,verb=create,subresource=rollback,input=RollbackOptions,result=RollbackOptions
 // +genclient:method=Pause,verb=create,subresource=pause,input=PauseOptions,result=PauseOptions
 // +genclient:method=Resume,verb=create,subresource=resume,input=ResumeOptions,result=ResumeOptions
 // +resourceName=applications
