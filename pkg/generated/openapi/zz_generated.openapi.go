@@ -80,6 +80,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ResourceUse{}.OpenAPIModelName():                                   schema_pkg_apis_subresources_v1alpha1_ResourceUse(ref),
 		v1alpha1.RestartOptions{}.OpenAPIModelName():                                schema_pkg_apis_subresources_v1alpha1_RestartOptions(ref),
 		v1alpha1.ResumeOptions{}.OpenAPIModelName():                                 schema_pkg_apis_subresources_v1alpha1_ResumeOptions(ref),
+		v1alpha1.RollbackOptions{}.OpenAPIModelName():                               schema_pkg_apis_subresources_v1alpha1_RollbackOptions(ref),
 		v1alpha1.TreeNode{}.OpenAPIModelName():                                      schema_pkg_apis_subresources_v1alpha1_TreeNode(ref),
 		appsv1.ControllerRevision{}.OpenAPIModelName():                              schema_k8sio_api_apps_v1_ControllerRevision(ref),
 		appsv1.ControllerRevisionList{}.OpenAPIModelName():                          schema_k8sio_api_apps_v1_ControllerRevisionList(ref),
@@ -3877,6 +3878,51 @@ func schema_pkg_apis_subresources_v1alpha1_ResumeOptions(ref common.ReferenceCal
 						},
 					},
 				},
+			},
+		},
+		Dependencies: []string{
+			metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_RollbackOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RollbackOptions runs a former revision of an Application. It sets spec.rollback.toRevision; remove that field to run the spec again. If there is no such revision, the Application's condition Stalled says so.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409. In the answer, it is the metadata of the changed Application.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The number of the revision, as in status.revision and in the ControllerRevisions of the Application.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"revision"},
 			},
 		},
 		Dependencies: []string{

@@ -59,6 +59,11 @@ func (in ResumeOptions) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RollbackOptions) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.RollbackOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in TreeNode) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.TreeNode"
 }

@@ -28,6 +28,7 @@ type ApplicationRuntimeInterface interface {
 	Watch(ctx context.Context, opts v1.ListOptions) (watch.Interface, error)
 	GetTree(ctx context.Context, applicationRuntimeName string, options v1.GetOptions) (*subresourcesv1alpha1.ApplicationTree, error)
 	Restart(ctx context.Context, applicationRuntimeName string, restartOptions *subresourcesv1alpha1.RestartOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.RestartOptions, error)
+	Rollback(ctx context.Context, applicationRuntimeName string, rollbackOptions *subresourcesv1alpha1.RollbackOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.RollbackOptions, error)
 	Pause(ctx context.Context, applicationRuntimeName string, pauseOptions *subresourcesv1alpha1.PauseOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.PauseOptions, error)
 	Resume(ctx context.Context, applicationRuntimeName string, resumeOptions *subresourcesv1alpha1.ResumeOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.ResumeOptions, error)
 
@@ -79,6 +80,21 @@ func (c *applicationRuntimes) Restart(ctx context.Context, applicationRuntimeNam
 		SubResource("restart").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(restartOptions).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// Rollback takes the representation of a rollbackOptions and creates it.  Returns the server's representation of the rollbackOptions, and an error, if there is any.
+func (c *applicationRuntimes) Rollback(ctx context.Context, applicationRuntimeName string, rollbackOptions *subresourcesv1alpha1.RollbackOptions, opts v1.CreateOptions) (result *subresourcesv1alpha1.RollbackOptions, err error) {
+	result = &subresourcesv1alpha1.RollbackOptions{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("applications").
+		Name(applicationRuntimeName).
+		SubResource("rollback").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(rollbackOptions).
 		Do(ctx).
 		Into(result)
 	return

@@ -66,6 +66,18 @@ func (c *fakeApplicationRuntimes) Restart(ctx context.Context, applicationRuntim
 	return obj.(*v1alpha1.RestartOptions), err
 }
 
+// Rollback takes the representation of a rollbackOptions and creates it.  Returns the server's representation of the rollbackOptions, and an error, if there is any.
+func (c *fakeApplicationRuntimes) Rollback(ctx context.Context, applicationRuntimeName string, rollbackOptions *v1alpha1.RollbackOptions, opts v1.CreateOptions) (result *v1alpha1.RollbackOptions, err error) {
+	emptyResult := &v1alpha1.RollbackOptions{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), applicationRuntimeName, "rollback", c.Namespace(), rollbackOptions, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1alpha1.RollbackOptions), err
+}
+
 // Pause takes the representation of a pauseOptions and creates it.  Returns the server's representation of the pauseOptions, and an error, if there is any.
 func (c *fakeApplicationRuntimes) Pause(ctx context.Context, applicationRuntimeName string, pauseOptions *v1alpha1.PauseOptions, opts v1.CreateOptions) (result *v1alpha1.PauseOptions, err error) {
 	emptyResult := &v1alpha1.PauseOptions{}
