@@ -24,7 +24,7 @@ CLUSTER_SOURCES := hack/build-cluster.sh $(shell find hack/cluster -type f -not 
 .PHONY: demo
 demo: build ## Show the operator at work, on an embedded cluster. ONCE=1: to the end and exit. FAIRLEAD_CLUSTER=current: on kubectl's
 ifneq ($(FAIRLEAD_CLUSTER),current)
-	@$(MAKE) cluster
+	@$(MAKE) cluster apiserver
 endif
 	@hack/build.sh ./hack/demo fairlead-demo
 	@exec bin/fairlead-demo $(ARGS)
@@ -71,6 +71,10 @@ undeploy: ## Take the operator out again. Applications and their children stay, 
 .PHONY: build
 build: ## Compile bin/fairlead-controller
 	@hack/build.sh ./cmd/fairlead-controller
+
+.PHONY: apiserver
+apiserver: ## Compile bin/fairlead-apiserver, the optional aggregated API server
+	@hack/build.sh ./cmd/fairlead-apiserver
 
 .PHONY: plugin
 plugin: ## Compile bin/kubectl-fairlead, the plugin for kubectl, and put its completion beside it

@@ -44,6 +44,8 @@ type demo struct {
 	fairlead   versioned.Interface
 	objects    *objects.Client
 	controller *process.Process
+	// apiServer is nil on the current cluster, which may not reach this machine.
+	apiServer *process.Process
 	// made are the namespace, and what was created outside of it: what a cluster of others must not keep.
 	made    []*unstructured.Unstructured
 	awaited awaited
@@ -55,7 +57,11 @@ func (d *demo) steps() []steps.Step {
 	if d.options.tour {
 		return append(d.startSteps(), d.tourSteps()...)
 	}
-	return append(d.startSteps(), d.exampleSteps()...)
+	shown := append(d.startSteps(), d.exampleSteps()...)
+	if d.options.current {
+		return shown
+	}
+	return append(shown, d.subresourceSteps()...)
 }
 
 func (d *demo) startSteps() []steps.Step {
@@ -103,6 +109,21 @@ func (d *demo) exampleSteps() []steps.Step {
 		Expected: "Stalled=True, and Progressing=False/ProgressDeadlineExceeded, 10 seconds after it was applied",
 		Timeout:  90 * time.Second,
 		Run:      d.exceedDeadline,
+	}}
+}
+
+// subresourceSteps show what the aggregated API server adds.
+func (d *demo) subresourceSteps() []steps.Step {
+	return []steps.Step{{
+		Title:    "Run the aggregated API server, and ask it how the Applications run",
+		Expected: "a table of all Applications",
+		Timeout:  time.Minute,
+		Run:      d.showSubresources,
+	}, {
+		Title:    "Restart an Application through it",
+		Expected: "a new revision, of which every pod is ready",
+		Timeout:  time.Minute,
+		Run:      d.restart,
 	}}
 }
 

@@ -164,9 +164,9 @@ var liveView = regexp.MustCompile(`"Serving the live view" url="([^"]+)"`)
 
 // How long each part of stopping may take.
 const (
-	cleanTimeout      = 2 * time.Minute
-	controllerTimeout = 30 * time.Second // It waits for running syncs up to 20 seconds.
-	clusterTimeout    = time.Minute
+	cleanTimeout   = 2 * time.Minute
+	processTimeout = 30 * time.Second // The controller waits for running syncs up to 20 seconds.
+	clusterTimeout = time.Minute
 )
 
 // stop undoes the steps as far as they went: what a cluster of others must not keep, the controller, the cluster. failed means that there is an error already; then a
@@ -183,19 +183,25 @@ func (d *demo) stop(ctx context.Context, failed bool) error {
 			}))
 		}
 	}
-	if d.controller != nil && (d.controller.Err() == nil || !failed) {
-		errs = append(errs, d.stopOne(ctx, controllerTimeout, "the controller ended after SIGTERM", func(ctx context.Context) error {
-			err := d.controller.Stop(ctx)
-			if failed {
-				return nil // It may have been stopped right after its start: how it ends then is not judged.
-			}
-			return err
-		}))
-	}
+	errs = append(errs, d.stopProcess(ctx, d.apiServer, "the aggregated API server", failed), d.stopProcess(ctx, d.controller, "the controller", failed))
 	if d.cluster != nil && (d.cluster.Err() == nil || !failed) {
 		errs = append(errs, d.stopOne(ctx, clusterTimeout, "the cluster stopped", d.cluster.Stop))
 	}
 	return errors.Join(errs...)
+}
+
+// stopProcess stops one that was started. How it ends is not judged if the demo failed: it may have only just started.
+func (d *demo) stopProcess(ctx context.Context, p *process.Process, name string, failed bool) error {
+	if p == nil || failed && p.Err() != nil {
+		return nil //nolint:nilerr // The demo failed because it ended, and says so.
+	}
+	return d.stopOne(ctx, processTimeout, name+" ended after SIGTERM", func(ctx context.Context) error {
+		err := p.Stop(ctx)
+		if failed {
+			return nil
+		}
+		return err
+	})
 }
 
 func (d *demo) stopOne(ctx context.Context, limit time.Duration, done string, stop func(context.Context) error) error {

@@ -44,6 +44,9 @@ func (d *demo) printHowToConnect() {
 		d.out.Printf("  export KUBECONFIG=%s", d.cluster.Kubeconfig)
 	}
 	d.out.Printf("  kubectl get -n %s applications.apps.fairlead.dev", namespace)
+	if d.apiServer != nil {
+		d.out.Printf("  kubectl get -n %s applicationruntimes --watch", namespace)
+	}
 	d.out.Printf("  kubectl describe -n %s applications.apps.fairlead.dev catalog", namespace)
 	d.out.Printf("  kubectl delete -n %s networkpolicy database     # it comes back", namespace)
 	d.out.Printf("  kubectl scale -n %s applications.apps.fairlead.dev/catalog --replicas=5", namespace)
