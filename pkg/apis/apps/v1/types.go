@@ -32,7 +32,7 @@ import (
 // +kubebuilder:printcolumn:name="Spec image",type=string,priority=1,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.status.urls[0]`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and '-', starting with a letter and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and '-', starting with a letter and ending with a letter or digit",messageExpression="'metadata.name %s must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit'.format([self.metadata.name])"
 type Application struct {
 	metav1.TypeMeta `json:",inline"`
 	// Standard object metadata. The name becomes the name of the children and must be an RFC
@@ -68,11 +68,11 @@ type ApplicationList struct {
 
 // ApplicationSpec is the desired state of an Application. Only image is required.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.replicas) && has(self.autoscaling))",message="replicas and autoscaling exclude each other: remove replicas to scale automatically, or autoscaling for a fixed number"
+// +kubebuilder:validation:XValidation:rule="!(has(self.replicas) && has(self.autoscaling))",message="replicas and autoscaling exclude each other: remove replicas to scale automatically, or autoscaling for a fixed number",messageExpression="'replicas %s and autoscaling, with maxReplicas %s, exclude each other: remove replicas to scale automatically, or autoscaling for a fixed number'.format([string(self.replicas), string(self.autoscaling.maxReplicas)])"
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.ports)",message="service needs at least one entry in ports: add a port, or remove service"
 // +kubebuilder:validation:XValidation:rule="!has(self.routes) || has(self.ports)",message="routes need at least one entry in ports: add a port, or remove routes"
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || has(self.ports)",message="monitoring needs at least one entry in ports: add a port, or remove monitoring"
-// +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 1024",message="the containers have more than 1024 environment variables together: use envFrom"
+// +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 1024",message="the containers have more than 1024 environment variables together: use envFrom",messageExpression="'the containers have %d environment variables together, more than 1024: use envFrom'.format([(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0)])"
 type ApplicationSpec struct {
 	// ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if
 	// there is one; the mutating webhook writes its name here. You may change it; the defaults and limits of the new
@@ -219,7 +219,7 @@ type ApplicationSpec struct {
 
 	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
 	// keeps its default.
-	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate"
+	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate",messageExpression="'strategy.type must be RollingUpdate or Recreate, not %s'.format([self.type])"
 	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate: change strategy.type, or remove strategy.rollingUpdate",messageExpression="'strategy.rollingUpdate has no effect with strategy.type ' + self.type + ': change the type to RollingUpdate, or remove rollingUpdate'"
 	// +optional
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
@@ -248,7 +248,8 @@ type ApplicationSpec struct {
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
 
-	// What happens when a rollout exceeds progressDeadlineSeconds. Defaults to the policy Never.
+	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
+	// revision. Defaults to the policy Never.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
@@ -269,7 +270,7 @@ type ApplicationSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.map(route, size(route.hostnames) * (has(route.paths) ? size(route.paths) : 1)).sum() <= 512",message="the routes have more than 512 paths, counted under each hostname: use fewer, or several Applications"
+	// +kubebuilder:validation:XValidation:rule="self.map(route, size(route.hostnames) * (has(route.paths) ? size(route.paths) : 1)).sum() <= 512",message="the routes have more than 512 paths, counted under each hostname: use fewer, or several Applications",messageExpression="'the routes have %d paths, counted under each hostname, more than 512: use fewer, or several Applications'.format([self.map(route, size(route.hostnames) * (has(route.paths) ? size(route.paths) : 1)).sum()])"
 	// +optional
 	Routes []Route `json:"routes,omitempty"`
 

@@ -13,8 +13,8 @@ type ApplicationPort struct {
 	// Name of the port, an IANA service name, e.g. http.
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self.matches('[a-z]')",message="a port name needs at least one letter"
-	// +kubebuilder:validation:XValidation:rule="!self.contains('--')",message="a port name cannot contain --"
+	// +kubebuilder:validation:XValidation:rule="self.matches('[a-zA-Z]')",message="a port name needs at least one letter, such as http"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('--')",message="a port name cannot contain --: write a single -"
 	Name string `json:"name"`
 
 	// Port of the container.
@@ -51,13 +51,13 @@ type Config struct {
 	// +mapType=granular
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule="self.map(name, size(name) + size(self[name])).sum() <= 524288",message="file names and contents have more than 524288 bytes together: use a ConfigMap or volume of your own"
+	// +kubebuilder:validation:XValidation:rule="self.map(name, size(name) + size(self[name])).sum() <= 524288",message="file names and contents have more than 524288 bytes together: use a ConfigMap or volume of your own",messageExpression="'file names and contents have %d bytes together, more than 524288: use a ConfigMap or volume of your own'.format([self.map(name, size(name) + size(self[name])).sum()])"
 	Data map[string]string `json:"data"`
 }
 
 // Mount is a volume of the application container: where it appears, and exactly one source.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.secret), has(self.configMap), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.projected)].filter(x, x).size() == 1",message="exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.secret), has(self.configMap), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.projected)].filter(x, x).size() == 1",message="exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set",messageExpression="has(self.secret) || has(self.configMap) || has(self.emptyDir) || has(self.persistentVolumeClaim) || has(self.projected) ? 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set: keep one of %s'.format([[has(self.secret) ? 'secret' : '', has(self.configMap) ? 'configMap' : '', has(self.emptyDir) ? 'emptyDir' : '', has(self.persistentVolumeClaim) ? 'persistentVolumeClaim' : '', has(self.projected) ? 'projected' : ''].filter(x, x != '')]) : 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set, and none is'"
 type Mount struct {
 	// Absolute path in the container.
 	// +kubebuilder:validation:MinLength=2
@@ -98,7 +98,7 @@ type Mount struct {
 // Probe is corev1.Probe, with the port optional: it defaults to the primary port, and a path
 // gets its leading slash. Times are in seconds.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].filter(x, x).size() == 1",message="exactly one of exec, httpGet, tcpSocket, grpc must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].filter(x, x).size() == 1",message="exactly one of exec, httpGet, tcpSocket, grpc must be set",messageExpression="has(self.exec) || has(self.httpGet) || has(self.tcpSocket) || has(self.grpc) ? 'exactly one of exec, httpGet, tcpSocket, grpc must be set: keep one of %s'.format([[has(self.exec) ? 'exec' : '', has(self.httpGet) ? 'httpGet' : '', has(self.tcpSocket) ? 'tcpSocket' : '', has(self.grpc) ? 'grpc' : ''].filter(x, x != '')]) : 'exactly one of exec, httpGet, tcpSocket, grpc must be set, and none is'"
 type Probe struct {
 	// Succeeds when the command exits with 0.
 	// +optional

@@ -40,7 +40,7 @@ type NetworkPolicy struct {
 	// Atomic, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.from) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses"
+	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.from) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses",messageExpression="'the rules have %d peers and ports together, more than 256: use labels, or larger blocks of addresses'.format([self.map(r, size(r.from) + (has(r.ports) ? size(r.ports) : 0)).sum()])"
 	// +optional
 	Ingress []NetworkPolicyIngressRule `json:"ingress,omitempty"`
 
@@ -48,7 +48,7 @@ type NetworkPolicy struct {
 	// Atomic, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.to) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses"
+	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.to) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses",messageExpression="'the rules have %d peers and ports together, more than 256: use labels, or larger blocks of addresses'.format([self.map(r, size(r.to) + (has(r.ports) ? size(r.ports) : 0)).sum()])"
 	// +optional
 	Egress []NetworkPolicyEgressRule `json:"egress,omitempty"`
 }
@@ -91,7 +91,7 @@ type NetworkPolicyEgressRule struct {
 
 // NetworkPolicyPeer is an Application, a block of addresses, or pods by their labels.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.application), has(self.ipBlock), has(self.podSelector) || has(self.namespaceSelector)].filter(x, x).size() == 1",message="exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.application), has(self.ipBlock), has(self.podSelector) || has(self.namespaceSelector)].filter(x, x).size() == 1",message="exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set",messageExpression="has(self.application) || has(self.ipBlock) || has(self.podSelector) || has(self.namespaceSelector) ? 'exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set: keep one of %s'.format([[has(self.application) ? 'application' : '', has(self.ipBlock) ? 'ipBlock' : '', has(self.podSelector) ? 'podSelector' : '', has(self.namespaceSelector) ? 'namespaceSelector' : ''].filter(x, x != '')]) : 'exactly one of application, ipBlock, or podSelector and/or namespaceSelector must be set, and none is'"
 type NetworkPolicyPeer struct {
 	// The pods of an Application.
 	// +optional
@@ -126,7 +126,7 @@ type ApplicationReference struct {
 
 // NetworkPolicyPort is a port, or a range of ports, of a peer.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.endPort) || (type(self.port) == int && self.endPort >= self.port)",message="endPort needs a numeric port that is not more than it"
+// +kubebuilder:validation:XValidation:rule="!has(self.endPort) || (type(self.port) == int && self.endPort >= self.port)",message="endPort needs a numeric port that is not more than it",messageExpression="type(self.port) == int ? 'endPort %s is less than port %s: raise endPort, or remove it'.format([string(self.endPort), string(self.port)]) : 'endPort %s needs a port with a number, and port is %s: write its number, or remove endPort'.format([string(self.endPort), string(self.port)])"
 type NetworkPolicyPort struct {
 	// Number of the port, or its name in the peer's pods.
 	Port intstr.IntOrString `json:"port"`

@@ -78,7 +78,7 @@ const (
 
 // ServiceAccount is the identity of the pods.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.name) && self.name.size() > 0 && has(self.annotations))",message="serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"
+// +kubebuilder:validation:XValidation:rule="!(has(self.name) && self.name.size() > 0 && has(self.annotations))",message="serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name",messageExpression="'serviceAccount.annotations belong to the ServiceAccount that Fairlead creates, and it does not create %s: remove annotations, or name'.format([self.name])"
 type ServiceAccount struct {
 	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.
 	// +kubebuilder:validation:MaxLength=253

@@ -11,8 +11,8 @@ import (
 // Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. With
 // minReplicas equal to maxReplicas there is no autoscaler; the Deployment gets that number.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.minReplicas) ? self.minReplicas : 1) <= self.maxReplicas",message="minReplicas (1 if it is left out) must not be more than maxReplicas: lower minReplicas, or raise maxReplicas"
-// +kubebuilder:validation:XValidation:rule="has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics) || (has(self.minReplicas) && self.minReplicas == self.maxReplicas)",message="at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set"
+// +kubebuilder:validation:XValidation:rule="(has(self.minReplicas) ? self.minReplicas : 1) <= self.maxReplicas",message="minReplicas (1 if it is left out) must not be more than maxReplicas: lower minReplicas, or raise maxReplicas",messageExpression="'minReplicas %s is more than maxReplicas %s: lower minReplicas, or raise maxReplicas'.format([has(self.minReplicas) ? string(self.minReplicas) : '1, the default,', string(self.maxReplicas)])"
+// +kubebuilder:validation:XValidation:rule="has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics) || (has(self.minReplicas) && self.minReplicas == self.maxReplicas)",message="at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set",messageExpression="'at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set to scale between minReplicas %s and maxReplicas %s'.format([has(self.minReplicas) ? string(self.minReplicas) : '1, the default,', string(self.maxReplicas)])"
 type Autoscaling struct {
 	// Minimum number of pods. Defaults to 1. 0 only together with maxReplicas 0, or with an Object or External
 	// metric where the cluster has the feature HPAScaleToZero.
@@ -66,7 +66,7 @@ const (
 
 // DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.
 //
-// +kubebuilder:validation:XValidation:rule="self.mode == 'Custom' ? has(self.minAvailable) != has(self.maxUnavailable) : !has(self.minAvailable) && !has(self.maxUnavailable)",message="mode Custom needs exactly one of minAvailable, maxUnavailable; the other modes take neither",messageExpression="self.mode != 'Custom' ? 'mode ' + self.mode + ' takes neither minAvailable nor maxUnavailable: set mode to Custom, or remove them' : has(self.minAvailable) ? 'mode Custom takes minAvailable or maxUnavailable, not both: remove one of them' : 'mode Custom needs minAvailable or maxUnavailable: set one of them, or another mode'"
+// +kubebuilder:validation:XValidation:rule="self.mode == 'Custom' ? has(self.minAvailable) != has(self.maxUnavailable) : !has(self.minAvailable) && !has(self.maxUnavailable)",message="mode Custom needs exactly one of minAvailable, maxUnavailable; the other modes take neither",messageExpression="self.mode != 'Custom' ? 'mode %s takes neither minAvailable nor maxUnavailable: set mode to Custom, or remove %s'.format([self.mode, !has(self.minAvailable) ? 'maxUnavailable' : has(self.maxUnavailable) ? 'both' : 'minAvailable']) : has(self.minAvailable) ? 'mode Custom takes one number: remove minAvailable %s or maxUnavailable %s'.format([string(self.minAvailable), string(self.maxUnavailable)]) : 'mode Custom needs minAvailable or maxUnavailable: set one of them, or another mode'"
 type DisruptionBudget struct {
 	// Which budget the pods get. Auto (the default): a node drain or another voluntary disruption may take one pod at
 	// a time, and there is no budget while only one pod is wanted. Custom: the one of minAvailable and maxUnavailable
