@@ -1487,7 +1487,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What happens when a rollout exceeds progressDeadlineSeconds. Defaults to the policy Never.",
+							Description: "How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the revision. Defaults to the policy Never.",
 							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
 						},
 					},

@@ -92,7 +92,8 @@ type ApplicationSpecApplyConfiguration struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
 	Paused *bool `json:"paused,omitempty"`
-	// What happens when a rollout exceeds progressDeadlineSeconds. Defaults to the policy Never.
+	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
+	// revision. Defaults to the policy Never.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing
 	// (Suspend). deletionPolicy applies in each case.
