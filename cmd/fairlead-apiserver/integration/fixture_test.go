@@ -51,7 +51,7 @@ func register(ctx context.Context, to *server) (stop func(), err error) {
 		return nil, err
 	}
 	target := aggregation.Service{Namespace: serviceNamespace, Name: service, Port: int32(to.port)}
-	caBundle := func() []byte { return to.certificate }
+	caBundle := func() []byte { return *to.caBundle.Load() }
 	keeping, err := dynamic.NewForConfig(cluster.ConfigFor(controllerAccount))
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,7 +120,7 @@ func startController(ctx context.Context) (stop func(), err error) {
 // server is an API server that can be stopped and started again.
 type server struct {
 	port              int // on the loopback address; 0 before the first start
-	certificate       []byte
+	caBundle          atomic.Pointer[[]byte]
 	certFile, keyFile string
 	kubeconfig        string // of the server's ServiceAccount
 	stop              func()
@@ -134,12 +135,22 @@ func newServer(directory string) (*server, error) {
 	if err := kubeconfigFor(serverAccount, s.kubeconfig); err != nil {
 		return nil, err
 	}
-	certificate, key, err := cert.GenerateSelfSignedCertKey(service+"."+serviceNamespace+".svc", nil, nil)
+	certificate, key, err := newCertificate()
 	if err != nil {
 		return nil, err
 	}
-	s.certificate = certificate
-	return s, errors.Join(os.WriteFile(s.certFile, certificate, 0o600), os.WriteFile(s.keyFile, key, 0o600))
+	s.caBundle.Store(&certificate)
+	return s, s.serve(certificate, key)
+}
+
+// newCertificate makes a certificate for the Service, which is its own CA.
+func newCertificate() (certificate, key []byte, err error) {
+	return cert.GenerateSelfSignedCertKey(service+"."+serviceNamespace+".svc", nil, nil)
+}
+
+// serve writes the files that the server reads, and reads again when they change.
+func (s *server) serve(certificate, key []byte) error {
+	return errors.Join(os.WriteFile(s.certFile, certificate, 0o600), os.WriteFile(s.keyFile, key, 0o600))
 }
 
 // start runs the server as the command does, always on the same port.
