@@ -74,9 +74,9 @@ var paths = []path{
 
 var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
-// TestAccess asks every path as eight identities. A user gets through a subresource what the user may do directly, and
+// TestS23Access asks every path as eight identities. A user gets through a subresource what the user may do directly, and
 // nothing else: neither the permission for the subresource nor that for the objects is enough alone.
-func TestAccess(t *testing.T) {
+func TestS23Access(t *testing.T) {
 	f := start(t)
 	f.apply("asked", 1)
 	f.view("asked", running(1))

@@ -82,9 +82,9 @@ func TestUninstall(t *testing.T) {
 	}
 }
 
-// TestFrontProxy: only kube-apiserver's proxy certificate may name a user. A client that reaches the server without it is
+// TestS23FrontProxy: only kube-apiserver's proxy certificate may name a user. A client that reaches the server without it is
 // anonymous, whatever its headers say.
-func TestFrontProxy(t *testing.T) {
+func TestS23FrontProxy(t *testing.T) {
 	f := start(t)
 	//nolint:gosec // The test is about the client's certificate, not the server's.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
