@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/debug"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -241,6 +242,20 @@ func TestS19LiveView(t *testing.T) {
 	if snapshot.Version != debug.Version || len(snapshot.Stages) != len(debug.Stages()) || !wrote {
 		t.Errorf("the snapshot is %s", body)
 	}
+
+	keys := "https://" + leader.served("metrics") + "/debug/pipeline/v1/keys"
+	if code, body := e.ask(keys+"?limit=0", reader, trusted); code != http.StatusBadRequest || !strings.Contains(body, "limit must be a number from 1 to 5000") {
+		t.Errorf("limit=0 gets %d %s", code, body)
+	}
+	web := `"namespace":"` + e.namespace + `","name":"web"`
+	if _, body := e.ask(keys, reader, trusted); !strings.Contains(body, web) {
+		t.Errorf("the keys are %s", body)
+	}
+	remove[v1.Application](e, "web")
+	e.eventually("the live view forgets the deleted Application", func() (bool, string) {
+		code, body := e.ask(keys, reader, trusted)
+		return code == http.StatusOK && !strings.Contains(body, web), body
+	})
 }
 
 // liveViewByServiceProxy sends a request through the API server's service proxy. The proxy removes the credentials
