@@ -211,7 +211,7 @@ func expensive(i int) *v1.Application {
 			spec.Routes[0].Paths = append(spec.Routes[0].Paths, v1.RoutePath{Path: fmt.Sprintf("/%d/%s", path, strings.Repeat("p", 900))})
 		}
 	case 2:
-		for sidecar := range 8 {
+		for sidecar := range 4 {
 			env := make([]corev1.EnvVar, 128)
 			for e := range env {
 				env[e] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: "x"}
@@ -227,13 +227,13 @@ func expensive(i int) *v1.Application {
 // longestAffinity has as many terms, expressions and words as the schema allows.
 func longestAffinity() *corev1.Affinity {
 	words := slices.Repeat([]string{"x"}, 32)
-	selector := &metav1.LabelSelector{MatchExpressions: slices.Repeat([]metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: words}}, 8)}
+	selector := &metav1.LabelSelector{MatchExpressions: slices.Repeat([]metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: words}}, 4)}
 	pods := corev1.PodAffinityTerm{LabelSelector: selector, NamespaceSelector: selector, TopologyKey: "a"}
-	required := slices.Repeat([]corev1.PodAffinityTerm{pods}, 16)
-	preferred := slices.Repeat([]corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: pods}}, 16)
-	nodes := corev1.NodeSelectorTerm{MatchExpressions: slices.Repeat([]corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpIn, Values: words}}, 8)}
+	required := slices.Repeat([]corev1.PodAffinityTerm{pods}, 8)
+	preferred := slices.Repeat([]corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: pods}}, 8)
+	nodes := corev1.NodeSelectorTerm{MatchExpressions: slices.Repeat([]corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpIn, Values: words}}, 4)}
 	return &corev1.Affinity{
-		NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: slices.Repeat([]corev1.NodeSelectorTerm{nodes}, 16)}},
+		NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: slices.Repeat([]corev1.NodeSelectorTerm{nodes}, 8)}},
 		PodAffinity: &corev1.PodAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: required, PreferredDuringSchedulingIgnoredDuringExecution: preferred,
 		},

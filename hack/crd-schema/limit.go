@@ -22,8 +22,14 @@ var namedLimits = map[string][]int{
 	"envFrom":          {16},
 	"httpHeaders":      {16},
 	"items":            {32, 32, 8}, // The files of a volume.
+	"matchExpressions": {8, 4},
 	"ports":            {16},
 	"volumeMounts":     {16},
+
+	// The terms of an affinity: each selector of each term has expressions, and each of those has words.
+	"nodeSelectorTerms": {8},
+	"preferredDuringSchedulingIgnoredDuringExecution": {8},
+	"requiredDuringSchedulingIgnoredDuringExecution":  {8},
 }
 
 // limit gives each list and map of a schema a limit if it has none. The name is that of the field, and depth counts the
