@@ -50,11 +50,18 @@ func variants(t *testing.T) []string {
 // aggregated is a kustomization as a platform team writes it.
 const aggregated = "hack/artifacts/testdata/aggregated-api"
 
+// built are the results of build, since several tests read one directory. The tests run one after the other, and make generate,
+// which writes into these directories, runs one test alone.
+var built = map[string][]byte{}
+
 // build returns what kustomize renders of a directory.
 func build(t *testing.T, directory string) []byte {
 	t.Helper()
-	readArtifacts(t)
-	return tool(t, "kustomize", "kustomize", "build", directory)
+	if _, found := built[directory]; !found {
+		readArtifacts(t)
+		built[directory] = tool(t, "kustomize", "kustomize", "build", directory)
+	}
+	return built[directory]
 }
 
 // tool runs one of the tools of hack/tools and returns what it prints.
