@@ -57,7 +57,7 @@ type Config struct {
 
 // Mount is a volume of the application container: where it appears, and exactly one source.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.secret), has(self.configMap), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.projected)].filter(x, x).size() == 1",message="exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set",messageExpression="has(self.secret) || has(self.configMap) || has(self.emptyDir) || has(self.persistentVolumeClaim) || has(self.projected) ? 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set: keep one of %s'.format([[has(self.secret) ? 'secret' : '', has(self.configMap) ? 'configMap' : '', has(self.emptyDir) ? 'emptyDir' : '', has(self.persistentVolumeClaim) ? 'persistentVolumeClaim' : '', has(self.projected) ? 'projected' : ''].filter(x, x != '')]) : 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set, and none is'"
+// +kubebuilder:validation:XValidation:rule="[has(self.secret), has(self.configMap), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.projected)].filter(x, x).size() == 1",message="exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set",messageExpression="has(self.secret) || has(self.configMap) || has(self.emptyDir) || has(self.persistentVolumeClaim) || has(self.projected) ? 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set: keep one of %s'.format([(has(self.secret) ? ['secret'] : []) + (has(self.configMap) ? ['configMap'] : []) + (has(self.emptyDir) ? ['emptyDir'] : []) + (has(self.persistentVolumeClaim) ? ['persistentVolumeClaim'] : []) + (has(self.projected) ? ['projected'] : [])]) : 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set, and none is'"
 type Mount struct {
 	// Absolute path in the container.
 	// +kubebuilder:validation:MinLength=2
@@ -98,7 +98,7 @@ type Mount struct {
 // Probe is corev1.Probe, with the port optional: it defaults to the primary port, and a path
 // gets its leading slash. Times are in seconds.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].filter(x, x).size() == 1",message="exactly one of exec, httpGet, tcpSocket, grpc must be set",messageExpression="has(self.exec) || has(self.httpGet) || has(self.tcpSocket) || has(self.grpc) ? 'exactly one of exec, httpGet, tcpSocket, grpc must be set: keep one of %s'.format([[has(self.exec) ? 'exec' : '', has(self.httpGet) ? 'httpGet' : '', has(self.tcpSocket) ? 'tcpSocket' : '', has(self.grpc) ? 'grpc' : ''].filter(x, x != '')]) : 'exactly one of exec, httpGet, tcpSocket, grpc must be set, and none is'"
+// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].filter(x, x).size() == 1",message="exactly one of exec, httpGet, tcpSocket, grpc must be set",messageExpression="has(self.exec) || has(self.httpGet) || has(self.tcpSocket) || has(self.grpc) ? 'exactly one of exec, httpGet, tcpSocket, grpc must be set: keep one of %s'.format([(has(self.exec) ? ['exec'] : []) + (has(self.httpGet) ? ['httpGet'] : []) + (has(self.tcpSocket) ? ['tcpSocket'] : []) + (has(self.grpc) ? ['grpc'] : [])]) : 'exactly one of exec, httpGet, tcpSocket, grpc must be set, and none is'"
 type Probe struct {
 	// Succeeds when the command exits with 0.
 	// +optional
