@@ -6,6 +6,7 @@ package validation
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -30,10 +31,21 @@ func bounded(errs field.ErrorList) field.ErrorList {
 	}
 	for _, err := range errs {
 		err.Field = truncate(err.Field, maxPath)
-		err.Detail = truncate(err.Detail, maxDetail)
+		err.Detail = truncate(withoutPattern(err.Detail), maxDetail)
 		err.BadValue = boundedValue(err.BadValue)
 	}
 	return errs
+}
+
+// withoutPattern removes the regular expression from a message of Kubernetes' own validation. The words and the examples
+// beside it say the same, and few users read regular expressions.
+func withoutPattern(detail string) string {
+	words, pattern, found := strings.Cut(detail, ", regex used for validation is '")
+	if !found {
+		return detail
+	}
+	_, rest, _ := strings.Cut(pattern, "')")
+	return strings.ReplaceAll(words, "',  or '", "' or '") + ")" + rest
 }
 
 // boundedValue shortens strings, of whatever named type; rules pass numbers and strings only.

@@ -5,11 +5,13 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -78,5 +80,25 @@ func TestBoundedKeepsNumbers(t *testing.T) {
 	}
 	if bounded(nil) != nil {
 		t.Error("no errors are not nil")
+	}
+}
+
+// No user reads a regular expression of Kubernetes' validation.
+func TestErrorsHaveNoPattern(t *testing.T) {
+	messages := slices.Concat(validation.IsDNS1123Subdomain("A"), validation.IsDNS1123Label("A"), validation.IsDNS1035Label("A"),
+		validation.IsQualifiedName("a b"), validation.IsQualifiedName("A/b"), validation.IsConfigMapKey("a/b"), validation.IsValidLabelValue("a/b"))
+	var errs field.ErrorList
+	for _, message := range messages {
+		errs = append(errs, field.Invalid(field.NewPath("a"), "b", message))
+	}
+	for _, err := range bounded(errs) {
+		if strings.Contains(err.Detail, "regex") || strings.Count(err.Detail, "(") != strings.Count(err.Detail, ")") {
+			t.Errorf("%q", err.Detail)
+		}
+	}
+	const want = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " +
+		"alphanumeric character (e.g. 'my-name' or '123-abc')"
+	if got := withoutPattern(validation.IsDNS1123Label("A")[0]); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -35,7 +35,7 @@ func TestContainers(t *testing.T) {
 		want: []string{
 			`spec.initContainers[0].name: Required value: must be a DNS label`,
 			`spec.initContainers[1].name: Duplicate value: "web"`,
-			`spec.initContainers[3].name: Invalid value: "A.b": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+			`spec.initContainers[3].name: Invalid value: "A.b": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name' or '123-abc')`,
 			`spec.sidecars[0].name: Duplicate value: "a"`,
 			`spec.sidecars[1].name: Duplicate value: "web"`,
 			`spec.sidecars[3].name: Duplicate value: "b"`,

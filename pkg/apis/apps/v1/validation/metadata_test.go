@@ -30,7 +30,7 @@ func TestServiceAndAccount(t *testing.T) {
 		spec: `serviceAccount: {name: A, annotations: {/a: b}}`,
 		want: []string{
 			`spec.serviceAccount.annotations[/a]: Invalid value: "/a": prefix part must be non-empty`,
-			`spec.serviceAccount.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+			`spec.serviceAccount.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')`,
 			`spec.serviceAccount.annotations: Forbidden: annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name`,
 		},
 	}})
@@ -41,8 +41,8 @@ func TestPodMetadata(t *testing.T) {
 		name: "labels",
 		spec: `podMetadata: {labels: {team: shop, app.kubernetes.io/instance: a, apps.fairlead.dev/application: other, app.kubernetes.io/name: a, app.kubernetes.io/managed-by: helm, pod-template-hash: a, "a b": c, d: "e f"}}`,
 		want: []string{
-			`spec.podMetadata.labels[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
-			`spec.podMetadata.labels[d]: Invalid value: "e f": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+			`spec.podMetadata.labels[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
+			`spec.podMetadata.labels[d]: Invalid value: "e f": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue' or 'my_value' or '12345')`,
 			`spec.podMetadata.labels[app.kubernetes.io/managed-by]: Forbidden: the label is reserved: selectors and ownership rest on it`,
 			`spec.podMetadata.labels[app.kubernetes.io/name]: Forbidden: the label is reserved: selectors and ownership rest on it`,
 			`spec.podMetadata.labels[apps.fairlead.dev/application]: Forbidden: the label is reserved: selectors and ownership rest on it`,

@@ -68,7 +68,7 @@ mounts:
 			`spec.mounts[0].projected.sources[3].clusterTrustBundle.name: Required value: must be the name of an object`,
 			`spec.mounts[0].projected.sources[3].clusterTrustBundle.labelSelector: Forbidden: labelSelector needs signerName`,
 			`spec.mounts[0].projected.sources[3].clusterTrustBundle.signerName: Invalid value: "example.com/a/b": must be of the form example.com/signer-name`,
-			`spec.mounts[0].projected.sources[3].clusterTrustBundle.labelSelector.matchLabels[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+			`spec.mounts[0].projected.sources[3].clusterTrustBundle.labelSelector.matchLabels[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
 			`spec.mounts[0].projected.sources[3].clusterTrustBundle.path: Required value: must be a relative path in the volume`,
 		},
 	}, {

@@ -34,8 +34,8 @@ func TestResources(t *testing.T) {
 		spec: `resources: {limits: {"": 1, gpu: 1, "a b": 1, requests.example.com/gpu: 1}}`,
 		want: []string{
 			`spec.resources.limits[]: Invalid value: "": name part must be non-empty`,
-			`spec.resources.limits[]: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
-			`spec.resources.limits[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+			`spec.resources.limits[]: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
+			`spec.resources.limits[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
 			`spec.resources.limits[gpu]: Unsupported value: "gpu": supported values: "cpu", "memory", "ephemeral-storage", "hugepages-<size>", "<domain>/<resource>"`,
 			`spec.resources.limits[requests.example.com/gpu]: Invalid value: "requests.example.com/gpu": must not start with requests., and must be short enough to be prefixed with it`,
 		},

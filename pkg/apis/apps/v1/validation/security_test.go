@@ -93,7 +93,7 @@ sidecars: [{name: s, image: s, securityContext: {windowsOptions: {hostProcess: t
 podSecurityContext: {windowsOptions: {gmsaCredentialSpecName: A, gmsaCredentialSpec: "", runAsUserName: 'A\B\C'}}
 sidecars: [{name: s, image: s, securityContext: {windowsOptions: {runAsUserName: ". "}}}, {name: t, image: t, securityContext: {windowsOptions: {runAsUserName: 'NT AUTHORITY\SYSTEM'}}}]`,
 		want: []string{
-			`spec.podSecurityContext.windowsOptions.gmsaCredentialSpecName: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+			`spec.podSecurityContext.windowsOptions.gmsaCredentialSpecName: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')`,
 			`spec.podSecurityContext.windowsOptions.gmsaCredentialSpec: Invalid value: "": must be 1 to 65536 bytes`,
 			`spec.podSecurityContext.windowsOptions.runAsUserName: Invalid value: "A\\B\\C": must be USER or DOMAIN\USER, of no more than 104 and 255 characters, without control characters and any of "/\:;|=,+*?<>@[]`,
 			`spec.sidecars[0].securityContext.windowsOptions.runAsUserName: Invalid value: ". ": must be USER or DOMAIN\USER, of no more than 104 and 255 characters, without control characters and any of "/\:;|=,+*?<>@[]`,
