@@ -32,12 +32,31 @@ func (f facts) pin(number int64) Selection {
 		return c
 	}
 	c.spec = c.pinned.spec
+	if account := accountOf(&pods); account != "" && account != accountOf(&f.Application.Spec) {
+		c.Invalid, c.InvalidReason = field.ErrorList{unnamedAccount(path, number, account)}, v1.ReasonInvalid
+		return c
+	}
 	c.Application = withPodFields(f.Application, pods)
 	c.Invalid, c.InvalidReason = f.Validate(c.Application)
 	for _, err := range c.Invalid {
 		err.Detail = fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for: %s", number, err.Detail)
 	}
 	return c
+}
+
+// unnamedAccount refuses pods that run as a ServiceAccount which the spec does not name. Admission reviews who names an
+// account, and again with every change while the spec names it. It does not see that of a revision.
+func unnamedAccount(path *field.Path, number int64, account string) *field.Error {
+	return field.Forbidden(path, fmt.Sprintf(
+		"the pods of revision %d run as ServiceAccount %q: to go back to it, name that account in spec.serviceAccount.name too", number, account))
+}
+
+// accountOf returns the name of the ServiceAccount that a spec names; "" if the Application has its own.
+func accountOf(spec *v1.ApplicationSpec) string {
+	if spec.ServiceAccount == nil {
+		return ""
+	}
+	return spec.ServiceAccount.Name
 }
 
 // numbersOf lists the revisions that exist, the oldest first.

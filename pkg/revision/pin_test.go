@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -86,6 +87,44 @@ func TestToRevisionThatIsMissing(t *testing.T) {
 		}
 		if selection.InvalidReason != test.reason || len(selection.Invalid) != 1 || selection.Invalid[0].Error() != test.want {
 			t.Errorf("%s: %s: %v, want %s: %s", test.name, selection.InvalidReason, selection.Invalid.ToAggregate(), test.reason, test.want)
+		}
+	}
+}
+
+// The spec is what admission reviews. So a revision that ran as a ServiceAccount is run again only for a spec that names it.
+func TestS5ToRevisionOfAnotherAccount(t *testing.T) {
+	as := func(name string) *v1.ServiceAccount { return &v1.ServiceAccount{Name: name} }
+	for _, test := range []struct {
+		name            string
+		former, present *v1.ServiceAccount
+		want            string
+	}{
+		{"let go of", as("deployer"), nil, "deployer"},
+		{"changed", as("deployer"), as("reader"), "deployer"},
+		{"named", as("deployer"), as("deployer"), ""},
+		{"its own", nil, as("reader"), ""},
+		{"its own, with a token", &v1.ServiceAccount{AutomountToken: new(true)}, nil, ""},
+	} {
+		c := newCluster()
+		c.application.Spec.ServiceAccount = test.former
+		c.run(t, "web:1", healthy)
+		c.application.Spec.ServiceAccount = test.present
+		c.run(t, "web:2", healthy)
+		c.application.Spec.Rollback.ToRevision = new(int64(1))
+		selection, err := Select(c.input())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.want == "" {
+			if len(selection.Invalid) > 0 {
+				t.Errorf("%s: %v, want no error", test.name, selection.Invalid.ToAggregate())
+			}
+			continue
+		}
+		want := fmt.Sprintf("spec.rollback.toRevision: Forbidden: the pods of revision 1 run as ServiceAccount %q: "+
+			"to go back to it, name that account in spec.serviceAccount.name too", test.want)
+		if len(selection.Invalid) != 1 || selection.Invalid[0].Error() != want || selection.InvalidReason != v1.ReasonInvalid {
+			t.Errorf("%s: %s: %v, want %s", test.name, selection.InvalidReason, selection.Invalid.ToAggregate(), want)
 		}
 	}
 }
