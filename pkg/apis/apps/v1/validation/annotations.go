@@ -133,7 +133,8 @@ func namesHosts(key string) bool {
 		"hostname",                   // ExternalDNS, Application Gateway, clouds' load balancers
 		"server-alias", "host-alias", // NGINX, HAProxy, Kong
 		"redirect-from", "from-to-www", // HAProxy, NGINX
-		"alt-names", "common-name", // cert-manager
+		"alt-names", "common-name", "uri-sans", "ip-sans", "email-sans", // cert-manager
+		"dnsnames", "commonname", // Gardener
 		"tls.domains", "router.rule", "frontend.rule", // Traefik
 	} {
 		if strings.Contains(name, part) {

@@ -38,7 +38,8 @@ func TestAnnotationsThatReachOthers(t *testing.T) {
 		"nginx.ingress.kubernetes.io/server-alias", "nginx.ingress.kubernetes.io/from-to-www-redirect", "haproxy-ingress.github.io/server-alias-regex",
 		"haproxy-ingress.github.io/redirect-from", "konghq.com/host-aliases", "konghq.com/snis", "traefik.ingress.kubernetes.io/router.tls.domains.0.main",
 		"alb.ingress.kubernetes.io/conditions.web", "appgw.ingress.kubernetes.io/hostname-extension", "cert-manager.io/alt-names",
-		"cert-manager.io/common-name", "tailscale.com/hostname", "service.beta.kubernetes.io/do-loadbalancer-hostname",
+		"cert-manager.io/common-name", "cert-manager.io/uri-sans", "cert-manager.io/ip-sans", "cert-manager.io/email-sans",
+		"dns.gardener.cloud/dnsnames", "cert.gardener.cloud/dnsnames", "cert.gardener.cloud/commonname", "tailscale.com/hostname", "service.beta.kubernetes.io/do-loadbalancer-hostname",
 	} {
 		prefix, _, _ := strings.Cut(key, "/")
 		for class, refused := range map[string]int{
