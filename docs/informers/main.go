@@ -6,7 +6,7 @@
 //	go run ./docs/informers 3      # the lab of chapter 3
 //	go run ./docs/informers all
 //
-// With KUBECONFIG set they run on that cluster, otherwise on the embedded control plane, which `make cluster` builds.
+// They run on an embedded control plane, which `make cluster` builds, and ignore KUBECONFIG.
 package main
 
 import (
