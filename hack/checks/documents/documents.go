@@ -36,7 +36,7 @@ var fence = regexp.MustCompile("^ *```([a-z]*)$")
 // Read reads the documents for users and developers below the root.
 func Read(root string) ([]Document, error) {
 	var documents []Document
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/informers/*.md", "docs/informers/*/*.md", "hack/cluster/*.md", "artifacts/examples/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/guides/*.md", "docs/informers/*.md", "docs/informers/*/*.md", "hack/cluster/*.md", "artifacts/examples/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, fmt.Errorf("list documents: %w", err)
