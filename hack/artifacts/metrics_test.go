@@ -20,8 +20,12 @@ import (
 )
 
 const (
-	rulesFile     = "artifacts/components/monitoring/rules.yaml"
-	dashboardFile = "artifacts/components/monitoring/dashboard.json"
+	rulesFile           = "artifacts/components/monitoring/rules.yaml"
+	dashboardFile       = "artifacts/components/monitoring/dashboard.json"
+	teamRulesFile       = "artifacts/components/application-metrics/rules.yaml"
+	teamDashboardFile   = "artifacts/components/application-metrics/applications.json"
+	stateMetricsFile    = "artifacts/components/application-metrics/kube-state-metrics.yaml"
+	stateMetricsChapter = "docs/neighbours.md"
 )
 
 // alert is the part of a PrometheusRule's rule that is used here.
@@ -32,7 +36,7 @@ type alert struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-func alerts(t *testing.T) []alert {
+func alerts(t *testing.T, file string) []alert {
 	t.Helper()
 	var rule struct {
 		Spec struct {
@@ -41,7 +45,7 @@ func alerts(t *testing.T) []alert {
 			} `json:"groups"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal([]byte(readFile(t, rulesFile)), &rule); err != nil {
+	if err := yaml.Unmarshal([]byte(readFile(t, file)), &rule); err != nil {
 		t.Fatal(err)
 	}
 	var all []alert
@@ -49,13 +53,13 @@ func alerts(t *testing.T) []alert {
 		all = append(all, group.Rules...)
 	}
 	if len(all) == 0 {
-		t.Fatalf("%s has no rule", rulesFile)
+		t.Fatalf("%s has no rule", file)
 	}
 	return all
 }
 
-// dashboardQueries returns the expressions of the dashboard's panels, by the title of the panel.
-func dashboardQueries(t *testing.T) map[string][]string {
+// dashboardQueries returns the expressions of a dashboard's panels, by the title of the panel.
+func dashboardQueries(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	var dashboard struct {
 		Panels []struct {
@@ -65,7 +69,7 @@ func dashboardQueries(t *testing.T) map[string][]string {
 			} `json:"targets"`
 		} `json:"panels"`
 	}
-	if err := json.Unmarshal([]byte(readFile(t, dashboardFile)), &dashboard); err != nil {
+	if err := json.Unmarshal([]byte(readFile(t, file)), &dashboard); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string][]string{}
@@ -75,7 +79,7 @@ func dashboardQueries(t *testing.T) map[string][]string {
 		}
 	}
 	if len(all) == 0 {
-		t.Fatalf("%s has no query", dashboardFile)
+		t.Fatalf("%s has no query", file)
 	}
 	return all
 }
@@ -92,19 +96,7 @@ var libraryMetrics = []string{
 // TestMetricsExist: an alert or a panel over a metric that does not exist never says anything.
 func TestMetricsExist(t *testing.T) {
 	known := slices.Concat(ownMetrics(t), libraryMetrics, []string{"up"}) // Prometheus makes up itself.
-	used := map[string]string{}
-	for _, rule := range alerts(t) {
-		for _, metric := range metricsOf(rule.Expr) {
-			used[metric] = "alert " + rule.Alert
-		}
-	}
-	for title, queries := range dashboardQueries(t) {
-		for _, query := range queries {
-			for _, metric := range metricsOf(query) {
-				used[metric] = "panel " + title
-			}
-		}
-	}
+	used := usedMetrics(t, rulesFile, dashboardFile)
 	for metric, user := range used {
 		if !slices.Contains(known, metric) {
 			t.Errorf("%s uses %s, which does not exist", user, metric)
@@ -115,6 +107,25 @@ func TestMetricsExist(t *testing.T) {
 			t.Errorf("%s is used by no alert and no panel", metric)
 		}
 	}
+}
+
+// usedMetrics returns the metrics of the alerts and the dashboard, each with one that uses it.
+func usedMetrics(t *testing.T, rules, dashboard string) map[string]string {
+	t.Helper()
+	used := map[string]string{}
+	for _, rule := range alerts(t, rules) {
+		for _, metric := range metricsOf(rule.Expr) {
+			used[metric] = "alert " + rule.Alert
+		}
+	}
+	for title, queries := range dashboardQueries(t, dashboard) {
+		for _, query := range queries {
+			for _, metric := range metricsOf(query) {
+				used[metric] = "panel " + title
+			}
+		}
+	}
+	return used
 }
 
 var (

@@ -22,7 +22,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const manifest = "../../../artifacts/components/monitoring/rules.yaml"
+// manifests are the PrometheusRules, each with the file of testdata that tries it.
+var manifests = map[string]string{
+	"../../../artifacts/components/monitoring/rules.yaml":          "alerts.yaml",
+	"../../../artifacts/components/application-metrics/rules.yaml": "applications.yaml",
+}
 
 // evaluationInterval is Prometheus' usual one.
 const evaluationInterval = time.Minute
@@ -51,11 +55,18 @@ type firing struct {
 }
 
 func TestAlerts(t *testing.T) {
-	file := ruleFile(t)
+	for manifest, scenarios := range manifests {
+		t.Run(strings.TrimSuffix(scenarios, ".yaml"), func(t *testing.T) { testAlerts(t, manifest, scenarios) })
+	}
+}
+
+func testAlerts(t *testing.T, manifest, scenarios string) {
+	t.Helper()
+	file := ruleFile(t, manifest)
 	var tests struct {
 		Scenarios []scenario `yaml:"tests"`
 	}
-	decode(t, filepath.Join("testdata", "alerts.yaml"), &tests)
+	decode(t, filepath.Join("testdata", scenarios), &tests)
 	raised := map[string]bool{}
 	for _, scenario := range tests.Scenarios {
 		t.Run(scenario.Name, func(t *testing.T) {
@@ -151,7 +162,8 @@ func firingNow(all []*rules.AlertingRule, alertName string) []firing {
 			found = append(found, firing{Labels: withoutName.Map(), Annotations: alert.Annotations.Map()})
 		}
 	}
-	slices.SortFunc(found, func(a, b firing) int { return strings.Compare(a.Labels["pod"], b.Labels["pod"]) })
+	subject := func(f firing) string { return f.Labels["pod"] + f.Labels["application"] }
+	slices.SortFunc(found, func(a, b firing) int { return strings.Compare(subject(a), subject(b)) })
 	return found
 }
 
@@ -177,7 +189,7 @@ func load(t *testing.T, manager *rules.Manager, file string) []*rules.AlertingRu
 }
 
 // ruleFile writes the spec of the PrometheusRule as what Prometheus reads.
-func ruleFile(t *testing.T) string {
+func ruleFile(t *testing.T, manifest string) string {
 	t.Helper()
 	var rule struct {
 		Spec map[string]any `yaml:"spec"`
