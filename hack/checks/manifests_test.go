@@ -34,7 +34,7 @@ func TestManifestsInDocuments(t *testing.T) {
 			if block.Language != "yaml" {
 				continue
 			}
-			for _, text := range strings.Split(block.Text, "\n---\n") {
+			for text := range strings.SplitSeq(block.Text, "\n---\n") {
 				object, err := crdschema.Decode([]byte(text))
 				if err != nil {
 					t.Errorf("%s:%d: %v", document.Path, block.Line, err)
