@@ -178,7 +178,7 @@ func plants() []plant {
 		},
 		{
 			name: "requeue-time-lost", mistake: "of two times to come back, the later one counts",
-			file:  "pkg/controller/memory_repairs.go",
+			file:  "pkg/controller/repair_backoff.go",
 			old:   `d > 0 && (shortest == 0 || d < shortest)`,
 			new:   `d > 0 && (shortest == 0 || d > shortest)`,
 			tests: unit("./pkg/controller", ""),

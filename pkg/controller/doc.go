@@ -15,6 +15,6 @@
 //
 // Keys wait in pkg/workqueue. The pure stages are packages of their own: pkg/health, pkg/render, pkg/plan and
 // pkg/status; pkg/apply does the writes. Around the trunk: memory*.go is what is remembered of an Application from one
-// sync to the next, ownership.go and finalize.go are who deletes the children, grants.go is which Application has a
+// sync to the next, ownership.go and finalize.go are who deletes the children, route_grants.go is which Application has a
 // host name, class_status.go counts for the classes, instrumented*.go record what happens for the live view.
 package controller

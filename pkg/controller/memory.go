@@ -32,12 +32,12 @@ type remembered struct {
 	// quiet is what its last sync began with, if that left nothing to do; see fingerprint.go.
 	quiet quiet
 	// uid is the UID of the Application to which the repairs of its children belong: an Application that is created again
-	// under the same name starts without any. See memory_repairs.go.
+	// under the same name starts without any. See repair_backoff.go.
 	uid     types.UID
 	repairs map[child.Ref]*repairs
-	// statusDue is when a deferred status is written; see memory_status.go.
+	// statusDue is when a deferred status is written; see status_batch.go.
 	statusDue time.Time
-	// bursts are the latest changes of the ConfigMaps and Secrets that it refers to; see memory_debounce.go.
+	// bursts are the latest changes of the ConfigMaps and Secrets that it refers to; see debounce.go.
 	bursts map[referenced]burst
 }
 
