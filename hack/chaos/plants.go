@@ -49,7 +49,7 @@ func plants() []plant {
 		},
 		{
 			name: "notfound-trusted", mistake: "a child that the cache does not show counts as gone when Orphan ends",
-			file: "pkg/controller/ownership.go",
+			file: "pkg/controller/orphan.go",
 			old:  `		uncached, failed = c.Writer.GetUncached(ctx, observed.Snapshot)`,
 			new: `		if uncached = nil; observed.Application.DeletionTimestamp == nil {
 			uncached, failed = c.Writer.GetUncached(ctx, observed.Snapshot)
@@ -137,7 +137,7 @@ func plants() []plant {
 		},
 		{
 			name: "finalizer-only-enforced", mistake: "the finalizer of Orphan is ensured only under Enforce",
-			file:  "pkg/controller/ownership.go",
+			file:  "pkg/controller/orphan.go",
 			old:   `	if orphan && !hasFinalizer {`,
 			new:   `	if orphan && !hasFinalizer && application.Spec.ReconcilePolicy == v1.ReconcileEnforce {`,
 			tests: integration("TestF23|TestOrphanFinalizer"),

@@ -51,9 +51,6 @@ type Selection struct {
 	blocked *blocker
 }
 
-// blocker is why a failed rollout is not taken back.
-type blocker struct{ reason, message string }
-
 // facts are the Input, looked at.
 type facts struct {
 	Input
@@ -110,141 +107,10 @@ func Select(in Input) (Selection, error) {
 	if !f.failed() {
 		return asSpecified, nil
 	}
-	for _, refuse := range blockers() {
-		if asSpecified.blocked = refuse(f); asSpecified.blocked != nil {
-			return asSpecified, nil
-		}
+	if asSpecified.blocked = f.blocker(); asSpecified.blocked != nil {
+		return asSpecified, nil
 	}
-	pods, _ := f.healthy.pods(in.Application.UID)
-	return Selection{
-		Application: withPodFields(in.Application, pods),
-		facts:       f,
-		spec:        f.healthy.spec,
-		from:        &f.deployed,
-		cause:       causeOf(in.Health),
-	}, nil
-}
-
-// failed reports whether what the spec asks for was tried and has failed, and must be rolled back. It is
-// about this very spec: the Deployment carries the name of its revision, so the failure cannot be that
-// of another one.
-func (f facts) failed() bool {
-	rollback, paused := f.Application.Spec.Rollback, f.Application.Spec.Paused
-	return f.Health.TimedOut && f.deployed.spec == f.wanted &&
-		rollback != nil && rollback.Policy == v1.RollbackOnFailure &&
-		(paused == nil || !*paused) &&
-		f.Application.Spec.ReconcilePolicy != v1.ReconcileObserve
-}
-
-// blockers returns the reasons not to roll back a failed rollout, in the order in which they are checked. Each returns nil
-// if it does not apply.
-func blockers() []func(facts) *blocker {
-	return []func(facts) *blocker{
-		noHealthyRevision,
-		sameSpec,
-		notTheRevision,
-		revisionGone,
-		revisionRefused,
-	}
-}
-
-// noHealthyRevision: there is nothing to go back to.
-func noHealthyRevision(f facts) *blocker {
-	switch {
-	case f.healthy != nil:
-		return nil
-	case f.status.LastHealthy > 0:
-		return &blocker{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision of revision %d, which was healthy last, is gone.", f.status.LastHealthy)}
-	default:
-		return &blocker{v1.ReasonNoHealthyRevision, "No revision has been healthy yet."}
-	}
-}
-
-// sameSpec: going back would change nothing. The revision itself was healthy, and pods that replace its
-// own fail; or only ConfigMaps or Secrets have changed, whose former content nobody has kept.
-func sameSpec(f facts) *blocker {
-	switch {
-	case f.healthy.spec != f.wanted:
-		return nil
-	case f.healthy.name == f.deployed.name:
-		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf("%s has been healthy, and is what runs.", f.healthy))}
-	default:
-		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf(
-			"%s, which was healthy last, says the same about the pods; ConfigMaps or Secrets that they use have changed since, and their former content is not kept.", f.healthy))}
-	}
-}
-
-// notTheRevision: another revision would not fare better.
-func notTheRevision(f facts) *blocker {
-	switch worst := f.Health.Worst(); {
-	case worst == nil:
-		return &blocker{v1.ReasonNotCausedByRevision, "No pod reports why it is not ready."}
-	case causedByRevision(worst.Reason):
-		return nil
-	default:
-		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("Another revision would not fix %s.", worst.Reason)}
-	}
-}
-
-// revisionGone: the object is there, but is not what its name stands for.
-func revisionGone(f facts) *blocker {
-	if _, found := f.healthy.pods(f.Application.UID); found {
-		return nil
-	}
-	return &blocker{v1.ReasonNoHealthyRevision, fmt.Sprintf("The ControllerRevision %s, which was healthy last, cannot be read.", f.healthy.name)}
-}
-
-// revisionRefused: the rules, or the limits of the class, are others by now; or what is around the pods
-// does not fit them any more, such as a route to a port that they did not have.
-func revisionRefused(f facts) *blocker {
-	pods, _ := f.healthy.pods(f.Application.UID)
-	errs, _ := f.Validate(withPodFields(f.Application, pods))
-	if len(errs) == 0 {
-		return nil
-	}
-	message := fmt.Sprintf("%s, which was healthy last, is not allowed as things are: %s", f.healthy, errs[0])
-	if more := len(errs) - 1; more > 0 {
-		message += fmt.Sprintf(" (and %d more)", more)
-	}
-	return &blocker{v1.ReasonRevisionRefused, text.Capitalize(message)}
-}
-
-// stay keeps what was put back. It must not be replaced by what has failed, even if it cannot be rendered
-// any more; then everything is left as it is.
-func (f facts) stay(m mark) Selection {
-	c := Selection{Application: f.Application, facts: f, spec: m.runs.spec, from: &m.from, cause: m.cause}
-	// The references may have changed since, and only the revision with the newer ones is kept.
-	sameSpec := func(r revision) bool { return r.spec == m.runs.spec }
-	known := m.runs
-	pods, found := known.pods(f.Application.UID)
-	if other := find(f.history, sameSpec); !found && other != nil {
-		pods, found = other.pods(f.Application.UID)
-	}
-	if !found {
-		err := field.NotFound(field.NewPath("status", "revision", "current"), m.runs.name)
-		err.Detail = "the ControllerRevision that was put back is gone; change what the spec says about the pods to go on"
-		c.Invalid, c.InvalidReason = field.ErrorList{err}, v1.ReasonRevisionMissing
-		return c
-	}
-	c.Application = withPodFields(f.Application, pods)
-	c.Invalid, c.InvalidReason = f.Validate(c.Application)
-	for _, err := range c.Invalid {
-		err.Detail = "of the revision that was put back: " + err.Detail
-	}
-	return c
-}
-
-// causeOf says why the rollout failed.
-func causeOf(rollout health.Rollout) string {
-	worst := rollout.Worst()
-	if worst == nil {
-		return v1.ReasonProgressDeadlineExceeded + "."
-	}
-	message := rollout.Describe(worst)
-	if message == "" {
-		return worst.Reason + "."
-	}
-	return worst.Reason + ": " + message
+	return f.rollBack(), nil
 }
 
 // condition is the condition RolledBack, or nil where it does not apply. runs is what is to run.
