@@ -6,13 +6,15 @@ package informer
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/client-go/informers"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/pkg/child"
@@ -37,17 +39,17 @@ type children struct {
 }
 
 // newChildren creates an informer for each built-in kind of child. A test compares this list with child.Kinds.
-func newChildren(f informers.SharedInformerFactory) ([]*children, error) {
+func (s *scope) newChildren(client kubernetes.Interface) ([]*children, error) {
 	all := []*children{
-		newChildCache[corev1.ServiceAccount](child.ServiceAccount, f.Core().V1().ServiceAccounts().Informer()),
-		newChildCache[corev1.ConfigMap](child.ConfigMap, f.Core().V1().ConfigMaps().Informer()),
-		newChildCache[networkingv1.NetworkPolicy](child.NetworkPolicy, f.Networking().V1().NetworkPolicies().Informer()),
-		newChildCache[appsv1.ControllerRevision](child.ControllerRevision, f.Apps().V1().ControllerRevisions().Informer()),
-		newChildCache[appsv1.Deployment](child.Deployment, f.Apps().V1().Deployments().Informer()),
-		newChildCache[corev1.Service](child.Service, f.Core().V1().Services().Informer()),
-		newChildCache[autoscalingv2.HorizontalPodAutoscaler](child.HorizontalPodAutoscaler, f.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
-		newChildCache[policyv1.PodDisruptionBudget](child.PodDisruptionBudget, f.Policy().V1().PodDisruptionBudgets().Informer()),
-		newChildCache[networkingv1.Ingress](child.Ingress, f.Networking().V1().Ingresses().Informer()),
+		newBuiltin[corev1.ServiceAccount](s, child.ServiceAccount, client.CoreV1().ServiceAccounts(s.namespace)),
+		newBuiltin[corev1.ConfigMap](s, child.ConfigMap, client.CoreV1().ConfigMaps(s.namespace)),
+		newBuiltin[networkingv1.NetworkPolicy](s, child.NetworkPolicy, client.NetworkingV1().NetworkPolicies(s.namespace)),
+		newBuiltin[appsv1.ControllerRevision](s, child.ControllerRevision, client.AppsV1().ControllerRevisions(s.namespace)),
+		newBuiltin[appsv1.Deployment](s, child.Deployment, client.AppsV1().Deployments(s.namespace)),
+		newBuiltin[corev1.Service](s, child.Service, client.CoreV1().Services(s.namespace)),
+		newBuiltin[autoscalingv2.HorizontalPodAutoscaler](s, child.HorizontalPodAutoscaler, client.AutoscalingV2().HorizontalPodAutoscalers(s.namespace)),
+		newBuiltin[policyv1.PodDisruptionBudget](s, child.PodDisruptionBudget, client.PolicyV1().PodDisruptionBudgets(s.namespace)),
+		newBuiltin[networkingv1.Ingress](s, child.Ingress, client.NetworkingV1().Ingresses(s.namespace)),
 	}
 	for _, c := range all {
 		if err := c.addIndexers(); err != nil {
@@ -55,6 +57,21 @@ func newChildren(f informers.SharedInformerFactory) ([]*children, error) {
 		}
 	}
 	return all, nil
+}
+
+// newBuiltin returns the cache of a built-in kind whose objects are Ts. It creates the informer as the generated code
+// would, whose ListerWatcher no recorder could wrap. resource is the client of the kind.
+func newBuiltin[T any, P interface {
+	*T
+	child.Object
+}, L runtime.Object](s *scope, kind child.Kind, resource lister[L]) *children {
+	informer := s.kube.InformerFor(P(new(T)), func(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+		options := generated(resync)
+		options.Identifier = s.name.WithResource(kind.GroupVersionResource())
+		return s.instrumentation.informer(kind.GroupVersionResource(), roleChildren, recordedChild(kind, P(new(T))),
+			listerWatcher(client, resource, managedSelector), P(new(T)), options)
+	})
+	return newChildCache[T, P](kind, informer)
 }
 
 // newChildCache returns the cache of a kind whose objects are Ts.

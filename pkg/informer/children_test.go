@@ -20,7 +20,8 @@ import (
 
 // The kinds that are watched are those that are rendered, in the same order.
 func TestKindsAreThoseOfChildren(t *testing.T) {
-	all, err := newChildren(informers.NewSharedInformerFactory(kubefake.NewClientset(), 0))
+	client := kubefake.NewClientset()
+	all, err := (&scope{kube: informers.NewSharedInformerFactory(client, 0)}).newChildren(client)
 	if err != nil {
 		t.Fatal(err)
 	}

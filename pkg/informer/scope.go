@@ -47,25 +47,19 @@ func newScope(kube kubernetes.Interface, fairlead versioned.Interface, namespace
 			externalversions.WithInformerName(name),
 			externalversions.WithTransform(trimApplication)),
 		// Children need no resync: the resync of their Application covers them.
-		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0,
-			informers.WithNamespace(namespace),
-			informers.WithInformerName(name),
-			informers.WithTransform(encodeChild),
-			informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = managedSelector })),
+		kube: informers.NewSharedInformerFactoryWithOptions(kube, 0, informers.WithTransform(encodeChild)),
 	}
 	recordApplications(instrumentation, s.fairlead)
-	recordChildren(instrumentation, s.kube, managedSelector)
 	s.applications = s.fairlead.Apps().V1().Applications().TypedInformer()
 	for _, indexers := range []cache.Indexers{RouteIndexers(), classIndexers(), optionalKindIndexers()} {
 		if err := s.applications.AddIndexers(indexers); err != nil {
 			return nil, fmt.Errorf("index Applications: %w", err)
 		}
 	}
-	children, err := newChildren(s.kube)
-	if err != nil {
+	var err error
+	if s.children, err = s.newChildren(kube); err != nil {
 		return nil, err
 	}
-	s.children = children
 	if s.pods, err = newPods(kube, namespace, name, instrumentation); err != nil {
 		return nil, err
 	}
