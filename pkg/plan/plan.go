@@ -5,10 +5,7 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -155,9 +152,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step.Live = live
 	released := child.IsOrphaned(in.Snapshot.Application, desired.Ref, live)
 	if !released && !child.OwnedBy(live, in.Snapshot.Application) {
-		step.Action = NotOwned
-		step.Reason = NotOwnedMessage(desired.Ref, live)
-		return step, nil
+		return refuseAdoption(step, live), nil
 	}
 	if live.GetDeletionTimestamp() != nil {
 		step.Action = WaitDeletion
@@ -212,13 +207,4 @@ func backOff(step Step, inBackoff map[child.Ref]bool) Step {
 		step.Action, step.Reason = Backoff, contended
 	}
 	return step
-}
-
-// NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
-func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
-	name := ref.Kind.Kind + " " + ref.Name
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
-	}
-	return name + " exists and does not belong to the Application; delete it, or give the Application another name"
 }

@@ -1,0 +1,28 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// refuseAdoption makes a step that leaves a live object alone: it has the name of the child, but the Application does not
+// own it. Whether it does, pkg/child decides by UID. Package apply refuses in the same way what no cache shows.
+func refuseAdoption(step Step, live metav1.Object) Step {
+	step.Action, step.Reason = NotOwned, NotOwnedMessage(step.Ref, live)
+	return step
+}
+
+// NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
+func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
+	name := ref.Kind.Kind + " " + ref.Name
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
+	}
+	return name + " exists and does not belong to the Application; delete it, or give the Application another name"
+}
