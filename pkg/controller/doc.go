@@ -14,7 +14,8 @@
 //	report.go      what happened -> status, Events and outcome
 //
 // Keys wait in pkg/workqueue. The pure stages are packages of their own: pkg/health, pkg/render, pkg/plan and
-// pkg/status; pkg/apply does the writes. Around the trunk: memory*.go is what is remembered of an Application from one
-// sync to the next, ownership.go and finalize.go are who deletes the children, route_grants.go is which Application has a
-// host name, class_status.go counts for the classes, instrumented*.go record what happens for the live view.
+// pkg/status; pkg/apply does the writes. Around the trunk: memory.go is what is remembered of an Application from one
+// sync to the next: repair_backoff.go, debounce.go, status_batch.go and fingerprint.go. orphan.go and finalize.go say who
+// deletes the children, and recheck.go reads the Application from the API server first. route_*.go are the conflicts of
+// routes, class_status.go counts for the classes, instrumented*.go record what happens for the live view.
 package controller

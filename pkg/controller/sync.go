@@ -126,7 +126,7 @@ func (c *Controller) execute(ctx context.Context, application *v1.Application, s
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return c.Writer.Observe(ctx, application, steps), nil
 	}
-	results, err := c.Writer.Execute(ctx, application, steps, func(ctx context.Context) error { return c.recheckOwner(ctx, application) })
+	results, err := c.Writer.Execute(ctx, application, steps, func(ctx context.Context) error { return c.recheckDeletion(ctx, application) })
 	c.memory.executed(application, results, now)
 	c.recordRepairs(application, plan.Done(results))
 	return results, err

@@ -6,18 +6,14 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -121,43 +117,4 @@ func (c *Controller) releaseAll(
 // be undone.
 func isOrphan(application *v1.Application) bool {
 	return application.Spec.DeletionPolicy == v1.DeletionOrphan || v1.Undecoded(application.DecodeErrors, "spec.deletionPolicy")
-}
-
-// isDeletable reads from the API server whether the children may get their ownerReferences back. A stale cache could
-// still show the Application as it was before a user asked for Orphan.
-func (c *Controller) isDeletable(ctx context.Context, application *v1.Application) (bool, error) {
-	live, err := c.getApplication(ctx, application)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return live.UID == application.UID && !isOrphan(live) &&
-		!slices.Contains(live.Finalizers, metav1.FinalizerOrphanDependents), nil
-}
-
-// recheckOwner reads from the API server whether the Application is being deleted, or gone: apply.ErrOwnerDeleted.
-// Kubernetes' controllers call this RecheckDeletionTimestamp.
-func (c *Controller) recheckOwner(ctx context.Context, application *v1.Application) error {
-	live, err := c.getApplication(ctx, application)
-	switch {
-	case apierrors.IsNotFound(err):
-		return apply.ErrOwnerDeleted
-	case err != nil:
-		return err
-	case live.UID != application.UID || live.DeletionTimestamp != nil:
-		return apply.ErrOwnerDeleted
-	default:
-		return nil
-	}
-}
-
-// getApplication reads the Application from the API server.
-func (c *Controller) getApplication(ctx context.Context, application *v1.Application) (*v1.Application, error) {
-	live, err := c.Applications.Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("get Application: %w", err)
-	}
-	return live, nil
 }
