@@ -1,0 +1,172 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// podsOf returns a pod of the ReplicaSet for each of the problems.
+func podsOf(replicaSet types.UID, problems ...*child.PodProblems) []*child.Pod {
+	var pods []*child.Pod
+	for i, p := range problems {
+		pods = append(pods, &child.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-2-%d", i)}, ReplicaSet: replicaSet, Problems: p})
+	}
+	return pods
+}
+
+func crashing() *child.PodProblems {
+	return &child.PodProblems{Containers: []child.Container{{Name: "web", Termination: &child.Termination{ExitCode: 3, Reason: "Error"}}}}
+}
+
+func rejected() *child.PodProblems {
+	return &child.PodProblems{Failed: &child.ReasonMessage{Reason: "NodeAffinity", Message: "Predicate NodeAffinity failed"}}
+}
+
+// unready has until 20 seconds after noon to become ready.
+func unready(since int) *child.PodProblems {
+	return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(since), Due: at(20), Probe: "GET /ready"}}}}
+}
+
+func TestProblems(t *testing.T) {
+	crash := v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Message: "Exited with code 3 (Error).", Pods: 1}
+	deadline := v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: `ReplicaSet "web-2" has timed out progressing.`}
+	quota := `pods "web-2-x" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3`
+	tests := []struct {
+		name   string
+		change func(s *child.Snapshot, d *appsv1.Deployment)
+		now    int
+		want   []v1.Problem
+		again  time.Duration
+	}{
+		{name: "a pod of the current revision", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			s.Pods = podsOf(currentUID, crashing(), nil)
+		}, want: []v1.Problem{crash}},
+		{name: "a pod of the former revision", change: func(s *child.Snapshot, _ *appsv1.Deployment) { s.Pods = podsOf(formerUID, crashing()) }},
+		{name: "the ReplicaSet is not seen yet", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			s.Pods, s.ReplicaSets = podsOf(currentUID, crashing()), nil
+		}},
+		{name: "all pods serve", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			s.Pods, d.Status.AvailableReplicas = podsOf(currentUID, rejected()), 3
+		}},
+		{name: "no pods are asked for", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			s.Pods, d.Spec.Replicas = podsOf(currentUID, crashing()), new(int32)
+		}},
+		{name: "a pod that is just starting", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			s.Pods = podsOf(currentUID, unready(-10))
+		}, again: 20 * time.Second},
+		{name: "pods that should be ready", now: 20, change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			s.Pods = podsOf(currentUID, unready(-10), unready(-30), unready(-20))
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3,
+			Message: "Readiness probe GET /ready of pod web-2-1 has failed since 2026-07-01T11:59:30Z.",
+		}}},
+		{name: "a starting pod explains a missed deadline", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadline(d)
+			s.Pods = podsOf(currentUID, unready(-10))
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1,
+			Message: "Readiness probe GET /ready of pod web-2-0 has failed since 2026-07-01T11:59:50Z.",
+		}, deadline}, again: 20 * time.Second},
+		{name: "the worst comes first", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadline(d)
+			s.Pods = podsOf(currentUID, rejected(), crashing())
+		}, want: []v1.Problem{crash, {Reason: v1.ReasonPodRejected, Message: "Predicate NodeAffinity failed", Pods: 1}, deadline}},
+		{name: "pods that cannot be created", change: func(s *child.Snapshot, _ *appsv1.Deployment) { s.ReplicaSets[1].Failure = quota },
+			want: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}}},
+		{name: "the Deployment stands in for its ReplicaSet", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			s.ReplicaSets = nil
+			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
+				Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: quota,
+			})
+		}, want: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}}},
+		{name: "more than fit", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			many := &child.PodProblems{}
+			for i := range MaxProblems + 5 {
+				many.Containers = append(many.Containers, child.Container{Name: fmt.Sprintf("c%02d", i), Termination: &child.Termination{}})
+			}
+			s.Pods = podsOf(currentUID, many)
+		}, want: manyProblems(MaxProblems)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			snapshot, deployment := rolledOut()
+			deployment.Status.AvailableReplicas = 2
+			test.change(&snapshot, deployment)
+			got := Assess(snapshot, at(test.now).Time)
+			if diff := cmp.Diff(test.want, got.Problems); diff != "" {
+				t.Errorf("the problems (-want +got):\n%s", diff)
+			}
+			if got.RequeueAfter != test.again {
+				t.Errorf("look again after %s, want %s", got.RequeueAfter, test.again)
+			}
+		})
+	}
+}
+
+func manyProblems(number int) []v1.Problem {
+	var problems []v1.Problem
+	for i := range number {
+		problems = append(problems, v1.Problem{Reason: v1.ReasonCrashLooping, Container: fmt.Sprintf("c%02d", i), Message: "The container keeps exiting.", Pods: 1})
+	}
+	return problems
+}
+
+// The message of a group is that of most of its pods, whatever the order in which the cache has them.
+func TestCommonMessage(t *testing.T) {
+	a, b := finding{message: "a"}, finding{message: "b"}
+	for _, test := range []struct {
+		name string
+		same []finding
+		want string
+	}{
+		{"most", []finding{a, b, b}, "b"},
+		{"as many", []finding{b, a}, "a"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := commonMessage(test.same); got != test.want {
+				t.Errorf("the message is %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWorstAndDescribe(t *testing.T) {
+	tests := []struct {
+		name     string
+		desired  int32
+		problems []v1.Problem
+		want     string
+	}{
+		{"none", 3, nil, ""},
+		{"only what explains nothing", 3, []v1.Problem{{Reason: v1.ReasonEvicted, Pods: 1}, {Reason: v1.ReasonProgressDeadlineExceeded}}, ""},
+		{"some pods", 3, []v1.Problem{{Reason: v1.ReasonCrashLooping, Container: "web", Message: "Exited", Pods: 2}}, "2 of 3 pods, container web: Exited."},
+		{"all pods", 3, []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: "no nodes", Pods: 3}}, "All 3 pods: no nodes."},
+		{"the only pod", 1, []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: "no nodes", Pods: 1}}, "1 pod: no nodes."},
+		{"more pods than desired", 1, []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: "no nodes", Pods: 2}}, "2 pods: no nodes."},
+		{"no pod at all", 3, []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota"}}, "Exceeded quota."},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			rollout, got := Rollout{Desired: test.desired, Problems: test.problems}, ""
+			if worst := rollout.Worst(); worst != nil {
+				got = rollout.Describe(worst)
+			}
+			if got != test.want {
+				t.Errorf("the worst problem is described as %q, want %q", got, test.want)
+			}
+		})
+	}
+}
