@@ -116,24 +116,17 @@ func (c Configuration) inject(ctx context.Context, caBundle []byte) (changed boo
 	return true, nil
 }
 
-// operation is one of a JSON patch.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value"`
-}
-
 // caBundlePatch returns a JSON patch that replaces only the caBundles that differ, or nil if none does. The patch
 // also tests that each webhook is still at its place in the list; if one has moved, the API server refuses the patch.
 func caBundlePatch(hooks []hook, caBundle []byte) ([]byte, error) {
-	var operations []operation
+	var operations []map[string]any
 	for i, h := range hooks {
 		if bytes.Equal(h.client.CABundle, caBundle) {
 			continue
 		}
 		operations = append(operations,
-			operation{Op: "test", Path: fmt.Sprintf("/webhooks/%d/name", i), Value: h.name},
-			operation{Op: "add", Path: fmt.Sprintf("/webhooks/%d/clientConfig/caBundle", i), Value: caBundle})
+			map[string]any{"op": "test", "path": fmt.Sprintf("/webhooks/%d/name", i), "value": h.name},
+			map[string]any{"op": "add", "path": fmt.Sprintf("/webhooks/%d/clientConfig/caBundle", i), "value": caBundle})
 	}
 	if operations == nil {
 		return nil, nil
