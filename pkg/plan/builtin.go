@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// builtInSchema is what the comparison needs to know of the kinds that are part of Kubernetes. client-go's
-// schema has it too, beside that of all other kinds: to read it takes a start five times as long.
+// builtInSchema is the schema of those built-in kinds that Fairlead renders. client-go has it in its schema of all kinds,
+// but reading that would take a start five times as long.
 //
 //go:embed builtin.yaml
 var builtInSchema typed.YAMLObject

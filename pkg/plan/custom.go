@@ -11,10 +11,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// customSchema is what the comparison needs to know of kinds that come with a
-// CustomResourceDefinition: of metadata everything, of the rest that lists are atomic. That holds for
-// the lists that are rendered, of HTTPRoutes and ServiceMonitors. The real schemas are those of the
-// cluster, of whatever version, and one compiled in would fail on fields that it does not know.
+// customSchema is the schema of kinds that come with a CustomResourceDefinition: all of metadata, and the rest with atomic
+// lists. That holds for the rendered lists of HTTPRoutes and ServiceMonitors. The cluster has the real schema, in some
+// version; a compiled-in one would fail on fields that it does not know.
 const customSchema = `types:
 - name: object
   map:
@@ -50,7 +49,7 @@ const customSchema = `types:
   map: {elementType: {namedType: __untyped_deduced_}, elementRelationship: separable}
 `
 
-// newCustomType reads customSchema, a constant: a test reads it too.
+// newCustomType reads customSchema, a constant that a test reads too.
 func newCustomType() typed.ParseableType {
 	parser, err := typed.NewParser(customSchema)
 	if err != nil {

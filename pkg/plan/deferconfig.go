@@ -14,17 +14,17 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Pods read a ConfigMap as it is now, not as it was when they started. After an edit that changes the ServiceAccount, pods of
-// before may still run as the former one, and whoever edits config then need not be allowed to act as it. So the ConfigMap
-// stays as it is until those pods are gone. The rollout that replaces them goes on with the content that there is, and says so
-// in its hash: the new content then rolls out as a change of its own.
+// Pods read the present content of a ConfigMap, not its content when they started. After an edit that changes the
+// ServiceAccount, the former pods may still run as the former account, which the user who edits config then may not be
+// allowed to use. So the ConfigMap stays as it is until those pods are gone. The rollout that replaces them continues with
+// the live content and its hash. The new content then rolls out as a change of its own.
 //
-// Pods that run as the Application's own account are no reason to wait: any user who may edit the Application may use that.
+// Pods that run as the Application's own account are no reason to wait: every user who may edit the Application may use it.
 
-// deferConfig makes the update of the ConfigMap wait while pods read it as another account than the rendered one.
+// deferConfig makes an update of the ConfigMap wait while pods read it as an account other than the rendered one.
 func deferConfig(in Input, step Step) (Step, error) {
 	if step.Ref.Kind != child.ConfigMap || step.Action != Apply || step.Drift {
-		return step, nil // To undo what others did to it brings back what the pods have read before.
+		return step, nil // A repair restores what the pods read before.
 	}
 	account, err := renderedAccount(in.Desired)
 	if err != nil || account == (child.Ref{}) {
@@ -50,8 +50,8 @@ func renderedAccount(all []child.Desired) (child.Ref, error) {
 	return child.Ref{Kind: child.ServiceAccount, Namespace: all[index].Namespace, Name: name}, err
 }
 
-// readAsAnother returns what may have pods that refer to the ConfigMap and run as an account that is neither the given one nor
-// the Application's own; "" if there is none. useBy says which ReplicaSets may have pods.
+// readAsAnother names the ReplicaSet or Deployment whose pods may refer to the ConfigMap and run as an account that is neither
+// the given one nor the Application's own; "" if there is none. See useBy for which ReplicaSets may have pods.
 func readAsAnother(snapshot child.Snapshot, configMap, account child.Ref) string {
 	app := snapshot.Application
 	own := child.Ref{Kind: child.ServiceAccount, Namespace: app.Namespace, Name: app.Name}
@@ -73,7 +73,7 @@ func readAsAnother(snapshot child.Snapshot, configMap, account child.Ref) string
 	return ""
 }
 
-// withLiveConfig is the rendered Deployment with the hash of the ConfigMap's live content, while the ConfigMap waits.
+// withLiveConfig returns the rendered Deployment with the hash of the ConfigMap's live content, while the ConfigMap waits.
 func withLiveConfig(in Input, steps []Step, desired child.Desired) (child.Desired, error) {
 	waits := slices.ContainsFunc(steps, func(s Step) bool {
 		return s.Ref.Kind == child.ConfigMap && s.Desired != nil && s.Action == WaitDependency

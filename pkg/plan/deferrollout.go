@@ -13,12 +13,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// deferRollout makes the steps wait that would start new pods while something that the pods need is
-// missing. Running pods are left as they are, and whatever does not replace pods is still done: an
-// Application whose Secret was deleted can be scaled to 0, even by an edit that changes the pods too.
+// deferRollout makes the steps wait that would start new pods while something that the pods need is missing. Running pods
+// stay as they are, and steps that replace no pods go on: a user can scale an Application to 0 after its Secret was
+// deleted, even by an edit that changes the pods too.
 //
-// A new autoscaler waits with its Deployment, since its creation is what hands replicas over. So does a
-// revision: what never ran is no history.
+// A new autoscaler waits with its Deployment, because its creation hands replicas over. So does a revision: pods that never
+// ran are no history.
 func deferRollout(in Input, steps []Step) {
 	index := slices.IndexFunc(steps, func(s Step) bool { return s.Ref.Kind == child.Deployment && startsPods(s) })
 	if in.Missing == "" || index < 0 {
@@ -35,8 +35,8 @@ func deferRollout(in Input, steps []Step) {
 	steps[index] = scaleOnly(in, steps[index])
 }
 
-// scaleOnly is what is left of a Deployment's step whose pods wait: their number, where the Application
-// sets it and the live one is another.
+// scaleOnly returns the part of a Deployment's step that need not wait with its pods: their number, if the Application sets
+// it and it differs from the live one.
 func scaleOnly(in Input, step Step) Step {
 	scaled := step.wait(in.Missing)
 	replicas := RenderedReplicas(step.Desired)
@@ -45,13 +45,12 @@ func scaleOnly(in Input, step Step) Step {
 		return scaled
 	}
 	scaled.Action, scaled.HandOver = Scale, replicas
-	// The hash of the rendering comes with the pods, so that only the memory tells who changed the number.
+	// The hash of the rendering is written with the pods, so only the memory knows who changed the number.
 	scaled.Drift = in.LastApplied[step.Ref] == scaled.Rendering()
 	return backOff(scaled, in.InBackoff)
 }
 
-// Rendering is what a write brings the child to: the hash of what was rendered, or of the part that
-// Scale writes.
+// Rendering is the hash of what a write applies: of the rendered child, or of the part that Scale writes.
 func (s Step) Rendering() string {
 	if s.Action == Scale {
 		return "replicas of " + s.Desired.Hash
@@ -59,8 +58,8 @@ func (s Step) Rendering() string {
 	return s.Desired.Hash
 }
 
-// startsPods reports whether a step on a Deployment creates it, or changes its pod template. To undo
-// what others did to the template is no such change: the pods that it goes back to have run before.
+// startsPods reports whether a step on a Deployment creates it, or changes its pod template. A repair of the template does
+// not count: the pods of the repaired template have run before.
 func startsPods(step Step) bool {
 	if step.Action == Create {
 		return true
@@ -68,8 +67,7 @@ func startsPods(step Step) bool {
 	if step.Action != Apply || step.Drift {
 		return false
 	}
-	// Of a field that only went away nothing is left to compare but the hash of all of them. It may
-	// have been one of the pods'.
+	// If a field is no longer rendered, only the hash of all fields shows it. It may be a field of the pods.
 	const (
 		hash     = ".metadata.annotations." + v1.AnnotationRenderedHash
 		revision = ".metadata.annotations." + v1.AnnotationRevision

@@ -14,14 +14,13 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Differ compares a rendered child with a live one as server-side apply would: list items are
-// matched by their keys, atomic values as a whole. Fields that were not rendered (set by the
-// API server's defaults, by autoscalers, by people) make no difference.
+// Differ compares a rendered child with a live one as server-side apply would: list items by their keys, atomic values as a
+// whole. It ignores fields that were not rendered, which the API server's defaults, autoscalers or users set.
 type Differ struct {
 	read func() differ
 }
 
-// differ is what it takes to compare.
+// differ has the schemas of the kinds.
 type differ struct {
 	converter managedfields.TypeConverter
 	custom    typed.ParseableType
@@ -38,21 +37,20 @@ func NewDiffer(scheme *runtime.Scheme) Differ {
 	})}
 }
 
-// Warm reads the schemas, which takes longer than the comparisons of hundreds of syncs. A start has time for it while the caches fill.
+// Warm reads the schemas, which takes longer than the comparisons of hundreds of syncs. Call it at the start, while the caches fill.
 func (d Differ) Warm() { d.read() }
 
 // Difference is how a live child differs from the rendered one.
 type Difference struct {
-	// Fields are the paths of rendered fields that are missing or different, in a stable order,
-	// and of lists whose order is another (see order.go).
-	// None means that an apply would change nothing.
+	// Fields are the paths of rendered fields that are missing or different, in a stable order, and of lists in another
+	// order (see order.go). Without any, an apply would change nothing.
 	Fields []string
 	// PrePatch is the strategic merge patch to send before the apply, if another writer changed the keys of
-	// list items (see prepatch.go), or set fields that exclude ours (see union.go).
+	// list items (see prepatch.go), or set fields that exclude the rendered ones (see union.go).
 	PrePatch map[string]any
 }
 
-// Compare finds the difference. The error is that of an object which does not fit its schema.
+// Compare returns the difference. It returns an error if an object does not fit its schema.
 func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, error) {
 	read := d.read()
 	if read.schemas.fastEqual(desired, live) {
@@ -61,7 +59,7 @@ func (d Differ) Compare(desired child.Desired, live child.Object) (Difference, e
 	return read.merge(desired, live)
 }
 
-// merge finds the difference by structured merge.
+// merge computes the difference by structured merge.
 func (d differ) merge(desired child.Desired, live child.Object) (Difference, error) {
 	object, err := desired.Object()
 	if err != nil {
@@ -79,7 +77,7 @@ func (d differ) merge(desired child.Desired, live child.Object) (Difference, err
 		return Difference{}, fmt.Errorf("compare %s: %w", desired.Ref, err)
 	}
 	var difference Difference
-	// Removed is what only the left side, the rendered one, has.
+	// Removed are the fields that only the rendered object has.
 	for path := range comparison.Removed.Union(comparison.Modified).All() {
 		difference.Fields = append(difference.Fields, path.String())
 	}

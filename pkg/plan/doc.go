@@ -1,6 +1,6 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan decides: what is there, what was rendered, so what is to be done, child by
-// child, and why. It is pure; pkg/apply does what it says.
+// Package plan decides what to do about each child, and why, from what is observed and what was rendered. It is pure.
+// Package apply executes its steps.
 package plan

@@ -12,14 +12,13 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// handOverReplicas finds out which number of replicas the autoscaler, or a person, is to start
-// from, where the Deployment is rendered without one.
+// handOverReplicas decides with how many replicas an autoscaler or a user starts, if the Deployment is rendered without a
+// number.
 //
-// Server-side apply removes a field that its only owner leaves out, and a Deployment without
-// replicas means 1. So a number that Fairlead owned is first given to another field manager
-// (see pkg/apply), and only then left out. A new Deployment starts with the autoscaler's
-// minReplicas, not with 1. And since an autoscaler never wakes a Deployment at 0, switching it on
-// raises the Deployment to minReplicas, once.
+// Server-side apply removes a field that its only owner omits, and a Deployment without replicas gets 1. So Fairlead first
+// hands its number to another field manager (see pkg/apply), and only then omits it. A new Deployment starts with the
+// autoscaler's minReplicas, not with 1. An autoscaler never scales a Deployment up from 0, so enabling it once raises the
+// Deployment to minReplicas.
 func handOverReplicas(snapshot child.Snapshot, steps []Step) {
 	index := slices.IndexFunc(steps, func(s Step) bool { return s.Ref.Kind == child.Deployment && s.Action != Delete })
 	if index < 0 || RenderedReplicas(steps[index].Desired) != nil {
@@ -54,15 +53,15 @@ func autoscales(steps []Step, actions ...Action) bool {
 	})
 }
 
-// switchesOn reports whether autoscaling begins. Putting an autoscaler back that others deleted is
-// not that: a user may have scaled the Deployment to 0 for the night.
+// switchesOn reports whether the plan enables autoscaling. The repair of a deleted autoscaler does not count: a user may have
+// scaled the Deployment to 0 for the night.
 func switchesOn(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
 		return s.Ref.Kind == child.HorizontalPodAutoscaler && s.Action == Create && !s.Drift
 	})
 }
 
-// minReplicas is what the autoscaler would not go below, but at least 1.
+// minReplicas is the autoscaler's minimum, but at least 1.
 func minReplicas(application *v1.Application) *int32 {
 	minimum := int32(1)
 	if a := application.Spec.Autoscaling; a != nil && a.MinReplicas != nil {
@@ -71,7 +70,7 @@ func minReplicas(application *v1.Application) *int32 {
 	return &minimum
 }
 
-// RenderedReplicas is the number of pods that a rendered Deployment asks for; nil leaves it to others.
+// RenderedReplicas is the number of pods that a rendered Deployment asks for; nil leaves the number to an autoscaler or a user.
 func RenderedReplicas(desired *child.Desired) *int32 {
 	spec, _ := fieldsOf(desired.Configuration).get("spec")
 	replicas, found := spec.get("replicas")

@@ -13,13 +13,11 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// The comparison matches list items by their keys and does not see their order. Of most lists the
-// order means nothing, but init containers run one after the other, a variable may use those
-// before it, and kubectl takes the first container where none is named. An apply puts its items
-// in its own order again, and leaves those of others between them.
+// The comparison matches list items by their keys and ignores their order. In most lists the order means nothing. But init
+// containers run one after the other, a variable may use earlier ones, and kubectl defaults to the first container. An apply
+// restores the order of its items, and leaves the items of other clients between them.
 
-// reordered returns the lists of the pod template in which the rendered items stand in another
-// order than they were rendered.
+// reordered returns the lists of the pod template in which the rendered items are in another order than rendered.
 func reordered(desired *unstructured.Unstructured, live child.Object) []string {
 	deployment, ok := live.(*appsv1.Deployment)
 	if !ok {
@@ -49,11 +47,11 @@ func reordered(desired *unstructured.Unstructured, live child.Object) []string {
 	return lists
 }
 
-// sameOrder reports whether those rendered items that are live too stand in the rendered order.
+// sameOrder reports whether the rendered items that are live are in the rendered order.
 func sameOrder[T any](rendered []map[string]any, live []T, name func(T) string) bool {
 	positions := make(map[any]int, len(live))
 	for i, l := range slices.Backward(live) {
-		positions[name(l)] = i // Of two by one name, the first.
+		positions[name(l)] = i // Of two with the same name, the first counts.
 	}
 	next := 0
 	for _, item := range rendered {

@@ -10,17 +10,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// Server-side apply knows the items of an associative list by their keys. Somebody who changes
-// the port of a Service from 80 to 81 has therefore, in its eyes, removed our item and added one
-// of their own, and an apply puts ours back beside theirs: wrong, and refused where both have
-// one name. So where a list lacks an item of ours and has one that we did not render, the one is
-// exchanged for the other before the apply.
+// Server-side apply identifies the items of an associative list by their keys. If a user changes the port of a Service from
+// 80 to 81, it sees that the user removed our item and added another. An apply would put ours beside that one, which is
+// wrong, and refused if both have the same name. So if a list lacks a rendered item and has one that was not rendered, a
+// pre-patch replaces the latter with the former.
 //
-// Not so in lists whose key is a name: a container or a volume that others add is theirs, and
-// stays, whatever happened to ours.
+// This does not apply to lists whose key is a name: a container or volume that another client adds is theirs, and stays.
 
-// prePatch returns the strategic merge patch that exchanges the items, or nil if there are
-// none.
+// prePatch returns the strategic merge patch that replaces such items, or nil if there are none.
 func prePatch(desired *unstructured.Unstructured, comparison *typed.Comparison) map[string]any {
 	missing, strays := items(comparison.Removed), items(comparison.Added)
 	var patch map[string]any
@@ -36,8 +33,8 @@ func prePatch(desired *unstructured.Unstructured, comparison *typed.Comparison) 
 			item["$patch"] = "delete"
 			insert(patch, path, item)
 		}
-		// All of ours, not only those that are missing: what others did to the rest of them, a name
-		// for one, may exclude what is put back.
+		// All rendered items, not only the missing ones: a change of another one, such as its name, may exclude a
+		// missing one.
 		rendered, _ := find(desired.Object, theirs[0][:len(theirs[0])-1]).([]any)
 		for _, item := range rendered {
 			if fields, ok := item.(map[string]any); ok {
@@ -63,12 +60,12 @@ func items(set *fieldpath.Set) map[string][]fieldpath.Path {
 	return byList
 }
 
-// isIdentity reports whether the key of an item is who it is, rather than what it does.
+// isIdentity reports whether the key of an item is a name, rather than a setting.
 func isIdentity(key value.FieldList) bool {
 	return len(key) == 1 && (key[0].Name == "name" || key[0].Name == "uid")
 }
 
-// insert puts an item in the patch, in the list that its path leads to.
+// insert adds an item to the patch, in the list at its path.
 func insert(patch map[string]any, path fieldpath.Path, item map[string]any) {
 	last := len(path) - 2 // The name of the list; the key is behind it.
 	at, name := reach(patch, path[:last]), *path[last].FieldName
@@ -76,8 +73,8 @@ func insert(patch map[string]any, path fieldpath.Path, item map[string]any) {
 	at[name] = append(list, item)
 }
 
-// reach returns the object in the patch that the path leads to. It makes the maps and list items
-// on the way, the latter with nothing but their keys.
+// reach returns the object at the path in the patch. It creates the maps and list items of the path, the latter with nothing
+// but their keys.
 func reach(patch map[string]any, path fieldpath.Path) map[string]any {
 	at := patch
 	for i := 0; i < len(path); i++ {

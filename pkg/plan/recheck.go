@@ -10,8 +10,8 @@ import (
 
 // recheckOwner marks the steps that repair what may be the work of the garbage collector: a child that is missing, or
 // one that does not name its owner. Each kind has its own watch, so the caches may show that before they show the end
-// of the Application. Repaired then, a deleted child would come back for a moment, and a child that
-// kubectl delete --cascade=orphan left would name the Application's UID again, and be deleted.
+// of the Application. A repair would then recreate a deleted child for a moment, or return the ownerReference to a child that
+// kubectl delete --cascade=orphan left behind, and the garbage collector would delete it.
 func recheckOwner(application *v1.Application, steps []Step) {
 	for i := range steps {
 		step := &steps[i]

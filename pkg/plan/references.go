@@ -11,18 +11,18 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// A child that refers to another by name gives that one's powers away: pods run as the ServiceAccount
-// of that name, an Ingress exposes the Service, an autoscaler scales the Deployment. So it is written
-// only while the other one is the Application's. Where the plan cannot know that yet, because the other
-// one is about to be written, the child carries its name in Needs, and the writer asks the result.
+// A child that refers to an object by name uses its powers: pods run as the ServiceAccount of that name, an Ingress exposes
+// the Service, an autoscaler scales the Deployment. So the child is written only while the Application owns that object.
+// If the plan cannot know this yet, because the object is about to be written, the child has its name in Needs, and the
+// writer checks the result of that write.
 //
-// A live child that refers to a foreign object stays as it is. Most often the object was replaced by hand
-// or restored from a backup, and to delete what leads there would turn that into an outage.
+// A live child that refers to an object of another owner stays as it is. Most often a user replaced the object, or restored
+// it from a backup; deleting the child would cause an outage.
 
 // refersTo returns the kinds of the children that a child of the kind refers to by name. Services,
 // NetworkPolicies and PodDisruptionBudgets select by the Application's label. A ServiceMonitor does too,
-// but it is useless without the Service. A ControllerRevision itself refers to nothing, but waits too: it is no
-// history before they may start.
+// but it is useless without the Service. A ControllerRevision refers to nothing, but waits too: pods that never
+// started are no history.
 func refersTo(kind child.Kind) []child.Kind {
 	switch kind {
 	case child.ControllerRevision, child.Deployment:
@@ -36,9 +36,9 @@ func refersTo(kind child.Kind) []child.Kind {
 	}
 }
 
-// withholdDependents makes each child wait that refers to one which is not the Application's, and so on:
-// an autoscaler waits for a Deployment that waits for a ServiceAccount. The steps are in the order of the
-// rendering, in which a child comes after those that it refers to.
+// withholdDependents makes each child wait that refers to an object that the Application does not own, and each child that
+// refers to a waiting one: an autoscaler waits for a Deployment that waits for a ServiceAccount. In the order of the steps,
+// a child comes after those that it refers to.
 func withholdDependents(steps []Step) {
 	for i := range steps {
 		step := &steps[i]
@@ -55,7 +55,7 @@ func withholdDependents(steps []Step) {
 	}
 }
 
-// needs notes that the child refers to the target's.
+// needs adds the target's child to the Needs of the step.
 func (s *Step) needs(target Step) {
 	switch s.Action {
 	case Create, Apply, Scale, Keep:
@@ -70,14 +70,13 @@ func (s *Step) needs(target Step) {
 	}
 }
 
-// startsAutoscaling: a new autoscaler waits for its Deployment to be written, since its creation is what
-// hands replicas over.
+// startsAutoscaling reports whether the step creates an autoscaler. It waits until its Deployment is written, because its
+// creation hands replicas over.
 func (s *Step) startsAutoscaling() bool {
 	return s.Ref.Kind == child.HorizontalPodAutoscaler && s.Action == Create && !s.Drift
 }
 
-// WaitOwned returns the step as one that waits until the child of the result, which it refers to, is the
-// Application's.
+// WaitOwned returns the step as one that waits until the Application owns the child of the result, to which it refers.
 func (s Step) WaitOwned(target Result) Step {
 	why := "does not exist yet"
 	if target.Done().Action == NotOwned {
@@ -88,8 +87,8 @@ func (s Step) WaitOwned(target Result) Step {
 	return s
 }
 
-// Unowned returns the first result of a child that the step refers to and that is not proven to be the
-// Application's; found is false if all are.
+// Unowned returns the first result of a child that the step refers to and that does not prove that the Application owns the
+// child; found is false if all do.
 func (s Step) Unowned(results []Result) (target Result, found bool) {
 	for _, ref := range s.Needs {
 		for _, result := range results {
@@ -101,11 +100,10 @@ func (s Step) Unowned(results []Result) (target Result, found bool) {
 	return Result{}, false
 }
 
-// owned reports whether the child is there and the Application's.
+// owned reports whether the result proves that the child exists and that the Application owns it.
 //
-// A create that fails proves nothing, whatever the error: a quota or a policy refuses it before the API
-// server looks whether the name is taken. An apply carries the UID; a conflict may mean that it is another
-// object's by now.
+// A create that fails proves nothing, whatever the error: a quota or a policy may refuse it before the API server checks
+// whether the name is taken. An apply carries the UID; a conflict may mean that another object has the name now.
 func (r Result) owned() bool {
 	switch done := r.Done(); done.Action {
 	case Keep, WaitDeletion:

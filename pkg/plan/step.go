@@ -9,35 +9,35 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Action is what a step does.
+// Action is what a step does to its child.
 type Action string
 
 // The actions that write.
 const (
 	// Create creates a child that the caches do not show.
 	Create Action = "Create"
-	// Apply brings a live child to what was rendered.
+	// Apply changes a live child to what was rendered.
 	Apply Action = "Apply"
 	// Scale sets the number of pods of a Deployment, HandOver, and nothing else; the rest waits. See deferRollout.
 	Scale Action = "Scale"
-	// Delete deletes an owned child that is not rendered any more.
+	// Delete deletes an owned child that is no longer rendered.
 	Delete Action = "Delete"
 )
 
 // The actions that write nothing.
 const (
-	// Keep: the live child is as rendered.
+	// Keep leaves a live child that is as rendered.
 	Keep Action = "Keep"
-	// WaitDeletion: the live child is being deleted. The end of that triggers the next sync.
+	// WaitDeletion waits until the live child is deleted. That event triggers the next sync.
 	WaitDeletion Action = "WaitDeletion"
-	// WaitDependency: the step would come too early. Something that the pods need is missing, the child refers to
-	// one that is not the Application's, or pods still use it.
+	// WaitDependency waits because something that the pods need is missing, because the child refers to one that the
+	// Application does not own, or because pods still use the child.
 	WaitDependency Action = "WaitDependency"
-	// Backoff: another writer keeps reverting the child, so repairs back off.
+	// Backoff waits because another writer keeps reverting the child.
 	Backoff Action = "Backoff"
-	// NotOwned: the live object is not the Application's.
+	// NotOwned leaves a live object that the Application does not own.
 	NotOwned Action = "NotOwned"
-	// APIUnavailable: the cluster does not serve the API of the child.
+	// APIUnavailable waits because the cluster does not serve the API of the child.
 	APIUnavailable Action = "APIUnavailable"
 )
 
@@ -47,24 +47,24 @@ type Step struct {
 	Ref    child.Ref
 	// Reason says why, for logs and users.
 	Reason string
-	// Desired is what was rendered; nil for a child that is not rendered any more.
+	// Desired is what was rendered; nil for a child that is no longer rendered.
 	Desired *child.Desired
 	// Live is what the caches show. It is nil for Create, and for the Delete of a child that only status lists: the
 	// writer reads that one before it deletes it.
 	Live child.Object
-	// Drift: another writer changed or deleted the child; the spec did not change.
+	// Drift means that another writer changed or deleted the child; the spec did not change.
 	Drift bool
 	// Undone is the number of the revision that another client put on the Deployment, and that the step replaces; 0 if
 	// none did. See undo.go.
 	Undone int64
-	// RecheckOwner: what looks like drift may be the garbage collector's work. The writer reads the Application
-	// before it writes anything; see recheck.go.
+	// RecheckOwner means that the garbage collector may have caused the drift. The writer reads the Application before
+	// it writes anything; see recheck.go.
 	RecheckOwner bool
 	// Fields are the paths that differ, if that is the reason.
 	Fields []string
 	// PrePatch is, for an Apply, the strategic merge patch to send first. It replaces list items whose keys another
-	// writer changed, and removes fields that exclude ours. Without Drift the apply may succeed without it, and only
-	// if it is refused the patch is needed. Usually nil.
+	// writer changed, and removes fields that exclude the rendered ones. Without Drift the writer sends it only if the
+	// API server refuses the apply. Usually nil.
 	PrePatch map[string]any
 	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil. The old one goes
 	// only once the new one exists.
@@ -76,17 +76,17 @@ type Step struct {
 	// hash of the names of the rendered fields; see fieldset.go. "" is unknown.
 	FieldSet string
 	// HandOver is, for a Deployment that is rendered without replicas, the number that the autoscaler or user starts
-	// from; see replicas.go. For Scale it is the rendered number. Usually nil.
+	// from; see handover.go. For Scale it is the rendered number. Usually nil.
 	HandOver *int32
 }
 
-// wait returns the step as one that does nothing until the reason is gone.
+// wait returns the step as a WaitDependency for the reason.
 func (s Step) wait(reason string) Step {
 	s.Action, s.Reason, s.HandOver = WaitDependency, reason, nil
 	return s
 }
 
-// Result is what became of a step.
+// Result is the outcome of a step.
 type Result struct {
 	Step
 	// Instead is the step that the writer found it had to do, because it met what the caches had not shown: an
@@ -119,8 +119,7 @@ func Done(results []Result) []Result {
 	return done
 }
 
-// Changed reports whether the step changed an object. An apply need not: the API server may drop a field that it does
-// not know, and then nothing is left to do.
+// Changed reports whether the step changed an object. An apply may not: an API server drops fields that it does not know.
 func (r Result) Changed() bool {
 	switch done := r.Done(); {
 	case r.Err != nil:

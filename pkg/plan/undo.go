@@ -45,7 +45,7 @@ func renderedRevision(desired child.Desired) string {
 	return name.String()
 }
 
-// undoReason is the reason of a step that restores the revision.
+// undoReason returns the reason of a step that restores the revision.
 func undoReason(former int64) string {
 	return fmt.Sprintf("another client, such as kubectl rollout undo, put revision %d back; to go back, set spec.rollback.toRevision: %d in the Application", former, former)
 }

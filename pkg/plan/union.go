@@ -15,8 +15,8 @@ import (
 
 // Of some fields the API accepts only one: a variable has a value or takes it from elsewhere, a volume has one source,
 // a PodDisruptionBudget one number. The API conventions call such fields a union. Server-side apply does not know
-// them. Another writer who sets the other member owns it, an apply puts ours beside it, and the API server refuses
-// the two, for ever. So the pre-patch replaces the other member with ours.
+// them. If another writer sets another member, an apply puts ours beside it, and the API server refuses both, again and
+// again. So the pre-patch replaces the other member with ours.
 
 // union is a set of fields of which the API accepts one.
 type union struct {
@@ -24,12 +24,12 @@ type union struct {
 	at string
 	// members are the fields; nil is every field but the name.
 	members []string
-	// where limits the union to objects in which a member is rendered with this value: with strategy Recreate there
-	// must be no rollingUpdate. "" is always.
+	// where limits the union to objects in which a member is rendered with this value: strategy Recreate excludes
+	// rollingUpdate. "" limits nothing.
 	where string
 }
 
-// unionsOf declares the unions of what is rendered of a kind.
+// unionsOf declares the unions among the rendered fields of a kind.
 func unionsOf(kind child.Kind) []union {
 	switch kind {
 	case child.Deployment:
@@ -61,8 +61,8 @@ func deploymentUnions() []union {
 	return unions
 }
 
-// replaceSiblings adds to the patch what replaces other writers' fields with the rendered members of their unions, and
-// returns it.
+// replaceSiblings returns the patch extended so that it replaces other writers' fields with the rendered members of their
+// unions.
 func replaceSiblings(patch map[string]any, kind child.Kind, desired map[string]any, comparison *typed.Comparison) map[string]any {
 	for path := range comparison.Added.All() {
 		for i, element := range path {
@@ -85,8 +85,7 @@ func replaceSiblings(patch map[string]any, kind child.Kind, desired map[string]a
 	return patch
 }
 
-// unionSibling returns the rendered field that cannot stand beside the field at parent, and where it is; "" if there is
-// none.
+// unionSibling returns the rendered field that excludes the field at parent, and its path; "" if there is none.
 func unionSibling(kind child.Kind, desired map[string]any, parent fieldpath.Path, field string) (at fieldpath.Path, ours string) {
 	if kind == child.ConfigMap && parent.String() == ".binaryData" {
 		// A ConfigMap has each key once, as text or as bytes.

@@ -9,12 +9,11 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// useBy says which pods need a ServiceAccount or ConfigMap that is not rendered any more; "" if none do.
-// They may need it for long after the spec has dropped it: the rollout may be paused, withheld, denied or
-// failing, and then the pods of before go on. One that is lost could not be replaced without what it
-// refers to.
+// useBy names the pods that need a ServiceAccount or ConfigMap that is no longer rendered; "" if none do. Pods may need it
+// long after the spec dropped it: while a rollout is paused, withheld, denied or failing, the former pods continue. If one
+// is lost, Kubernetes can replace it only while what it refers to exists.
 //
-// A ReplicaSet without pods does not count, although kubectl rollout undo could scale it up: to do so it
+// A ReplicaSet without pods does not count, although kubectl rollout undo could scale it up: it
 // changes the Deployment's template, which Fairlead changes back. The current ReplicaSet counts even
 // without pods. While a rollout is paused, the Deployment scales that one, whatever its own template says.
 func useBy(snapshot child.Snapshot, ref child.Ref) string {

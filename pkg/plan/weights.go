@@ -14,13 +14,11 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// The weight of a backend belongs to whoever splits traffic, as replicas belong to an autoscaler. But
-// the rules of an HTTPRoute are one atomic value: an apply without weights would set them all back to
-// the API's default. So those that are live become part of what is compared and applied; the hash of
-// the rendering stays.
+// The weight of a backend belongs to the controller that splits traffic, as replicas belong to an autoscaler. But the rules
+// of an HTTPRoute are one atomic value: an apply without weights would reset them to the API's default. So the live weights
+// become part of what is compared and applied. The hash of the rendering does not include them.
 
-// keepWeights copies the live weights into a rendered HTTPRoute, where a rule of the same matches has
-// the same backend.
+// keepWeights copies the live weights into a rendered HTTPRoute, for each backend of a rule with the same matches.
 func keepWeights(desired *child.Desired, live child.Object) error {
 	route, ok := live.(*gatewayv1.HTTPRoute)
 	if !ok {

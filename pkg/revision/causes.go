@@ -5,9 +5,9 @@ package revision
 
 import v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 
-// causedByRevision reports whether the pods do not serve because of what their revision is, so that another one
-// may. The worst problem decides: a revision that crashes is put back although some of its pods have no
-// node. Whatever is not listed counts as the cluster's.
+// causedByRevision reports whether the revision is why the pods do not serve, so that another revision may help. The worst
+// problem decides: a revision that crashes is rolled back although some of its pods have no node. Reasons that are not
+// listed are the cluster's.
 func causedByRevision(reason string) bool {
 	switch reason {
 	case

@@ -1,17 +1,15 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package revision keeps the history of what the pods were, and decides when a former state is put
-// back. It is pure: values in, values out.
+// Package revision keeps the history of the pods, and decides when a rollback restores a former state. It is pure.
 //
-// A revision is what the effective spec says about the pods, and the hashes of the ConfigMaps and
-// Secrets that they use. It is stored as a ControllerRevision <application>-<hash of the
-// spec>[-<hash of the references>], whose number grows with each change of the pods; going back to a
-// former state gives its object a new number. A sync asks twice: Choose says whether the pods are as
-// the spec says or as the last healthy revision was, before it is known what they refer to; Record
-// says which revision that is.
+// A revision is the part of the effective spec that the pods are rendered from, and the hashes of the ConfigMaps and
+// Secrets that they use. It is stored as a ControllerRevision <application>-<hash of the spec>[-<hash of the
+// references>]. Its number grows with each change of the pods. A return to a former state gives its object a new number.
+// A sync calls the package twice: Select decides whether the pods are those of the spec or of a former revision, before
+// the sync knows what they refer to. Record then names the revision.
 //
-// Nothing is remembered but in the API: what runs and what was given up is written on the Deployment
-// together with the pod template, and the number of the last healthy revision is in the status. The status
-// repeats the numbers of the others, for a Deployment that another client deletes or strips of its annotations.
+// All state is in the API. The Deployment carries the names of its revision and of the failed one, in the same write as
+// the pod template. The status has the number of the last healthy revision. It repeats the other numbers, in case
+// another client deletes the Deployment or strips its annotations.
 package revision

@@ -9,7 +9,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// mark is a rollback that was done: which revision was given up, why, and which one runs.
+// mark is a rollback that was done: which revision failed, why, and which one runs.
 type mark struct {
 	from, runs revision
 	cause      string

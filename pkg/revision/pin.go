@@ -14,8 +14,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// pin selects the revision with the number, because spec.rollback.toRevision asks for it. If it cannot be rendered, nothing
-// is to be changed.
+// pin selects the revision with the number that spec.rollback.toRevision names. If it cannot be rendered, no child may
+// change.
 func (f facts) pin(number int64) Selection {
 	c := Selection{Application: f.Application, facts: f, spec: f.wanted, pinned: find(f.history, numbered(number))}
 	path := field.NewPath("spec", "rollback", "toRevision")

@@ -13,25 +13,25 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Record is the history as it is to be.
+// Record is the desired history.
 type Record struct {
-	// Name, Number and Data are those of the ControllerRevision of what is to run.
+	// Name, Number and Data belong to the ControllerRevision of the selected pods.
 	Name   string
 	Number int64
 	Data   []byte
-	// Kept are the names of the others that stay as they are. The rest is not needed any more.
+	// Kept are the names of the other revisions to keep. The rest is obsolete.
 	Kept []string
-	// RolledBackFrom is the name of the revision that was given up, and RolledBackBecause is why; both
-	// are empty if the spec is what runs.
+	// RolledBackFrom is the name of the failed revision, and RolledBackBecause is why it failed. Both are empty without
+	// a rollback.
 	RolledBackFrom, RolledBackBecause string
 	// Status has the numbers for the status.
 	Status v1.RevisionStatus
-	// Condition is RolledBack, or nil where it does not apply.
+	// Condition is the condition RolledBack, or nil where it does not apply.
 	Condition *metav1.Condition
 }
 
-// Record says which revision the selection is, once it is known what the pods refer to: the hashes of
-// ConfigMaps and Secrets, empty where there are none.
+// Record returns the history for the selection, once the hashes of the ConfigMaps and Secrets that the pods use are
+// known. A hash is empty if the pods use none.
 func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	f := c.facts
 	pods := f.pods
@@ -56,7 +56,7 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	switch {
 	case f.healthy == nil:
 	case f.healthy.name == runs.name:
-		record.Status.LastHealthy = runs.number // It may have got another one just now.
+		record.Status.LastHealthy = runs.number // Its number may have changed just now.
 	default:
 		record.Status.LastHealthy = f.healthy.number
 	}
@@ -67,8 +67,9 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	return record, nil
 }
 
-// number is that of the revision that is to run. What the spec asks for has the highest, so that the
-// history tells the order of things; what was put back, or is asked for by its number, keeps its own. No number is given twice.
+// number returns the number of the selected revision. What the spec asks for gets the highest number, so that the
+// numbers show the order of changes. A revision that a rollback or toRevision selects keeps its number. No number is
+// used twice.
 func (c Selection) number(name string) int64 {
 	s := c.facts.status
 	highest := max(s.Current, s.LastHealthy, s.RolledBackFrom)
@@ -80,18 +81,18 @@ func (c Selection) number(name string) int64 {
 	case known != nil && known.number > 0 && (known.number == highest || c.from != nil || c.pinned != nil):
 		return known.number
 	case known == nil && c.facts.deployed.name == name && s.Current == highest && highest > 0:
-		return s.Current // Others have deleted it.
+		return s.Current // Another client deleted it.
 	default:
 		return highest + 1
 	}
 }
 
-// maxHistoryBytes is how long the revisions of an Application may be together, but for those that are needed.
-// Each is as long as what the spec says about the pods, and the controller has them all in memory.
+// maxHistoryBytes limits the total size of the revisions of an Application, except those that are needed. Each is as
+// large as the pod part of the spec, and the controller has all of them in memory.
 const maxHistoryBytes = 1 << 20
 
-// kept are the names of the revisions that stay beside the one that is to run: as many as the spec wants
-// and as fit, the newest first, and those without which nobody could go back, or say what happened.
+// kept returns the names of the revisions to keep beside the selected one: the newest ones, as many as
+// revisionHistoryLimit and maxHistoryBytes allow, and those that a rollback or the status needs.
 func (c Selection) kept(name string) []string {
 	limit := 5
 	if own := c.facts.Application.Spec.RevisionHistoryLimit; own != nil {

@@ -11,9 +11,9 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Restore returns the Application with the pods of a former revision in its spec, for a user who takes a change back.
-// What the class gave to the pods then is in the spec too. The error is that of a ControllerRevision which does not have
-// what its name stands for.
+// Restore returns the Application with the pods of a former revision in its spec, for a user who undoes a change. The
+// pods include what they got from the class at that time. It returns an error if the content of the ControllerRevision
+// is not what its name stands for.
 func Restore(application *v1.Application, object *appsv1.ControllerRevision) (*v1.Application, error) {
 	for _, former := range read(application, []*appsv1.ControllerRevision{object}) {
 		if pods, found := former.pods(application.UID); found {

@@ -19,7 +19,7 @@ import (
 
 // content is what a ControllerRevision carries as its data.
 type content struct {
-	// Spec is a v1.ApplicationSpec. It is encoded by itself, since its hash is in the name.
+	// Spec is a v1.ApplicationSpec. It is encoded separately, because its hash is in the name.
 	Spec           json.RawMessage `json:"spec"`
 	ConfigMapsHash string          `json:"configMapsHash,omitempty"`
 	SecretsHash    string          `json:"secretsHash,omitempty"`
@@ -35,9 +35,8 @@ type revision struct {
 	data []byte
 }
 
-// hashDigits is the length of the hashes in a name, in hex digits. They tell the revisions of one Application
-// apart. The API refuses another content under a known name, so with 10,000 Applications two must not be equal
-// by accident.
+// hashDigits is the length of the hashes in a name, in hex digits. They distinguish the revisions of one Application. The
+// API refuses other content under an existing name, so hashes must not collide, even with 10,000 Applications.
 const hashDigits = 10
 
 func encode(pods v1.ApplicationSpec) (json.RawMessage, error) {
@@ -48,8 +47,8 @@ func encode(pods v1.ApplicationSpec) (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// keyOf is the hash over what the spec says about the pods. The UID is part of it: what an Application of
-// the same name has left behind, or was restored from a backup, is not in the way then.
+// keyOf returns the hash of the pod part of the spec. It includes the UID, so that no revision that a former Application of
+// the same name left behind, or that a backup restored, has the same name.
 func keyOf(uid types.UID, encoded json.RawMessage) string {
 	return child.HashOf(string(uid), string(encoded))[:hashDigits]
 }
@@ -73,7 +72,7 @@ func keyInName(application *v1.Application, name string) string {
 	return key
 }
 
-// read returns the revisions, the newest first. What has another name than Fairlead gives is none.
+// read returns the revisions, the newest first. It ignores objects whose names Fairlead did not choose.
 func read(application *v1.Application, objects []*appsv1.ControllerRevision) []revision {
 	var history []revision
 	for _, object := range objects {
@@ -87,14 +86,14 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 	return history
 }
 
-// pods are what the revision says about the pods. found is false if nobody knows any more: its object is
-// gone, or is not what the name stands for.
+// pods returns the pod part of the spec of the revision. found is false if it is unknown: the object is gone, or its content
+// does not match its name.
 func (r revision) pods(uid types.UID) (pods v1.ApplicationSpec, found bool) {
 	pods, err := r.decode()
 	if err != nil {
 		return v1.ApplicationSpec{}, false
 	}
-	// Anew, since the API keeps the fields in another order.
+	// Encode it again, because the API server changes the order of fields.
 	encoded, err := encode(pods)
 	return pods, err == nil && keyOf(uid, encoded) == r.spec
 }
@@ -108,7 +107,7 @@ func (r revision) decode() (pods v1.ApplicationSpec, err error) {
 	return pods, err
 }
 
-// String is the revision for people.
+// String describes the revision to users.
 func (r revision) String() string {
 	pods, err := r.decode()
 	if err != nil || pods.Image == "" {

@@ -13,9 +13,8 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// failed reports whether what the spec asks for was tried and has failed, and must be rolled back. It is
-// about this very spec: the Deployment carries the name of its revision, so the failure cannot be that
-// of another one.
+// failed reports whether the rollout of the spec failed and must be rolled back. The Deployment carries the name of its
+// revision, so another revision's failure does not count.
 func (f facts) failed() bool {
 	rollback, paused := f.Application.Spec.Rollback, f.Application.Spec.Paused
 	return f.Health.TimedOut && f.deployed.spec == f.wanted &&
@@ -110,8 +109,8 @@ func revisionRefused(f facts) *blocker {
 	return &blocker{v1.ReasonRevisionRefused, text.Capitalize(message)}
 }
 
-// stay keeps what was put back. It must not be replaced by what has failed, even if it cannot be rendered
-// any more; then everything is left as it is.
+// stay keeps the revision that a rollback restored. The failed revision must not replace it, even if the restored one can
+// no longer be rendered. Then all children stay as they are.
 func (f facts) stay(m mark) Selection {
 	c := Selection{Application: f.Application, facts: f, spec: m.runs.spec, from: &m.from, cause: m.cause}
 	// The references may have changed since, and only the revision with the newer ones is kept.
@@ -135,7 +134,7 @@ func (f facts) stay(m mark) Selection {
 	return c
 }
 
-// causeOf says why the rollout failed.
+// causeOf returns why the rollout failed.
 func causeOf(rollout health.Rollout) string {
 	worst := rollout.Worst()
 	if worst == nil {

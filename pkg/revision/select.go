@@ -30,12 +30,12 @@ type Input struct {
 	Validate func(*v1.Application) (errs field.ErrorList, reason string)
 }
 
-// Selection is what the pods are to be.
+// Selection is the selected state of the pods.
 type Selection struct {
-	// Application is what is to be rendered.
+	// Application is the one to render.
 	Application *v1.Application
-	// Invalid is why what runs since a rollback cannot be rendered any more. Then nothing is to be
-	// changed. InvalidReason is the reason for a condition.
+	// Invalid is why the selected revision cannot be rendered. Then no child may change. InvalidReason is the reason
+	// for a condition.
 	Invalid       field.ErrorList
 	InvalidReason string
 
@@ -44,18 +44,18 @@ type Selection struct {
 	spec string
 	// pinned is the revision that spec.rollback.toRevision asks for; nil if it asks for none.
 	pinned *revision
-	// from is the revision that was given up, for that cause; nil if the spec is what runs.
+	// from is the revision that failed, because of cause; nil if the spec runs.
 	from  *revision
 	cause string
 	// blocked is why the failed rollout is not rolled back although the spec asks for it.
 	blocked *blocker
 }
 
-// facts are the Input, looked at.
+// facts are the Input and what follows from it.
 type facts struct {
 	Input
 	status v1.RevisionStatus
-	// pods are what the spec says about the pods, encoded, and wanted is the key of that.
+	// pods is the pod part of the spec, encoded, and wanted is its key.
 	pods    json.RawMessage
 	wanted  string
 	history []revision

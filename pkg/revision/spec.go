@@ -9,8 +9,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// podSpec returns what the spec says about the pods, and nothing else. It is for reading only: what it does
-// not change it shares with the spec, which may be that of a cache.
+// podSpec returns what the spec says about the pods, and nothing else. The result is read-only: it shares everything
+// that it leaves unchanged with the spec, which may belong to a cache.
 func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	pods := v1.ApplicationSpec{}
 	copyPodFields(&pods, spec)
@@ -21,7 +21,7 @@ func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	}
 	if account := pods.ServiceAccount; account != nil {
 		if account.Name == "" && (account.AutomountToken == nil || !*account.AutomountToken) {
-			pods.ServiceAccount = nil // As if nothing were said.
+			pods.ServiceAccount = nil // The default.
 		} else {
 			pods.ServiceAccount = &v1.ServiceAccount{Name: account.Name, AutomountToken: account.AutomountToken}
 		}
@@ -29,7 +29,7 @@ func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	return pods
 }
 
-// withPodFields returns the Application with other pods: everything around them stays as it is.
+// withPodFields returns the Application with other pods. Everything else stays as it is.
 func withPodFields(application *v1.Application, pods v1.ApplicationSpec) *v1.Application {
 	spliced := application.DeepCopy()
 	present := application.DeepCopy().Spec
