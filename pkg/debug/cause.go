@@ -17,9 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Cause tells an error without what it quotes. The message of an API server repeats values that it
-// refuses, and a panic may repeat anything; so of errors only that is told which they say in fields of
-// their own: reason, status code and paths.
+// Cause describes an error without values that it quotes. The message of an API server repeats refused values, and a
+// panic may repeat anything. So of an error, Cause uses only the fields with reason, status code and paths.
 func Cause(err error) string {
 	if err == nil {
 		return ""
@@ -37,7 +36,7 @@ func Cause(err error) string {
 	return strings.Join(causes, "; ")
 }
 
-// each takes joined errors apart, also below what wraps them.
+// each visits the parts of joined errors, wrapped ones included.
 func each(err error, visit func(error)) {
 	for wrapped := err; wrapped != nil; wrapped = errors.Unwrap(wrapped) {
 		if joined, ok := wrapped.(interface{ Unwrap() []error }); ok {
@@ -50,7 +49,7 @@ func each(err error, visit func(error)) {
 	visit(err)
 }
 
-// SafeError is implemented by errors whose message quotes nothing.
+// SafeError is implemented by errors whose messages quote no values.
 type SafeError interface {
 	error
 	SafeMessage() string
@@ -84,7 +83,7 @@ func causeOf(err error) string {
 	}
 }
 
-// statusCause tells an answer of the API server.
+// statusCause describes a response of the API server.
 func statusCause(status metav1.Status) string {
 	var text strings.Builder
 	reason := status.Reason
@@ -114,7 +113,7 @@ func statusCode(err error) int {
 	return 0
 }
 
-// resultOf is what came of a request, in one word.
+// resultOf returns the result of a request, in one word.
 func resultOf(err error) string {
 	if err == nil {
 		return "Success"

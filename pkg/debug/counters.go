@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// counter counts since the start, and by second for the last ones.
+// counter counts since the start, and per second for the last seconds.
 type counter struct {
 	total   uint64
 	seconds [rateSeconds + 1]struct {
@@ -30,7 +30,7 @@ func (c *counter) add(at int64) {
 	slot.count++
 }
 
-// rate is how many a second, over the last whole seconds: the present one has not ended.
+// rate returns the rate per second over the last whole seconds. The present second has not ended.
 func (c *counter) rate(at int64) float64 {
 	now, sum := at/int64(time.Second), uint32(0)
 	for i := range c.seconds {
@@ -41,11 +41,10 @@ func (c *counter) rate(at int64) float64 {
 	return float64(sum) / float64(rateSeconds)
 }
 
-// maxLabels is how many labels a stage has at most. What labels there are is fixed; this is for a
-// label that slips through.
+// maxLabels limits the number of labels of a stage. The set of labels is fixed, so only a defect can exceed it.
 const maxLabels = 32
 
-// tally counts what passes one stage.
+// tally counts the events of one stage.
 type tally struct {
 	counter
 	labels    []labelled
@@ -85,7 +84,7 @@ func (t *tally) add(label string, at, took int64) {
 	}
 }
 
-// stage is the tally as it is told.
+// stage returns the tally as JSON shows it.
 func (t *tally) stage(id StageID, at int64) Stage {
 	described := Stage{ID: id, Total: t.total, Rate: t.rate(at), Latency: t.latency()}
 	for i := range t.labels {

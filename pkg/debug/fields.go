@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxFields is how many paths an event has.
+// maxFields limits the number of paths of an event.
 const maxFields = 20
 
-// withoutValues takes the values out of paths. An item of a set is named by its value, [="…"]; items of
-// other lists are named by their keys, which are names and numbers.
+// withoutValues removes the values from paths. The path of a set's item contains its value, [="…"]. Items of other lists
+// have their keys, which are names and numbers.
 func withoutValues(paths []string) []string {
 	if len(paths) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func withoutValue(path string) string {
 	return path
 }
 
-// changedFields returns the paths by which two objects of a type differ, as their JSON names them.
+// changedFields returns the paths by which two objects of a type differ, with their JSON names.
 func changedFields(before, after any) []string {
 	d := &difference{}
 	d.compare("", reflect.ValueOf(before), reflect.ValueOf(after))
@@ -45,7 +45,7 @@ func changedFields(before, after any) []string {
 
 type difference struct{ paths []string }
 
-// ignoredFields are the fields that change with every write, or that nobody keeps.
+// ignoredFields are the fields that change with every write, or that no cache keeps.
 var ignoredFields = map[string]bool{".metadata.resourceVersion": true, ".metadata.managedFields": true}
 
 func (d *difference) add(path string) {

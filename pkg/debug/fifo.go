@@ -10,14 +10,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// fifoMetrics are what an informer's FIFO tells: how many events wait, and how long one took to be
-// processed. The FIFO itself is out of reach.
+// fifoMetrics are the metrics of an informer's FIFO: the number of waiting events, and the time to process one. The FIFO
+// itself is not accessible.
 type fifoMetrics struct{ queued atomic.Int64 }
 
 func (m *fifoMetrics) depth() int64 { return m.queued.Load() }
 
-// Metrics is what an informer is to be made with, so that its FIFO tells how deep it is. client-go
-// asks for it only if the informer has a name; see cache.SharedIndexInformerOptions.Identifier.
+// Metrics returns the metrics provider with which to create an informer, so that the recorder knows the depth of its
+// FIFO. client-go uses it only if the informer has a name; see cache.SharedIndexInformerOptions.Identifier.
 func (rr *ResourceRecorder) Metrics() cache.InformerMetricsProvider {
 	if rr == nil {
 		return nil
@@ -35,7 +35,7 @@ func (m informerMetrics) NewProcessingLatencyMetric(cache.InformerNameAndResourc
 	return processingLatency{m.resource.recorder}
 }
 
-// NewStoreResourceVersionMetric is asked for too; the cache tells its version itself.
+// NewStoreResourceVersionMetric returns no metric, because the recorder reads the version from the cache.
 func (informerMetrics) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
 	return ignored{}
 }

@@ -17,10 +17,9 @@ import (
 	"k8s.io/client-go/util/watchlist"
 )
 
-// ListerWatcher records what goes through a ListerWatcher. The reflector asks the wrapped one for two
-// things beside its methods: for those with a context, and whether its client cannot stream lists. So the
-// wrapper answers both for what it wraps; without the latter a fake client would be asked for a stream
-// that never ends its initial events.
+// ListerWatcher records the requests of a ListerWatcher. Beside its methods, a reflector checks whether it has methods
+// with a context, and whether its client cannot stream lists. The wrapper answers both as the wrapped one would. Without
+// the latter, the reflector would expect of a fake client a stream whose initial events never end.
 func (rr *ResourceRecorder) ListerWatcher(wrapped cache.ListerWatcher) cache.ListerWatcher {
 	if rr == nil {
 		return wrapped
@@ -45,15 +44,15 @@ var (
 	_ cache.ListerWatcherWithContext = (*listerWatcher)(nil)
 )
 
-// IsWatchListSemanticsUnSupported is what the reflector asks.
+// IsWatchListSemanticsUnSupported answers the reflector for the wrapped ListerWatcher.
 func (l *listerWatcher) IsWatchListSemanticsUnSupported() bool { return l.cannotStream }
 
-// List is for who has no context. The reflector has one.
+// List is for callers without a context. The reflector has one.
 func (l *listerWatcher) List(options metav1.ListOptions) (runtime.Object, error) {
 	return l.withoutContext.List(options) //nolint:staticcheck // the interface asks for it
 }
 
-// Watch is for who has no context. The reflector has one.
+// Watch is for callers without a context. The reflector has one.
 func (l *listerWatcher) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return l.withoutContext.Watch(options) //nolint:staticcheck // the interface asks for it
 }
@@ -87,7 +86,7 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.Lis
 	rec := rr.request(TypeWatchStarted, "watch", options, began, err)
 	if streaming {
 		rec.reason = "streaming the initial state"
-		rr.change(func(s *resourceState) { s.state = stateListing }) // Attempts before may have failed.
+		rr.change(func(s *resourceState) { s.state = stateListing }) // Earlier attempts may have failed.
 	}
 	rr.requested(rec, err)
 	if err != nil {
@@ -102,7 +101,7 @@ func (rr *ResourceRecorder) change(change func(*resourceState)) {
 	change(&rr.state)
 }
 
-// request is the record of a request that was just answered.
+// request returns the record of a request that was just answered.
 func (rr *ResourceRecorder) request(kind EventType, verb string, options metav1.ListOptions, began time.Time, err error) *record {
 	now := time.Now()
 	return &record{
@@ -111,7 +110,7 @@ func (rr *ResourceRecorder) request(kind EventType, verb string, options metav1.
 	}
 }
 
-// requested keeps the record and notes what came of it.
+// requested keeps the record and updates the state of the resource.
 func (rr *ResourceRecorder) requested(rec *record, err error) {
 	rr.recorder.add(rec, &rr.recorder.notable, false, "")
 	rr.change(func(s *resourceState) {
@@ -130,7 +129,7 @@ func (rr *ResourceRecorder) requested(rec *record, err error) {
 
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// watched passes the events of a watch on and records them.
+// watched forwards the events of a watch and records them.
 func (rr *ResourceRecorder) watched(incoming watch.Interface, streaming bool, began time.Time) watch.Interface {
 	w := &recordedWatch{
 		resource: rr, incoming: incoming, streaming: streaming, began: began,
@@ -150,7 +149,7 @@ type recordedWatch struct {
 	stopped  chan struct{}
 	stop     func()
 
-	// Of run alone. streaming is true until the initial events have ended.
+	// Only run uses streaming. It is true until the initial events have ended.
 	streaming bool
 	events    int32
 	ended     string
@@ -158,7 +157,7 @@ type recordedWatch struct {
 
 func (w *recordedWatch) ResultChan() <-chan watch.Event { return w.result }
 
-// Stop ends the watch. What is on its way then is not passed on: nobody waits for it any more.
+// Stop ends the watch. It drops pending events, which no reader waits for.
 func (w *recordedWatch) Stop() {
 	w.stop()
 	w.incoming.Stop()
@@ -188,7 +187,7 @@ func (w *recordedWatch) record(event watch.Event) {
 	}
 	object, err := meta.Accessor(event.Object)
 	if err != nil {
-		return // The reflector says what it thinks of that.
+		return // The reflector logs the error.
 	}
 	now := time.Now()
 	if event.Type == watch.Bookmark {

@@ -16,7 +16,7 @@ const (
 	snapshotFailing = 100
 )
 
-// Snapshot tells the whole pipeline.
+// Snapshot returns the state of the whole pipeline.
 func (r *Recorder) Snapshot() Snapshot {
 	resources := r.describeResources()
 	queue := r.queueState(0)
@@ -37,7 +37,7 @@ func (r *Recorder) Snapshot() Snapshot {
 	return snapshot
 }
 
-// addDepths adds what is in the stages, which others know.
+// addDepths adds the depths of the stages, which their sources know.
 func (r *Recorder) addDepths(stages []Stage, resources []Resource, queue QueueCounts) {
 	depth := func(at stage, n int64) { stages[at].Depth = &n }
 	var open, queued, objects int64
@@ -57,14 +57,14 @@ func (r *Recorder) addDepths(stages []Stage, resources []Resource, queue QueueCo
 	depth(working, int64(queue.Processing))
 	workers := int64(queue.Workers)
 	stages[working].Limit = &workers
-	// What the FIFO hands out changes the cache, and nothing else does.
+	// Only events from the FIFO change the cache.
 	stages[store].Total, stages[store].Rate = stages[fifo].Total, stages[fifo].Rate
 }
 
-// oldest is the sequence from which on all events are held.
+// oldest returns the sequence from which on the recorder has all events.
 func (r *Recorder) oldest() uint64 { return max(r.routine.lost, r.notable.lost) + 1 }
 
-// Events tells what is held.
+// Events returns the recorded events that match.
 func (r *Recorder) Events(filter Filter) EventList {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *Recorder) Events(filter Filter) EventList {
 	return list
 }
 
-// failingKeys are those whose last sync did not settle, most failures first.
+// failingKeys returns the keys whose last sync did not succeed, those with the most failures first.
 func (r *Recorder) failingKeys() []Key {
 	r.mu.Lock()
 	keys := make([]Key, 0, len(r.failing))
@@ -122,7 +122,7 @@ func (r *Recorder) failingKeys() []Key {
 	return keys
 }
 
-// queueScan is how many keys of the queue are looked at to find the state of some.
+// queueScan is how many keys of the queue are searched for the state of some.
 const queueScan = 20_000
 
 func byName(a, b Key) int {
@@ -131,7 +131,7 @@ func byName(a, b Key) int {
 
 func (s *QueueState) byKey() map[Name]Key {
 	positions := make(map[Name]Key, len(s.Delayed)+len(s.Ready)+len(s.Processing))
-	// A key may be delayed and in the queue for another reason; that is what counts.
+	// A key may be both delayed and queued for another reason. The latter counts.
 	for _, keys := range [][]Key{s.Delayed, s.Ready, s.Processing} {
 		for _, key := range keys {
 			positions[key.Name] = key
@@ -160,7 +160,7 @@ func (r *Recorder) queueState(limit int) QueueState {
 	return source(limit)
 }
 
-// Queue tells the queue, key by key.
+// Queue returns the queue, key by key.
 func (r *Recorder) Queue(limit int) Queue {
 	state := r.queueState(limit)
 	return Queue{
@@ -169,7 +169,7 @@ func (r *Recorder) Queue(limit int) Queue {
 	}
 }
 
-// notNil makes an empty list of none: JSON tells them apart.
+// notNil returns an empty slice for nil, because JSON distinguishes them.
 func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

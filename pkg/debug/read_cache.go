@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Caches tells the informers.
+// Caches returns the informers.
 func (r *Recorder) Caches() CacheList {
 	return CacheList{Version: Version, Instance: r.instance, Time: time.Now().UTC(), Resources: r.describeResources()}
 }
@@ -25,7 +25,7 @@ func indexNames(indexer cache.Indexer) []string {
 	return slices.Sorted(maps.Keys(indexer.GetIndexers()))
 }
 
-// Cache tells the objects of a resource, without their content.
+// Cache returns the objects of a resource, without their content.
 func (r *Recorder) Cache(resource string, lookup Lookup) (CachePage, error) {
 	page := CachePage{
 		Version: Version, Instance: r.instance, Time: time.Now().UTC(), Resource: resource, Index: lookup.Index, Value: lookup.Value, Objects: []CachedObject{},
@@ -55,7 +55,7 @@ func (r *Recorder) Cache(resource string, lookup Lookup) (CachePage, error) {
 	return page, nil
 }
 
-// CachedObject tells one object, its values redacted.
+// CachedObject returns one object, with redacted values.
 func (r *Recorder) CachedObject(resource string, name Name) (CachePage, error) {
 	page := CachePage{Version: Version, Instance: r.instance, Time: time.Now().UTC(), Resource: resource}
 	err := r.cached(resource, func(rr *ResourceRecorder, indexer cache.Indexer) error {
@@ -84,7 +84,7 @@ func (r *Recorder) CachedObject(resource string, name Name) (CachePage, error) {
 	return page, err
 }
 
-// cached visits the caches of a resource: one for each namespace that is watched, or role.
+// cached visits the caches of a resource: one for each watched namespace and role.
 func (r *Recorder) cached(resource string, visit func(*ResourceRecorder, cache.Indexer) error) error {
 	found, hidden := false, false
 	for _, rr := range r.all() {
@@ -129,7 +129,7 @@ func (o *CachedObject) matches(lookup Lookup) bool {
 		(lookup.Name == "" || strings.Contains(o.Name.Name, lookup.Name))
 }
 
-// describe makes of a cached object what is told of it.
+// describe returns the view of a cached object.
 func (rr *ResourceRecorder) describe(object any, indexer cache.Indexer) (CachedObject, bool) {
 	m, err := meta.Accessor(object)
 	if err != nil {

@@ -15,12 +15,11 @@ import (
 // roleApplications is the role of the informers whose objects are the keys.
 const roleApplications = "applications"
 
-// goneAfter is for how long the last sync of a deleted Application is shown among the keys. Its timeline stays for as
-// long as events are held.
+// goneAfter is how long the last sync of a deleted Application remains among the keys. Its timeline remains as long as
+// its events.
 const goneAfter = 10 * time.Second
 
-// Keys tells the keys that fit: those of the cached Applications, and those that the queue knows, or that were synced
-// just now.
+// Keys returns the keys that match: of cached Applications, of the queue, and of recent syncs.
 func (r *Recorder) Keys(filter KeyFilter) KeyList {
 	list := KeyList{Version: Version, Instance: r.instance, Time: time.Now().UTC(), Keys: []Key{}}
 	known, exists := r.knownKeys()
@@ -44,8 +43,8 @@ func (r *Recorder) Keys(filter KeyFilter) KeyList {
 	return list
 }
 
-// knownKeys are all keys of which anything is known. exists reports whether the cache has the Application; while no cache
-// is known, all do.
+// knownKeys returns all known keys. exists reports whether the cache has the Application; without a cache it reports
+// true.
 func (r *Recorder) knownKeys() (known map[Name]Key, exists func(Name) bool) {
 	state := r.queueState(queueScan)
 	positions := state.byKey()
@@ -101,7 +100,7 @@ func (k *Key) matches(filter KeyFilter) bool {
 		(!filter.Failing || k.Failures > 0)
 }
 
-// lastSyncs are the keys of which something is held, with the last sync of each.
+// lastSyncs returns the last sync of each key that has one.
 func (r *Recorder) lastSyncs() map[Name]Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +132,7 @@ func (r *Recorder) lastSyncs() map[Name]Key {
 	return known
 }
 
-// Timeline tells what is held about one key.
+// Timeline returns all events of one key.
 func (r *Recorder) Timeline(name Name) (Timeline, bool) {
 	known, _ := r.knownKeys()
 	key, found := known[name]
@@ -147,10 +146,10 @@ func (r *Recorder) Timeline(name Name) (Timeline, bool) {
 	}, true
 }
 
-// syncsOf sums the events of each sync up.
+// syncsOf summarizes the events of each sync.
 func syncsOf(events []Event) []Sync {
 	syncs := []Sync{}
-	// open is the last one; a key is never worked on twice at a time.
+	// open is the last sync; no two workers process one key at the same time.
 	var open *Sync
 	for i := range events {
 		event := &events[i]
@@ -173,14 +172,14 @@ func (s *Sync) add(event *Event) {
 	case TypeWrote:
 		s.Writes++
 		if isStatus(event.Resource) {
-			return // Its time is that of the stage status.
+			return // The stage status has its time.
 		}
 	case TypeStatus:
 		s.Status = event.Result
 	case TypeSynced:
 		s.Took, s.Verdict, s.Error = &event.Milliseconds, event.Result, event.Error
 		return
-	case TypeDelayed, TypeRetrying: // What the outcome has arranged.
+	case TypeDelayed, TypeRetrying: // The outcome caused it.
 		s.Next = event.Due
 		return
 	}

@@ -13,23 +13,22 @@ import (
 )
 
 const (
-	// routineRecords and notableRecords are how many events are kept: of those that there are all the time,
-	// and of those that are worth more: requests, writes, and syncs that did not settle. Together they
-	// take about 5 MB.
+	// routineRecords and notableRecords are the numbers of events to keep: of the frequent ones, and of the more
+	// important ones, which are requests, writes, and syncs that did not succeed. Together they take about 5 MB.
 	routineRecords = 16 << 10
 	notableRecords = 4 << 10
-	// maxFailing is how many failing keys are known at once.
+	// maxFailing limits the number of failing keys to remember.
 	maxFailing = 1000
 )
 
-// Recorder records. All its methods may be called at any time, by anybody; those of a nil Recorder do
-// nothing, so that who calls them need not ask whether somebody wants to know.
+// Recorder records what the controller does. It is safe for concurrent use. The methods of a nil Recorder do nothing, so
+// callers need no check.
 type Recorder struct {
 	instance string
 	started  time.Time
 	viewers  atomic.Int32
 
-	// mu is held for the time of a copy, and by readers for that of a walk through the rings.
+	// mu is held while a record is copied, and by readers while they walk through the rings.
 	mu       sync.Mutex
 	sequence uint64
 	routine  ring
@@ -37,31 +36,31 @@ type Recorder struct {
 	tallies  [stageCount]*tally
 	failing  map[cache.ObjectName]failure
 
-	// sources guards what is set while the controller is put together.
+	// sources guards the fields that are set while the controller is wired.
 	sources   sync.Mutex
 	resources []*ResourceRecorder
 	queue     QueueSource
 }
 
-// failure is the last sync of a key, if that did not settle.
+// failure is the last sync of a key that did not succeed.
 type failure struct {
 	at               int64
 	failures         int32
 	verdict, problem string
 }
 
-// QueueSource tells what is in the queue: at most limit keys of each kind, and how many there are. It is
-// called when somebody asks.
+// QueueSource returns the state of the queue: at most limit keys of each kind, and how many there are. A request of a
+// viewer calls it.
 type QueueSource func(limit int) QueueState
 
-// QueueState is what a QueueSource tells; see Queue.
+// QueueState is the result of a QueueSource; see Queue.
 type QueueState struct {
 	Working                    bool
 	Counts                     QueueCounts
 	Ready, Processing, Delayed []Key
 }
 
-// New makes a Recorder.
+// New returns a Recorder.
 func New() *Recorder {
 	r := &Recorder{
 		instance: rand.String(12), started: time.Now(),
@@ -74,7 +73,7 @@ func New() *Recorder {
 	return r
 }
 
-// SetQueue says whom to ask about the queue.
+// SetQueue sets the source of the queue's state.
 func (r *Recorder) SetQueue(source QueueSource) {
 	if r == nil {
 		return
@@ -84,8 +83,8 @@ func (r *Recorder) SetQueue(source QueueSource) {
 	r.queue = source
 }
 
-// Viewing says that somebody looks, until end is called. What is too expensive to be recorded always is
-// recorded meanwhile.
+// Viewing begins a view, which ends when end is called. Meanwhile the recorder also records what is too expensive to
+// record always.
 func (r *Recorder) Viewing() (end func()) {
 	r.viewers.Add(1)
 	return sync.OnceFunc(func() { r.viewers.Add(-1) })
@@ -99,7 +98,7 @@ func (r *Recorder) add(rec *record, into *ring, counted bool, label string) uint
 	r.sequence++
 	rec.sequence = r.sequence
 	if rec.kind == TypeStarted {
-		rec.sync = r.sequence // It begins the sync that is called after it.
+		rec.sync = r.sequence // It begins the sync that has its sequence as ID.
 	}
 	into.put(rec)
 	if counted {
@@ -110,7 +109,7 @@ func (r *Recorder) add(rec *record, into *ring, counted bool, label string) uint
 	return sequence
 }
 
-// count counts what is not kept.
+// count counts an event that is not kept.
 func (r *Recorder) count(at stage, label string, took time.Duration) {
 	now := time.Now().UnixNano()
 	r.mu.Lock()
@@ -118,8 +117,7 @@ func (r *Recorder) count(at stage, label string, took time.Duration) {
 	r.mu.Unlock()
 }
 
-// Enqueued records that a key was queued because something happened to an object of a kind. The deadline
-// orders it among the others.
+// Enqueued records that a key was queued because of an event of an object of a kind. The deadline orders the keys.
 func (r *Recorder) Enqueued(key cache.ObjectName, kind, happened string, at, deadline time.Time) {
 	if r == nil {
 		return
@@ -128,7 +126,7 @@ func (r *Recorder) Enqueued(key cache.ObjectName, kind, happened string, at, dea
 	r.add(&rec, &r.routine, true, happened)
 }
 
-// Delayed records that a key comes back by itself, as the sync of that ID arranged; 0: none did, but an event.
+// Delayed records that a key returns without an event, as the sync with that ID arranged. The ID is 0 if an event did.
 func (r *Recorder) Delayed(key cache.ObjectName, syncID uint64, reason string, due time.Time) {
 	if r == nil {
 		return
@@ -137,7 +135,7 @@ func (r *Recorder) Delayed(key cache.ObjectName, syncID uint64, reason string, d
 	r.add(&rec, &r.routine, false, "")
 }
 
-// Retrying records that a key comes back because it did not settle, for how many times now; syncID is as in Delayed.
+// Retrying records that a key returns because it failed that many times; syncID is as in Delayed.
 func (r *Recorder) Retrying(key cache.ObjectName, syncID uint64, failures int, due time.Time) {
 	if r == nil {
 		return

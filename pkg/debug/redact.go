@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// redactedValue stands for a value that is not told.
+// redactedValue replaces a redacted value.
 const redactedValue = "redacted"
 
-// disclosedFields are the fields whose text is told: what names something, and words that the API defines. All other
-// text is redacted, so a field that is not thought of here is safe.
+// disclosedFields are the fields whose text is shown: names, and words that the API defines. All other text is redacted,
+// so new fields are safe.
 var disclosedFields = map[string]bool{
 	"apiVersion": true, "kind": true, "name": true, "namespace": true, "uid": true, "resourceVersion": true, "creationTimestamp": true,
 	"deletionTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "controller": true, "generateName": true,
@@ -25,15 +25,15 @@ var disclosedFields = map[string]bool{
 	"replicaSet": true, "deployment": true, "application": true, "revision": true, "securityProfile": true,
 }
 
-// named are the fields below which there are names of fields only: maps whose values are never told,
-// whatever they are called. Labels are told: they are there to be selected by.
+// named are the fields whose values are maps. Their values are never shown, whatever their names. Labels are shown,
+// because selectors use them.
 var (
 	valuesNever  = map[string]bool{"annotations": true, "data": true, "binaryData": true, "stringData": true, "env": true, "httpHeaders": true}
 	valuesAlways = map[string]bool{"labels": true, "matchLabels": true, "selector": true}
 	dropped      = map[string]bool{"managedFields": true}
 )
 
-// redacted returns an object as JSON has it, without what may be secret.
+// redacted returns an object as JSON, without what may be secret.
 func redacted(object any) (any, error) {
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -46,12 +46,12 @@ func redacted(object any) (any, error) {
 	return redact(decoded, "", someText), nil
 }
 
-// disclosure is what is told of the text below a field.
+// disclosure is how much of the text below a field is shown.
 type disclosure uint8
 
 const (
-	someText disclosure = iota // that of disclosedFields
-	noText                     // not even that
+	someText disclosure = iota // the text of disclosedFields
+	noText                     // no text at all
 	everyText
 )
 
@@ -90,7 +90,7 @@ func redact(value any, field string, mode disclosure) any {
 	}
 }
 
-// isDisclosed forgives the first letter: types without JSON names have Go's.
+// isDisclosed ignores the case of the first letter, because types without JSON names have Go's.
 func isDisclosed(field string) bool {
 	return field != "" && disclosedFields[strings.ToLower(field[:1])+field[1:]]
 }

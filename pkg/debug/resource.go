@@ -11,21 +11,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ResourceOptions describe an informer.
+// ResourceOptions describes an informer.
 type ResourceOptions struct {
 	// Resource is the plural with the group, as in "deployments.apps".
 	Resource string
-	// Role and Namespace are those of Resource.
+	// Role and Namespace are as in Resource.
 	Role, Namespace string
-	// Key names the Application that an object belongs to, or none. It gets what the watch brings.
+	// Key returns the Application to which an object of the watch belongs, or none.
 	Key func(metav1.Object) cache.ObjectName
-	// CachedKey is Key for what is in the cache, where a transform has made something else of it. Nil: as Key.
+	// CachedKey is Key for cached objects, if a transform replaces them; nil means Key.
 	CachedKey func(any) cache.ObjectName
-	// Unpack makes of what is in the cache the object that it stands for. Nil: it is the object.
+	// Unpack returns the object that a cached one represents; nil means the cached one itself.
 	Unpack func(cached any) (any, error)
-	// Foreign tells that most objects are nobody's: they are counted, and not told one by one.
+	// Foreign means that most objects belong to no Application: they are counted, and not listed.
 	Foreign bool
-	// Hidden tells that not even names may be listed.
+	// Hidden means that not even names may be shown.
 	Hidden bool
 }
 
@@ -33,7 +33,7 @@ type ResourceOptions struct {
 type ResourceRecorder struct {
 	ResourceOptions
 	recorder *Recorder
-	// indexer is nil until SetCache. It has a lock of its own.
+	// indexer is nil until SetCache. It has its own lock.
 	indexer cache.Indexer
 	fifo    fifoMetrics
 
@@ -42,7 +42,7 @@ type ResourceRecorder struct {
 	recent arrivals
 }
 
-// resourceState is what is told as a Resource.
+// resourceState is the state that Resource shows.
 type resourceState struct {
 	state                              string
 	lists, watches, streaming, expired uint64
@@ -60,7 +60,7 @@ const (
 	stateBroken   = "Broken"
 )
 
-// Resource makes the recorder of an informer. Call it before the informer is made.
+// Resource returns the recorder of an informer. Call it before creating the informer.
 func (r *Recorder) Resource(options ResourceOptions) *ResourceRecorder {
 	if r == nil {
 		return nil
@@ -80,8 +80,8 @@ func (r *Recorder) Resource(options ResourceOptions) *ResourceRecorder {
 	return rr
 }
 
-// SetCache says where the objects are: in the cache of an informer that is about to run. Nil: it has stopped,
-// and the next one has not been made.
+// SetCache sets the cache of an informer that is about to run. nil means that the informer has stopped and the next one
+// does not exist yet.
 func (rr *ResourceRecorder) SetCache(indexer cache.Indexer) {
 	if rr == nil {
 		return
@@ -93,7 +93,7 @@ func (rr *ResourceRecorder) SetCache(indexer cache.Indexer) {
 	rr.indexer = indexer
 }
 
-// What happens to an object, as Handled tells it.
+// The changes of an object that Handled records.
 const (
 	Added    = "Added"
 	Listed   = "Listed"
@@ -102,8 +102,8 @@ const (
 	Resynced = "Resynced"
 )
 
-// Handled records that a handler is called, with the object before and after: nil where there is none.
-// What they are is compared only while somebody looks.
+// Handled records a call of a handler, with the object before and after; nil if there is none. It compares them only
+// while a viewer is connected.
 func (rr *ResourceRecorder) Handled(key cache.ObjectName, before, after metav1.Object, initialList bool) {
 	if rr == nil {
 		return
@@ -135,7 +135,7 @@ func (rr *ResourceRecorder) Handled(key cache.ObjectName, before, after metav1.O
 	rr.recorder.add(&rec, &rr.recorder.routine, true, rec.happened)
 }
 
-// changedFields compares the objects that are in the cache, or were.
+// changedFields compares two cached objects.
 func (rr *ResourceRecorder) changedFields(before, after any) []string {
 	a, err := rr.unpack(before)
 	if err != nil {
@@ -155,8 +155,8 @@ func (rr *ResourceRecorder) unpack(cached any) (any, error) {
 	return rr.Unpack(cached)
 }
 
-// arrivals are when the newest watch events came. Events are handled in the order in which they
-// came, so the search begins after the last one that was found.
+// arrivals are the times at which the newest watch events arrived. Handlers get events in that order, so a search begins
+// after the last hit.
 type arrivals struct {
 	versions   [256]string
 	times      [256]time.Time
@@ -190,7 +190,7 @@ func (rr *ResourceRecorder) sinceArrival(version string, now time.Time) int64 {
 	return 0
 }
 
-// resource is what is told about the informer.
+// resource returns the view of the informer.
 func (rr *ResourceRecorder) resource(indexer cache.Indexer) Resource {
 	rr.mu.Lock()
 	s := rr.state
@@ -202,7 +202,7 @@ func (rr *ResourceRecorder) resource(indexer cache.Indexer) Resource {
 		Since: optionalTimeOf(s.since), LastEvent: optionalTimeOf(s.lastEvent),
 	}
 	if indexer == nil {
-		described.State = stateWaiting // Whatever a watch tells that has not noticed yet that it was stopped.
+		described.State = stateWaiting // Even if a watch has not noticed yet that it was stopped.
 	} else {
 		described.Objects = len(indexer.ListKeys())
 		described.ResourceVersion = indexer.LastStoreSyncResourceVersion()

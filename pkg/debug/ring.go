@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// record is an event as it is kept. Strings are those of the caller, not copies, and what would have to
-// be put together is put together when somebody reads: so recording allocates nothing.
+// record is an event as the ring stores it. It shares the caller's strings. Readers compose what must be composed, so
+// that recording allocates nothing.
 type record struct {
 	sequence, sync uint64
 	at             int64 // nanoseconds since 1970
@@ -90,7 +90,7 @@ func (r *ring) newest(visit func(*record) bool) {
 	}
 }
 
-// event is the record as it is told.
+// event returns the record as JSON shows it.
 func (rec *record) event() Event {
 	return Event{
 		Sequence: rec.sequence, Time: timeOf(rec.at), Stage: Stages()[rec.stage], Type: rec.kind, Key: nameOf(rec.key), Sync: rec.sync,

@@ -12,18 +12,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// SyncRecorder records one sync. It lives as long as the sync and is called by its worker alone. Nil records
-// nothing.
+// SyncRecorder records one sync. Only the worker of the sync uses it. A nil SyncRecorder records nothing.
 type SyncRecorder struct {
 	recorder *Recorder
 	key      cache.ObjectName
 	id       uint64
 	started  time.Time
-	// since is when the stage began that the next call ends.
+	// since is when the present stage began.
 	since time.Time
 }
 
-// Started records that a worker took a key, which was ready since then, for a reason.
+// Started records that a worker took a key, how long the key was ready, and why it was queued.
 func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready time.Time) *SyncRecorder {
 	if r == nil {
 		return nil
@@ -54,16 +53,16 @@ func (s *SyncRecorder) stage(at stage, kind EventType, count int) {
 // Observed ends the stage observe, which found an Application with that many children.
 func (s *SyncRecorder) Observed(children int) { s.stage(observing, TypeObserved, children) }
 
-// Unchanged ends the stage observe of a sync that found everything as it was when the Application came to rest.
+// Unchanged ends the stage observe of a sync that found everything as the last successful sync left it.
 func (s *SyncRecorder) Unchanged() { s.stage(observing, TypeUnchanged, 0) }
 
 // NotFound ends the stage observe, which found no Application.
 func (s *SyncRecorder) NotFound() { s.stage(observing, TypeNotFound, 0) }
 
-// Fresh ends the stage consistency: the caches have seen what was written last.
+// Fresh ends the stage consistency: the caches have observed our last writes.
 func (s *SyncRecorder) Fresh() { s.stage(checking, TypeFresh, 0) }
 
-// Stale ends the stage consistency: the cache of a resource is behind.
+// Stale ends the stage consistency: the cache of a resource has not observed our last write.
 func (s *SyncRecorder) Stale(resource string) {
 	if s == nil {
 		return
@@ -74,10 +73,10 @@ func (s *SyncRecorder) Stale(resource string) {
 	s.recorder.add(&rec, &s.recorder.routine, true, string(TypeStale))
 }
 
-// Rendered ends the stage render: this many children should be.
+// Rendered ends the stage render, with the number of children.
 func (s *SyncRecorder) Rendered(children int) { s.stage(rendering, TypeRendered, children) }
 
-// Step records one child of the plan that is not kept as it is.
+// Step records a planned step, unless it keeps the child.
 func (s *SyncRecorder) Step(resource string, object cache.ObjectName, action, reason string, fields []string) {
 	if s == nil {
 		return
@@ -89,10 +88,10 @@ func (s *SyncRecorder) Step(resource string, object cache.ObjectName, action, re
 	s.recorder.add(&rec, &s.recorder.notable, false, "")
 }
 
-// Planned ends the stage plan: this many children are to be changed.
+// Planned ends the stage plan, with the number of children to change.
 func (s *SyncRecorder) Planned(changes int) { s.stage(planning, TypePlanned, changes) }
 
-// Status ends the stage status, with what became of it.
+// Status ends the stage status, with its result.
 func (s *SyncRecorder) Status(result string, err error) {
 	if s == nil {
 		return
@@ -105,14 +104,14 @@ func (s *SyncRecorder) Status(result string, err error) {
 	s.recorder.add(&rec, &s.recorder.routine, true, result)
 }
 
-// Applied ends the writes, which have been recorded one by one.
+// Applied ends the writes, which were recorded one by one.
 func (s *SyncRecorder) Applied() {
 	if s != nil {
 		s.since = time.Now()
 	}
 }
 
-// Synced ends the sync. failing tells that the key is not where it should be.
+// Synced ends the sync. failing means that the key did not succeed.
 func (s *SyncRecorder) Synced(verdict string, failing bool, err error) {
 	if s == nil {
 		return
@@ -139,7 +138,7 @@ func (s *SyncRecorder) Synced(verdict string, failing bool, err error) {
 // syncContext is the key of a SyncRecorder in a context.
 type syncContext struct{}
 
-// Context makes the requests of the sync be recorded as its own; see Requested.
+// Context returns a context whose requests belong to the sync; see Requested.
 func (s *SyncRecorder) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, syncContext{}, s)
 }
@@ -150,18 +149,18 @@ func SyncFrom(ctx context.Context) *SyncRecorder {
 	return s
 }
 
-// Request is one that a sync made.
+// Request is a request of a sync.
 type Request struct {
 	Verb     string
 	Resource string
 	Object   cache.ObjectName
-	// Version is the resourceVersion that the API server answered.
+	// Version is the resourceVersion in the response.
 	Version string
 	Began   time.Time
 	Err     error
 }
 
-// Requested records a request, if it is one of a sync; see SyncRecorder.Context.
+// Requested records a request that belongs to a sync; see SyncRecorder.Context.
 func Requested(ctx context.Context, request Request) {
 	s := SyncFrom(ctx)
 	if s == nil {
@@ -176,13 +175,13 @@ func Requested(ctx context.Context, request Request) {
 		at: now.UnixNano(), took: int64(now.Sub(request.Began)), stage: at, kind: TypeWrote, key: s.key, sync: s.id, resource: request.Resource,
 		object: request.Object, verb: request.Verb, version: request.Version, code: int32(codeOf(request)), result: resultOf(request.Err), problem: Cause(request.Err),
 	}
-	// The stage status counts its ends, which tell what became of the write.
+	// The stage status counts its results, which include the write.
 	s.recorder.add(&rec, &s.recorder.notable, at == applying, request.Verb)
 }
 
 func isStatus(resource string) bool { return strings.HasSuffix(resource, "/status") }
 
-// codeOf is the status code of the answer; 0 if there was none.
+// codeOf returns the status code of the response; 0 if there was none.
 func codeOf(request Request) int {
 	switch {
 	case request.Err != nil:

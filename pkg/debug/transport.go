@@ -20,8 +20,8 @@ func (rr *ResourceRecorder) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, resourceContext{}, rr)
 }
 
-// Transport records the HTTP side of lists and watches: status codes and bytes. It is for
-// rest.Config.Wrap; what others request passes untouched.
+// Transport records the HTTP side of lists and watches: status codes and bytes. Use it with rest.Config.Wrap. Other
+// requests pass unchanged.
 func (r *Recorder) Transport(wrapped http.RoundTripper) http.RoundTripper {
 	if r == nil {
 		return wrapped
@@ -54,14 +54,14 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	body.code, body.wrapped = int32(response.StatusCode), response.Body
 	response.Body = body
 	if body.verb == "watch" {
-		// Its body ends when the watch does; then it is told again.
+		// Its body ends with the watch. Then it is recorded again.
 		body.record(0, nil)
 	}
 	return response, nil
 }
 
-// breaks notes that an attempt to list or watch failed, and reports whether that is news: while a watch waits for an API server
-// that is away, it tries again every second, and each time the same is wrong.
+// breaks records that an attempt to list or watch failed, and reports whether to keep the event. While the API server is
+// down, a watch retries every second and fails in the same way each time.
 func (rr *ResourceRecorder) breaks(problem string) (news bool) {
 	rr.change(func(s *resourceState) {
 		news = s.state != stateBroken || s.problem != problem
@@ -70,7 +70,7 @@ func (rr *ResourceRecorder) breaks(problem string) (news bool) {
 	return news
 }
 
-// countedBody counts the bytes of an answer.
+// countedBody counts the bytes of a response.
 type countedBody struct {
 	wrapped  io.ReadCloser
 	resource *ResourceRecorder

@@ -5,70 +5,70 @@ package debug
 
 import "time"
 
-// Version is that of the JSON, and part of every URL. Fields may be added to it; nothing is taken away
-// or given another meaning.
+// Version is the version of the JSON, and part of every URL. Later controllers may add fields to it, but remove none and
+// keep their meaning.
 const Version = "v1"
 
-// Durations are in milliseconds, with fractions. Times are RFC 3339 with nanoseconds. What does not
-// apply is left out.
+// Durations are in milliseconds, with fractions. Times are RFC 3339 with nanoseconds. Fields that do not apply are
+// absent.
 
 // Snapshot is the whole pipeline at one moment.
 type Snapshot struct {
 	Version string `json:"version"`
-	// Instance tells this run of the controller from others. Sequences of another instance mean nothing.
+	// Instance identifies this run of the controller. Do not compare sequences of different instances.
 	Instance string    `json:"instance"`
 	Time     time.Time `json:"time"`
 	// Started is when the controller began to record.
 	Started time.Time `json:"started"`
-	// Sequence is that of the newest event; Oldest that of the oldest one that is still held.
+	// Sequence is the sequence of the newest event, Oldest the one of the oldest event that the recorder still has.
 	Sequence uint64 `json:"sequence"`
 	Oldest   uint64 `json:"oldest"`
-	// Working is false in a replica that does not lead: its caches and its queue fill, and nobody works.
+	// Working is false in a replica that does not lead: its caches and its queue fill, and no worker runs.
 	Working bool `json:"working"`
-	// Viewers are the streams that are open. While there are any, events of changed objects have the
-	// paths of the fields that changed.
+	// Viewers are the open streams. While there are any, events of changed objects have the paths of the fields that
+	// changed.
 	Viewers int `json:"viewers"`
-	// Stages are in the order in which a change passes them; always all of them.
+	// Stages are all stages, in the order in which a change passes them.
 	Stages []Stage `json:"stages"`
-	// Resources are the informers, in the order in which they were made.
+	// Resources are the informers, in the order in which they were created.
 	Resources []Resource  `json:"resources"`
 	Queue     QueueCounts `json:"queue"`
-	// Failing are the keys whose last sync did not settle, the one with the most failures first; at most 100.
+	// Failing are the keys whose last sync did not succeed, those with the most failures first; at most 100.
 	Failing []Key `json:"failing"`
 	// Events are the newest ones, oldest first; at most 200.
 	Events []Event `json:"events"`
 }
 
-// StageID names a stage.
+// StageID is the name of a stage.
 type StageID string
 
 // The stages, in the order in which a change passes them.
 const (
-	// StageWatch is the list and watch requests, and what they bring.
+	// StageWatch has the list and watch requests, and their events.
 	StageWatch StageID = "watch"
-	// StageFIFO is what the reflector has put into the informer's FIFO and nobody has taken out.
+	// StageFIFO has the events that the reflector put into the informer's FIFO and that the informer has not processed.
 	StageFIFO StageID = "fifo"
 	// StageStore is the informer's cache. It changes before handlers are called.
 	StageStore StageID = "store"
-	// StageHandler is the event handlers, which choose keys.
+	// StageHandler has the event handlers, which choose keys.
 	StageHandler StageID = "handler"
-	// StageQueue is the keys that wait: for a worker, or for their time.
+	// StageQueue has the keys that wait for a worker, or for their time.
 	StageQueue StageID = "queue"
-	// StageWorker is the workers.
+	// StageWorker has the workers.
 	StageWorker StageID = "worker"
 	// StageObserve is the first step of a sync: the snapshot of an Application and its children.
 	StageObserve StageID = "observe"
-	// StageConsistency is the question whether the caches have seen what was written last.
+	// StageConsistency checks whether the caches have observed our own last writes.
 	StageConsistency StageID = "consistency"
-	// StageRender is what should be.
+	// StageRender renders the children.
 	StageRender StageID = "render"
-	// StagePlan is what is to be done about it, child by child.
+	// StagePlan decides what to do about each child.
 	StagePlan StageID = "plan"
-	// StageApply is the writes.
+	// StageApply has the writes.
 	StageApply StageID = "apply"
-	// StageStatus is the status: computed, and written or not.
+	// StageStatus computes the status, and writes it if it changed.
 	StageStatus StageID = "status"
-	// StageOutcome is how the sync ended, and when its key comes back.
+	// StageOutcome is how the sync ended, and when its key returns.
 	StageOutcome StageID = "outcome"
 )
 
@@ -80,29 +80,29 @@ func Stages() []StageID {
 	}
 }
 
-// Stage is what goes through one stage, and what is in it.
+// Stage has the numbers of one stage.
 type Stage struct {
 	ID StageID `json:"id"`
-	// Total is how often something passed since the start; Rate how often a second, over the last RateWindow.
-	// Of watch these are watch events; of fifo and store the same; of handler calls of handlers; of queue
-	// keys that were queued; of worker syncs; of apply write requests; of status computed statuses.
+	// Total is how often something passed since the start, and Rate how often per second over the last RateWindow. The
+	// watch, fifo and store stages count watch events, handler counts calls of handlers, queue counts keys that were
+	// queued, worker counts syncs, apply counts write requests, and status counts computed statuses.
 	Total uint64  `json:"total"`
 	Rate  float64 `json:"rate"`
-	// Depth is how much is in the stage now: of watch open watches, of fifo events, of store objects, of
-	// queue keys that are ready, of worker keys that are worked on. Others have none.
+	// Depth is how much is in the stage now: open watches, events in the FIFO, objects in the store, ready keys in the
+	// queue, and keys that workers process. Other stages have none.
 	Depth *int64 `json:"depth,omitempty"`
-	// Limit is the most that Depth can be, where there is a most: the number of workers.
+	// Limit is the maximum of Depth, if there is one: the number of workers.
 	Limit *int64 `json:"limit,omitempty"`
-	// Latency is how long the last up to 1,000 took: of handler from the arrival of the watch event to
-	// the call; of worker the wait in the queue; of fifo the processing of an event; of outcome the whole
-	// sync; of the others themselves.
+	// Latency is the distribution of the last durations, at most 1,000: for handler from the arrival of the watch event
+	// to the call, for worker the wait in the queue, for fifo the processing of an event, for outcome the whole sync,
+	// and for the other stages their own duration.
 	Latency *Latency `json:"latency,omitempty"`
-	// Counts split Total: of watch by type of event, of handler by event, of queue by event, of apply by verb,
-	// of status by result, of outcome by verdict. Sorted by label.
+	// Counts split Total, sorted by label: watch by type of event, handler and queue by event, apply by verb, status by
+	// result, outcome by verdict.
 	Counts []Count `json:"counts,omitempty"`
 }
 
-// RateWindow is over which time rates are.
+// RateWindow is the time over which rates are computed.
 const RateWindow = 10 * time.Second
 
 // Latency is a distribution, in milliseconds.
@@ -123,53 +123,53 @@ type Count struct {
 type Resource struct {
 	// Resource is the plural with the group, as in "deployments.apps" or "configmaps".
 	Resource string `json:"resource"`
-	// Role tells informers of one resource apart: "applications", "classes", "children", "pods" for what
-	// belongs to pods, "references" for the metadata of what Applications refer to.
+	// Role distinguishes informers of one resource: "applications", "classes", "children", "pods" for pods and
+	// ReplicaSets, "references" for the metadata of ConfigMaps and Secrets.
 	Role string `json:"role"`
 	// Namespace is empty for all.
 	Namespace string `json:"namespace,omitempty"`
-	// State is one of Waiting (nobody needs it yet, or its API is not served), Listing, Watching, Broken (the
-	// last request failed; it is tried again).
+	// State is one of Waiting (no Application needs it yet, or the cluster does not serve its API), Listing, Watching,
+	// and Broken (the last request failed; the informer retries).
 	State string `json:"state"`
-	// Objects is how many are in the cache.
+	// Objects is the number of objects in the cache.
 	Objects int `json:"objects"`
-	// ResourceVersion is the newest that the cache has seen.
+	// ResourceVersion is the newest one that the cache has observed.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
-	// FIFO is how many events wait to be processed.
+	// FIFO is the number of events that wait to be processed.
 	FIFO int64 `json:"fifo"`
-	// Lists, Watches are how many requests of each there were; Streaming how many of the watches began
-	// with the initial state (WatchList). Expired is how many ended by 410 Gone.
+	// Lists and Watches are numbers of requests. Streaming is the number of watches that began with the initial state
+	// (WatchList), Expired the number of those that ended with 410 Gone.
 	Lists     uint64 `json:"lists"`
 	Watches   uint64 `json:"watches"`
 	Streaming uint64 `json:"streaming"`
 	Expired   uint64 `json:"expired"`
-	// Bookmarks and Events are what the watches brought since the start. Bytes are those of the bodies of
-	// all answers, lists included, as they were decoded. Counted per URL, so 0 with a fake client.
+	// Bookmarks and Events are the numbers of events of the watches since the start. Bytes is the decoded size of all
+	// response bodies, lists included. It is counted per URL, so it is 0 with a fake client.
 	Bookmarks uint64 `json:"bookmarks"`
 	Events    uint64 `json:"events"`
 	Bytes     uint64 `json:"bytes"`
-	// Since is when the present watch began; LastEvent when it brought something, bookmarks included.
+	// Since is when the present watch began, LastEvent the time of its last event, bookmarks included.
 	Since     *time.Time `json:"since,omitempty"`
 	LastEvent *time.Time `json:"lastEvent,omitempty"`
 	// Error is why the last request failed, while State is Broken.
 	Error string `json:"error,omitempty"`
-	// Indexes are the names by which /cache finds objects.
+	// Indexes are the names of the indexes by which /cache finds objects.
 	Indexes []string `json:"indexes,omitempty"`
 }
 
 // QueueCounts is the queue in numbers.
 type QueueCounts struct {
-	// Ready keys wait for a worker; Processing are worked on; Dirty are worked on and queued again
-	// meanwhile (they are among Processing); Delayed wait for their time.
+	// Ready keys wait for a worker. Workers process the Processing keys; the Dirty ones among them were queued again
+	// meanwhile. Delayed keys wait for their time.
 	Ready      int `json:"ready"`
 	Processing int `json:"processing"`
 	Dirty      int `json:"dirty"`
 	Delayed    int `json:"delayed"`
-	// Workers is how many keys can be worked on at once.
+	// Workers is the number of workers.
 	Workers int `json:"workers"`
 }
 
-// Delta is what a stream tells after its snapshot. All numbers are new values, not differences.
+// Delta is what a stream sends after its snapshot. All numbers are new values, not differences.
 type Delta struct {
 	Time     time.Time `json:"time"`
 	Sequence uint64    `json:"sequence"`

@@ -5,40 +5,40 @@ package debug
 
 import "errors"
 
-// Filter chooses events. What is empty does not matter.
+// Filter selects events. Empty fields select all.
 type Filter struct {
-	// Since is the sequence after which events are wanted.
+	// Since is the sequence after which the events begin.
 	Since           uint64
 	Namespace, Name string
 	Stage           StageID
 	Type            EventType
 	Resource        string
-	// Limit is how many, the newest ones. 0: all that are held.
+	// Limit is the number of events, the newest ones; 0 means all.
 	Limit int
 }
 
-// KeyFilter chooses keys. What is empty does not matter.
+// KeyFilter selects keys. Empty fields select all.
 type KeyFilter struct {
 	Namespace string
 	// Contains is a part of the name.
 	Contains string
 	State    KeyState
-	// Failing are only those whose last sync did not settle.
+	// Failing selects keys whose last sync did not succeed.
 	Failing bool
 	Limit   int
 }
 
-// Lookup chooses objects of a cache. What is empty does not matter.
+// Lookup selects objects of a cache. Empty fields select all.
 type Lookup struct {
 	Namespace, Name string
-	// Index and Value look up in one of the indexes of the cache.
+	// Index and Value select by an index of the cache.
 	Index, Value string
 	Limit        int
 }
 
 var (
-	// ErrNotFound is returned for what is not there.
+	// ErrNotFound is returned if there is no such object, resource or index.
 	ErrNotFound = errors.New("not found")
-	// ErrNotShown is returned for what is there and is not told: the Secrets of the cluster.
+	// ErrNotShown is returned for objects that exist but are not shown: the Secrets of the cluster.
 	ErrNotShown = errors.New("not shown")
 )

@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package live serves what a debug.Recorder knows: JSON, a stream of events, and a page that shows
-// them. It reads and never changes anything. docs/pipeline.md has the URLs.
+// Package live serves the record of a debug.Recorder: JSON, a stream of events, and a page that shows them. It changes
+// nothing. docs/pipeline.md has the URLs.
 package live
 
 import (
@@ -17,18 +17,18 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// Root is where the handler is to be mounted. All links below it are relative, so it works behind a
-// proxy that puts something in front.
+// Root is the path at which to mount the handler. All links below it are relative, so it works behind a proxy that adds
+// a prefix.
 const Root = "/debug/pipeline/"
 
-// Source is what is asked; a debug.Recorder is one.
+// Source has the record; a debug.Recorder is one.
 type Source interface {
-	// Viewing is called when a stream begins, and what it returns when it ends.
+	// Viewing is called when a stream begins, and the returned function when it ends.
 	Viewing() (end func())
 	Snapshot() debug.Snapshot
 	Events(filter debug.Filter) debug.EventList
 	Keys(filter debug.KeyFilter) debug.KeyList
-	// Timeline tells found false of a key that nothing is known about.
+	// Timeline returns found false for an unknown key.
 	Timeline(key debug.Name) (timeline debug.Timeline, found bool)
 	Queue(limit int) debug.Queue
 	Caches() debug.CacheList
@@ -38,11 +38,11 @@ type Source interface {
 	CachedObject(resource string, name debug.Name) (debug.CachePage, error)
 }
 
-// Options are those of a Handler.
+// Options configure a Handler.
 type Options struct {
-	// Page is served at Root: index.html and what it needs. Nil: JSON only.
+	// Page is served at Root: index.html and its files. nil serves JSON only.
 	Page fs.FS
-	// Streams is how many streams may be open. 0: 16.
+	// Streams limits the number of open streams; 0 means 16.
 	Streams int
 }
 
@@ -57,7 +57,7 @@ type Handler struct {
 
 const defaultStreams = 16
 
-// New makes a Handler. Close it when the server shuts down, so that streams end.
+// New returns a Handler. Close it when the server shuts down, so that streams end.
 func New(source Source, options Options) *Handler {
 	if options.Streams == 0 {
 		options.Streams = defaultStreams
@@ -77,7 +77,7 @@ func New(source Source, options Options) *Handler {
 		"cache":                               h.caches,
 		"cache/{resource}":                    h.cache,
 		"cache/{resource}/{namespace}/{name}": h.object,
-		// Of what is in no namespace.
+		// For objects without a namespace.
 		"cache/{resource}/-/{name}": h.object,
 	} {
 		h.mux.HandleFunc("GET "+Root+debug.Version+"/"+path, serve)
@@ -85,7 +85,7 @@ func New(source Source, options Options) *Handler {
 	if options.Page != nil {
 		h.mux.Handle("GET "+Root, http.StripPrefix(Root, http.FileServerFS(options.Page)))
 	}
-	// The mux would redirect too, to an absolute path, which a proxy in front may not know.
+	// The mux would redirect to an absolute path, which a proxy may not know.
 	h.mux.HandleFunc("GET "+Root[:len(Root)-1], func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "pipeline/")
 		w.WriteHeader(http.StatusMovedPermanently)
@@ -96,7 +96,7 @@ func New(source Source, options Options) *Handler {
 // Close ends all streams.
 func (h *Handler) Close() { h.close() }
 
-// policy lets the page load its own files and talk to where it came from, and nothing else.
+// policy lets the page load its own files and connect to its own origin only.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -177,7 +177,7 @@ func named(r *http.Request) debug.Name {
 	return debug.Name{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 }
 
-// query is the query of a request, and what is wrong with it.
+// query is the query of a request, with its errors.
 type query struct {
 	request *http.Request
 	problem string
@@ -199,7 +199,7 @@ func (q *query) number(name string) uint64 {
 	return number
 }
 
-// limit is how many items the client asks for.
+// limit returns the number of items that the client requests.
 func (q *query) limit() int {
 	const usual, highest = 500, 5000
 	text := q.text("limit")
@@ -248,5 +248,5 @@ func writeJSON(w http.ResponseWriter, body any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(encoded, '\n')) // Who hangs up has what he wanted.
+	_, _ = w.Write(append(encoded, '\n')) // The client may have closed the connection.
 }

@@ -24,25 +24,24 @@ const (
 )
 
 const (
-	// A stream tells new events every eventsEvery, and what has changed otherwise every numbersEvery.
+	// A stream sends new events every eventsEvery, and other changes every numbersEvery.
 	eventsEvery  = 250 * time.Millisecond
 	numbersEvery = time.Second
-	// heartbeatEvery is how long a stream is silent at most, so that proxies keep it and a page notices
-	// that it is gone.
+	// heartbeatEvery limits the silence of a stream, so that proxies keep it open and a page notices its end.
 	heartbeatEvery = 10 * time.Second
-	// writeTimeout is how long a client may take to read what it was sent.
+	// writeTimeout is how long a client may take to read a message.
 	writeTimeout = 20 * time.Second
-	// maxEvents is how many events one delta has. Of more than snapshotBehind nobody sees anything by
-	// reading them one by one: then it is a snapshot.
+	// maxEvents limits the events of one delta. A client that is further behind than snapshotBehind gets a snapshot
+	// instead.
 	maxEvents      = 1000
 	snapshotBehind = 4 * maxEvents
-	// retryAfter is when a client should come back.
+	// retryAfter is when a client should reconnect.
 	retryAfter = 2 * time.Second
 )
 
-// stream sends a snapshot and then what changes, until the client or the server goes. Nothing is
-// buffered for anybody: while a client does not read, the events stay where they are, in the recorder;
-// if they have been dropped there by the time it reads again, it gets a new snapshot.
+// stream sends a snapshot and then changes, until the client or the server ends it. It buffers nothing: while a client
+// does not read, the events stay in the recorder. If the recorder has dropped them by then, the client gets a new
+// snapshot.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case h.streams <- struct{}{}:
@@ -54,20 +53,20 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // nginx would gather the events.
+	header.Set("X-Accel-Buffering", "no") // nginx would buffer the events.
 	if r.Method == http.MethodHead {
 		return
 	}
 	leave := h.source.Viewing()
 	defer leave()
 	control := http.NewResponseController(w)
-	// The limits of the server are for requests that end. A writer that has none is a test's.
+	// The server's time limits are for requests that end. Only the writer of a test has none.
 	_ = control.SetReadDeadline(time.Time{})
 	s := &stream{source: h.source, filter: eventFilter(newQuery(r)), writer: w, control: control}
 	s.run(r, h.closing)
 }
 
-// stream is one that is open.
+// stream is an open stream.
 type stream struct {
 	source  Source
 	filter  debug.Filter
@@ -76,7 +75,7 @@ type stream struct {
 
 	instance string
 	sequence uint64
-	sent     debug.Delta // what it was told last, without events
+	sent     debug.Delta // the last message, without events
 	silent   time.Time   // since when
 }
 
@@ -108,8 +107,8 @@ func (s *stream) run(r *http.Request, closing <-chan struct{}) {
 	}
 }
 
-// lastEventID is how far a client got before it lost the stream. EventSource sends the header only
-// when it reconnects by itself.
+// lastEventID returns how far a client got before it lost the stream. EventSource sends the header only when it
+// reconnects without the page's help.
 func lastEventID(r *http.Request) string {
 	if id := r.Header.Get("Last-Event-ID"); id != "" {
 		return id
@@ -117,7 +116,7 @@ func lastEventID(r *http.Request) string {
 	return r.URL.Query().Get("lastEventId")
 }
 
-// begin resumes where the client got, if what followed is still there; else it sends a snapshot.
+// begin resumes where the client stopped, if the recorder still has the following events. Otherwise it sends a snapshot.
 func (s *stream) begin(last string) error {
 	snapshot := s.source.Snapshot()
 	instance, number, _ := strings.Cut(last, ".")
@@ -140,7 +139,7 @@ func (s *stream) restart(snapshot debug.Snapshot) error {
 	return s.send(streamSnapshot, snapshot)
 }
 
-// proceed sends what is new. numbers: not only events.
+// proceed sends what is new; numbers includes the numbers.
 func (s *stream) proceed(numbers bool) error {
 	filter := s.filter
 	filter.Since = s.sequence
@@ -173,7 +172,7 @@ func (s *stream) proceed(numbers bool) error {
 	}
 }
 
-// numbersOf are the parts of a snapshot that a delta repeats when they change.
+// numbersOf returns the parts of a snapshot that a delta repeats if they changed.
 func numbersOf(snapshot debug.Snapshot) debug.Delta {
 	return debug.Delta{
 		Working: snapshot.Working, Stages: snapshot.Stages, Resources: snapshot.Resources, Queue: &snapshot.Queue, Failing: &snapshot.Failing,

@@ -3,9 +3,9 @@
 
 // Package page is the page of the live pipeline view: a few files that a browser runs as they are. Nothing builds them.
 //
-// The page knows nothing but the JSON and the event stream that its own address serves (docs/pipeline.md). Every URL in it
-// is relative, so it works behind kubectl port-forward and behind the API server's service proxy alike. The way through
-// static, in the order in which data flows:
+// The page knows only the JSON and the event stream below its own address (docs/pipeline.md). Every URL in it is
+// relative, so it works behind kubectl port-forward and behind the API server's service proxy. Read the files of static
+// in the order in which data flows:
 //
 //	stream.js    the event stream: batches, reconnects, what to do when a delta is missed
 //	model.js     what is known: one state, changed by one function
