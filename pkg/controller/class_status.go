@@ -26,12 +26,12 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// classCountDelay is how long changes of Applications are gathered before those of a class are
-// counted, so that a class of 10,000 that is rolled out costs a write every few seconds, not 10,000.
+// classCountDelay is how long changes of Applications are batched before their class counts them, so that the rollout of
+// a class with 10,000 Applications costs a write every few seconds, not 10,000.
 const classCountDelay = 2 * time.Second
 
-// classStatuses writes what the classes say about their Applications. It has a queue of its own: a
-// count is nothing that a sync should wait for. Its keys are names of classes, or noClass.
+// classStatuses writes the status of the classes. It has its own queue, so that no sync waits for a count. The keys are
+// names of classes, or noClass.
 type classStatuses struct {
 	informers *informer.Informers
 	client    appsclient.ApplicationClassesGetter
@@ -50,7 +50,7 @@ func newClassStatuses(informers *informer.Informers, client appsclient.Applicati
 	}
 }
 
-// handle registers what makes the classes count, and what they do to their Applications.
+// handle registers the handlers of the classes and of their Applications.
 func (s *classStatuses) handle(enqueue func(cache.ObjectName, workqueue.Trigger)) ([]cache.DoneChecker, error) {
 	classes, err := s.informers.HandleClasses(&classHandlers{informers: s.informers, enqueue: enqueue, statuses: s})
 	if err != nil {
@@ -66,28 +66,28 @@ func (s *classStatuses) handle(enqueue func(cache.ObjectName, workqueue.Trigger)
 	return slices.Concat(applications, classes, namespaces), err
 }
 
-// later counts the Applications of a class, once changes have been gathered.
+// later queues the class for a count after classCountDelay.
 func (s *classStatuses) later(name string) { s.queue.AddAfter(name, classCountDelay) }
 
-// all counts those of every class.
+// all queues every class.
 func (s *classStatuses) all() {
 	classes, err := s.informers.Classes()
 	if err != nil {
-		return // A cache of classes has nothing but classes.
+		return // Cannot happen: the cache has only classes.
 	}
 	for _, class := range classes {
 		s.later(class.Name)
 	}
 }
 
-// OnAdd counts a new Application. Those of the list at the start are counted with their class.
+// OnAdd counts a new Application. Those in the initial list are counted with their class.
 func (s *classStatuses) OnAdd(application *v1.Application, initialList bool) {
 	if !initialList {
 		s.later(application.Spec.ClassName)
 	}
 }
 
-// OnUpdate counts again what now counts differently.
+// OnUpdate counts the classes of an Application again if one of its counts changed.
 func (s *classStatuses) OnUpdate(before, after *v1.Application) {
 	if counted(before) != counted(after) {
 		s.later(before.Spec.ClassName)
@@ -95,18 +95,18 @@ func (s *classStatuses) OnUpdate(before, after *v1.Application) {
 	}
 }
 
-// OnDelete counts without the Application.
+// OnDelete counts the class without the Application.
 func (s *classStatuses) OnDelete(deleted cache.DeletedObject[*v1.Application]) {
 	if deleted.OptionalObj != nil {
 		s.later(deleted.OptionalObj.Spec.ClassName)
 	}
 }
 
-// counts is what a class looks at in its Applications.
+// counts is the part of an Application that its class counts.
 type counts struct {
 	class, applied, refused       string
 	generation, refusedGeneration int64
-	// stalled is the reason of Stalled, or "".
+	// stalled is the reason of the condition Stalled, or "".
 	stalled            string
 	suspended, deleted bool
 }
@@ -129,7 +129,7 @@ func counted(application *v1.Application) counts {
 	return c
 }
 
-// work counts and writes until ctx ends. A write runs under syncs, as those of a sync do.
+// work counts and writes until ctx ends. A write runs under syncs, as the writes of a sync do.
 func (s *classStatuses) work(ctx, syncs context.Context) {
 	stop := context.AfterFunc(ctx, s.queue.ShutDown)
 	defer stop()
@@ -145,7 +145,8 @@ func (s *classStatuses) work(ctx, syncs context.Context) {
 	}
 }
 
-// handleError retries later what failed. A conflict is no failure: the class changed, and comes back. Nor is a cache that lags behind.
+// handleError retries a failed count. A conflict is no error: the class changed, and its event follows. Nor is a stale
+// cache.
 func (s *classStatuses) handleError(ctx context.Context, name string, err error) {
 	switch {
 	case err == nil:
@@ -158,11 +159,11 @@ func (s *classStatuses) handleError(ctx context.Context, name string, err error)
 	s.queue.AddRateLimited(name)
 }
 
-// write counts the Applications of a class and writes its status, if that changed. For those that name no class it does
-// so for every class that may be their default.
+// write counts the Applications of a class and writes its status, if that changed. For noClass it does so for every
+// class that may be their default.
 func (s *classStatuses) write(ctx context.Context, name string) error {
 	if !s.informers.SeesAllNamespaces() {
-		return nil // It would count some of the Applications, and contradict who counts the others.
+		return nil // It sees only some namespaces; another controller counts the others.
 	}
 	classes, err := s.informers.Classes()
 	if err != nil {

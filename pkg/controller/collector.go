@@ -10,16 +10,15 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// conditionTypes are those that are counted. Others have no business in the status of an
-// Application, and must not become labels.
+// conditionTypes are the counted conditions. Other conditions, which another client may add, must not become labels.
 var conditionTypes = []string{
 	v1.ConditionReady, v1.ConditionReconciling, v1.ConditionStalled, v1.ConditionAvailable, v1.ConditionProgressing,
 	v1.ConditionRoutesReady, v1.ConditionAutoscalingActive, v1.ConditionMonitoringReady, v1.ConditionPaused, v1.ConditionConfigWatched,
 	v1.ConditionRolledBack, v1.ConditionDrifted,
 }
 
-// applications counts the cached Applications when it is asked, by what their conditions say. Every
-// replica has the same caches, so every replica says the same.
+// applications counts the cached Applications by their conditions at each scrape. Every replica has the same caches, so
+// every replica reports the same numbers.
 type applications struct {
 	metrics.BaseStableCollector
 	each  func(func(*v1.Application))

@@ -26,30 +26,30 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// Config is everything that a Controller works with. All fields are required but Facts,
-// Validation, RequireClass, Metrics and Debug, whose zero values are the defaults.
+// Config has the dependencies of a Controller. All fields are required except Facts, Validation, RequireClass, Metrics
+// and Debug, whose zero values are the defaults.
 type Config struct {
 	Informers        *informer.Informers
 	Writer           *apply.Writer
 	ConsistencyStore *consistency.Store
 	Differ           plan.Differ
-	// Applications writes status and finalizers; Classes writes status.
+	// Applications writes status and finalizers, Classes writes status.
 	Applications appsclient.ApplicationsGetter
 	Classes      appsclient.ApplicationClassesGetter
 	Recorder     events.EventRecorder
 	// Payload reads the content of ConfigMaps and Secrets that Applications refer to.
 	Payload *payload.Reader
-	// Workers is how many syncs run at once, and WorkersPerNamespace how many of them for one namespace.
+	// Workers is the number of concurrent syncs, WorkersPerNamespace their maximum for one namespace.
 	Workers, WorkersPerNamespace int
-	// Facts are what the rendering needs to know about the cluster.
+	// Facts are facts about the cluster for the rendering.
 	Facts render.Facts
-	// Validation are the limits that the platform sets.
+	// Validation has the limits that the platform sets.
 	Validation validation.Options
-	// RequireClass refuses Applications that no ApplicationClass applies to.
+	// RequireClass refuses Applications without an ApplicationClass.
 	RequireClass bool
-	// Metrics count what the syncs do. Nil disables them.
+	// Metrics count what the syncs do; nil disables them.
 	Metrics *Metrics
-	// Debug records what the syncs do, and what leads to them, for the live view. Nil disables recording.
+	// Debug records the syncs and their causes for the live view; nil disables recording.
 	Debug *debug.Recorder
 }
 
@@ -66,7 +66,7 @@ func NoElection(ctx context.Context, run func(ctx, lease context.Context)) error
 	return nil
 }
 
-// Controller keeps the children of all Applications. Make it with New, run it once with Run.
+// Controller reconciles all Applications. Create it with New, and call Run once.
 type Controller struct {
 	Config
 	queue    *workqueue.Queue
@@ -75,14 +75,14 @@ type Controller struct {
 	watchdog *watchdog
 	classes  *classStatuses
 	synced   []cache.DoneChecker
-	// stages are the Controller's own, or what records them.
+	// stages are the Controller itself, or a recorder around it.
 	stages stages
 }
 
-// queueName names the queue in metrics.
+// queueName is the name of the queue in metrics.
 const queueName = "applications"
 
-// New makes a Controller and registers its handlers, so the informers must not run yet.
+// New returns a Controller and registers its handlers. Call it before the informers run.
 func New(config Config) (*Controller, error) {
 	if config.Workers < 1 {
 		return nil, fmt.Errorf("workers is %d, but at least 1 is needed", config.Workers)
@@ -132,11 +132,11 @@ func New(config Config) (*Controller, error) {
 	return c, nil
 }
 
-// Run keeps the caches synced until ctx ends, in every replica. The workers run while elect lets them. Run returns
-// once every goroutine has ended.
+// Run keeps the caches synced until ctx ends, in every replica. The workers run while elect permits it. Run returns once
+// every goroutine has ended.
 func (c *Controller) Run(ctx context.Context, elect LeaderElector) error {
 	logger := klog.FromContext(ctx)
-	// The informers outlive ctx by the time that the last syncs need: they read the caches.
+	// The informers outlive ctx until the last syncs have ended, because those read the caches.
 	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
 	defer c.Informers.Shutdown()
 	defer stopInformers()

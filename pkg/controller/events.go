@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// The actions of Events: what the controller did, as a verb.
+// The actions of Events, as verbs.
 const (
 	actionReport  = "Report"
 	actionDelete  = "Delete"
@@ -24,14 +24,14 @@ const (
 	actionRollOut = "RollOut"
 )
 
-// recordRepairs records an Event for each write that repaired drift, deleted a child, or replaces pods although neither
-// the Application nor its Deployment was edited. What an edit causes is no news.
+// recordRepairs records an Event for each write that repaired drift, deleted a child, or replaces pods without an edit
+// of the Application or its Deployment. The effects of an edit need no Event.
 func (c *Controller) recordRepairs(application *v1.Application, results []plan.Result) {
 	for _, result := range results {
 		switch {
 		case !result.Changed():
 		case result.Action == plan.Delete && result.Ref.Kind == child.ControllerRevision:
-			// Old history goes with each new revision, which has an Event.
+			// Each new revision deletes an old one, and has an Event itself.
 		case result.Action == plan.Delete:
 			c.recordChildEvent(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted", result.Reason)
 		case result.Undone > 0:
@@ -45,12 +45,12 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 	}
 }
 
-// recordChildEvent records what was done to a child as an Event of the Application.
+// recordChildEvent records a write to a child as an Event of the Application.
 func (c *Controller) recordChildEvent(application *v1.Application, ref child.Ref, reason, action, done, why string) {
 	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s %s %s: %s.", done, ref.Kind.Kind, ref.Name, why)
 }
 
-// recordConfigChange records that pods are replaced because of what they use.
+// recordConfigChange records that a changed ConfigMap or Secret replaces pods.
 func (c *Controller) recordConfigChange(application *v1.Application, result plan.Result) {
 	live, ok := result.Live.(*appsv1.Deployment)
 	if !ok {
@@ -67,7 +67,7 @@ func (c *Controller) recordConfigChange(application *v1.Application, result plan
 	}
 }
 
-// related names a child for an Event; nil stays nil.
+// related returns the reference to a child for an Event; nil for nil.
 func related(application *v1.Application, ref *child.Ref) runtime.Object {
 	if ref == nil {
 		return nil

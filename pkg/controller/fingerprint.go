@@ -17,24 +17,23 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// A sync that begins with the same objects as one that left nothing to do is over: the decisions are pure, so the same
-// inputs lead to the same end. That is so in a resync; for keys that were requeued, when an event was faster; and for
-// the events of the controller's own writes. The fingerprint does not cover everything that concerns an Application,
-// such as what its pods refer to, and the routes of others: events of those force a full sync, see
+// A sync can stop early if it begins with the same objects as one that left nothing to do: the decisions are pure, so
+// equal inputs have equal results. That holds for resyncs, for requeued keys that an event overtook, and for events of
+// the controller's own writes. The fingerprint does not cover everything that concerns an Application, such as the
+// ConfigMaps and Secrets of its pods, and the routes of other Applications. Events of those force a full sync; see
 // workqueue.Trigger.
 
-// fingerprint is a hash over the versions of all objects that a sync begins with; 0 if there is no Application.
+// fingerprint is a hash of the versions of all objects with which a sync begins; 0 if there is no Application.
 type fingerprint uint64
 
-// quiet is the fingerprint of a sync that left nothing to do, and when another has to follow although it still
-// matches; zero is never.
+// quiet is the fingerprint of a sync that left nothing to do, and when the next one is due although the fingerprint
+// still matches; zero means never.
 type quiet struct {
 	fingerprint fingerprint
 	until       time.Time
 }
 
-// noteQuiet remembers that nothing is left to do for an Application with this fingerprint, for so long; 0 is until
-// something changes.
+// noteQuiet remembers the fingerprint of a sync that left nothing to do for that long; 0 means until something changes.
 func (m *memory) noteQuiet(key cache.ObjectName, expected fingerprint, now time.Time, requeueAfter time.Duration) {
 	q := quiet{fingerprint: expected}
 	if requeueAfter > 0 {
@@ -54,10 +53,10 @@ func (m *memory) forgetFingerprint(key cache.ObjectName) {
 	}
 }
 
-// matches reports whether nothing is left to do, and after which time to look again; 0 is never.
+// matches reports whether nothing is left to do, and the delay of the next sync; 0 means none.
 //
-// An earlier sync may have asked for a later one than the event that brought the key here. Of two delays the queue
-// keeps the shorter one, so the rest of the longer one is asked for again.
+// An event may bring the key here before the time that an earlier sync requested. The queue keeps the shorter of two
+// delays, so the sync requests the rest of the longer one again.
 func (m *memory) matches(key cache.ObjectName, observed fingerprint, now time.Time) (requeueAfter time.Duration, matches bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +72,7 @@ func (m *memory) matches(key cache.ObjectName, observed fingerprint, now time.Ti
 	}
 }
 
-// version tells an object from others, and from itself at other times.
+// version identifies one version of an object.
 type version struct {
 	kind            string
 	uid             types.UID
@@ -86,12 +85,12 @@ func versionOf(kind string, object metav1.Object) version {
 
 func (m *memory) hash(v version) uint64 { return maphash.Comparable(m.seed, v) }
 
-// fingerprint hashes all objects that a sync begins with. It is called before they are read: then it is at most older
-// than what the sync observes, and a change in between only makes the next sync a full one.
+// fingerprint hashes all objects with which a sync begins. It runs before they are read, so it is at most older than
+// what the sync observes. A change in between only makes the next sync a full one.
 func (c *Controller) fingerprint(key cache.ObjectName) (fingerprint, error) {
 	var sum uint64
 	add := func(v version) {
-		sum += c.memory.hash(v) // The caches have no order, so neither has a sum.
+		sum += c.memory.hash(v) // A sum does not depend on the order, and the caches have none.
 	}
 	err := c.Informers.VisitSyncInputs(key, func(kind string, object metav1.Object) {
 		add(versionOf(kind, object))
@@ -111,9 +110,9 @@ func (c *Controller) fingerprint(key cache.ObjectName) (fingerprint, error) {
 	return fingerprint(sum), nil
 }
 
-// expected is the fingerprint once the caches show what this sync has written; 0 if that is unknown. The answer to a
-// write may differ from what was sent, and only a full sync notices that. So it is known only if a full sync follows
-// within the statusBatchPeriod.
+// expected returns the fingerprint once the caches show the writes of this sync; 0 if that is unknown. The response to a
+// write may differ from the request, which only a full sync notices. So it is known only if a full sync follows within
+// the statusBatchPeriod.
 func (m *memory) expected(observed fingerprint, results []plan.Result, fullSync time.Duration) fingerprint {
 	sum, wrote := uint64(observed), false
 	for i := range results {
@@ -122,7 +121,7 @@ func (m *memory) expected(observed fingerprint, results []plan.Result, fullSync 
 			continue
 		}
 		if result.Action == plan.Delete {
-			return 0 // The child may stay until its finalizers are done.
+			return 0 // The child may remain until its finalizers are removed.
 		}
 		wrote = true
 		if result.Live != nil {

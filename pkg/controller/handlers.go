@@ -14,9 +14,8 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// handlers turn events into keys. They read nothing but the object of the event, and for routes
-// indexes, and decide nothing: a key too many costs one sync that finds nothing to do, and the sync
-// proves ownership.
+// handlers turn events into keys. They read only the object of the event, and indexes for routes. They decide nothing: a
+// key too many costs one sync that finds nothing to do, and the sync proves ownership.
 type handlers struct {
 	enqueue   func(key cache.ObjectName, trigger workqueue.Trigger)
 	claimants claimants
@@ -28,13 +27,13 @@ var (
 	_ informer.PodHandler         = (*handlers)(nil)
 )
 
-// OnAdd queues a new Application, or one of the list at the start.
+// OnAdd queues a new Application, or one in the initial list.
 func (h *handlers) OnAdd(application *v1.Application, initialList bool) {
 	h.enqueue(cache.MetaObjectToName(application), workqueue.Trigger{Kind: v1.ApplicationKind, Event: addedOrListed(initialList)})
 }
 
-// OnUpdate queues a changed Application. The same resourceVersion means that nothing changed:
-// the informer's resync, or a list after a lost watch.
+// OnUpdate queues a changed Application. An equal resourceVersion means that nothing changed: the informer resyncs, or
+// relisted after a lost watch.
 func (h *handlers) OnUpdate(before, after *v1.Application) {
 	event := workqueue.Updated
 	if before.ResourceVersion == after.ResourceVersion {
@@ -46,7 +45,7 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 	}
 }
 
-// OnDelete queues a deleted Application, so that what is remembered about it is dropped.
+// OnDelete queues a deleted Application, so that a sync forgets it.
 func (h *handlers) OnDelete(application cache.DeletedObject[*v1.Application]) {
 	h.enqueue(application.GetObjectName(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: workqueue.Deleted})
 	if last := application.OptionalObj; last != nil {
@@ -78,15 +77,15 @@ func (h *handlers) ChildDeleted(kind child.Kind, object *informer.Encoded) {
 	h.claimants.enqueueClaimants(object.RouteKeys(), workqueue.Trigger{Kind: kind.Kind, Event: workqueue.Deleted, ForceFullSync: true})
 }
 
-// Served queues the Applications that have, or may want, children of a kind that came or went.
+// Served queues the Applications that have, or may want, children of a kind whose availability changed.
 func (h *handlers) Served(kind child.Kind, applications []cache.ObjectName) {
 	for _, application := range applications {
 		h.enqueue(application, workqueue.Trigger{Kind: kind.Kind, Event: workqueue.FanOut, ForceFullSync: true})
 	}
 }
 
-// PodChanged queues the Application of a pod that got into trouble, out of it, or into another one. Pods
-// that start and serve queue nothing: the Deployment counts what matters of them.
+// PodChanged queues the Application of a pod whose problems changed. Pods that start and serve queue nothing, because
+// the status of the Deployment counts them.
 func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
 	if child.SamePod(before, after) {
 		return
@@ -98,8 +97,8 @@ func (h *handlers) PodChanged(before, after *child.Pod, initialList bool) {
 	}
 }
 
-// ReplicaSetChanged queues the Application of a ReplicaSet that is new, became the current one, or
-// can or cannot create pods. Without its ReplicaSet the revision of a pod is unknown.
+// ReplicaSetChanged queues the Application of a ReplicaSet that is new, became the current one, or whose pod creation
+// began to fail or to work. Without its ReplicaSet, the revision of a pod is unknown.
 func (h *handlers) ReplicaSetChanged(before, after *child.ReplicaSet, initialList bool) {
 	if child.SameReplicaSet(before, after) {
 		return

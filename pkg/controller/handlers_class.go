@@ -12,11 +12,11 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// noClass stands for the class of Applications that name none.
+// noClass is the index key of Applications without a class name.
 const noClass = ""
 
-// classHandlers queue the Applications that an event of a class concerns, and the class itself, whose
-// status counts them. The informer calls them one at a time.
+// classHandlers queue the Applications that an event of a class concerns, and the class itself, whose status counts
+// them. The informer makes one call at a time.
 type classHandlers struct {
 	informers *informer.Informers
 	enqueue   func(key cache.ObjectName, trigger workqueue.Trigger)
@@ -25,8 +25,7 @@ type classHandlers struct {
 
 var _ informer.ClassHandler = (*classHandlers)(nil)
 
-// OnAdd queues the Applications that waited for the class. Those of the list at the start have been
-// listed too.
+// OnAdd queues the Applications that waited for the class. At the start, the list of Applications has queued them.
 func (h *classHandlers) OnAdd(added *v1.ApplicationClass, initialList bool) {
 	if initialList {
 		h.statuses.later(added.Name)
@@ -35,8 +34,8 @@ func (h *classHandlers) OnAdd(added *v1.ApplicationClass, initialList bool) {
 	h.changed(added.Name, class.IsMarkedDefault(added))
 }
 
-// OnUpdate queues the Applications of a class whose spec changed, or which became or ceased to be
-// the default. The status of the class, which is written here, concerns no Application.
+// OnUpdate queues the Applications of a class if its spec changed, or if it became the default or ceased to be it. A
+// status that the controller wrote concerns no Application.
 func (h *classHandlers) OnUpdate(before, after *v1.ApplicationClass) {
 	was, is := class.IsMarkedDefault(before), class.IsMarkedDefault(after)
 	if before.UID == after.UID && before.Generation == after.Generation && was == is {
@@ -46,27 +45,27 @@ func (h *classHandlers) OnUpdate(before, after *v1.ApplicationClass) {
 	h.changed(after.Name, was || is)
 }
 
-// OnDelete queues the Applications that have no class any more.
+// OnDelete queues the Applications that lost their class.
 func (h *classHandlers) OnDelete(deleted cache.DeletedObject[*v1.ApplicationClass]) {
 	last := deleted.OptionalObj
 	h.changed(deleted.GetName(), last == nil || class.IsMarkedDefault(last))
 }
 
-// changed queues the Applications of the class, and those that name none, if it was or is marked as the default: in
-// which namespaces it is, its selector and the other classes decide.
+// changed queues the Applications of the class. If it was or is marked as the default, it also queues those that name no
+// class: whether it is the default of a namespace depends on its selector and the other classes.
 func (h *classHandlers) changed(name string, isDefault bool) {
 	h.queueAll(name)
 	h.statuses.later(name)
 	if isDefault {
-		// Whichever class lost against it, or wins now, says so too.
+		// The default that lost or won must report that, too.
 		h.statuses.all()
 		h.queueAll(noClass)
 	}
 	h.queueRefusedRoutes()
 }
 
-// queueRefusedRoutes queues the Applications, of whatever class, that wait for a host name: the class of the one
-// that has it may share it now.
+// queueRefusedRoutes queues all Applications that wait for a host name, whatever their class: the class of the
+// Application that has the host name may share it now.
 func (h *classHandlers) queueRefusedRoutes() {
 	h.informers.VisitApplications(func(application *v1.Application) {
 		if hasRefusedRoute(application) {
@@ -75,12 +74,12 @@ func (h *classHandlers) queueRefusedRoutes() {
 	})
 }
 
-// queueAll queues the Applications that name the class, or none. Whoever changed an Application
-// itself goes first.
+// queueAll queues the Applications that name the class, or none. Their deadline lets edits of single Applications go
+// first.
 func (h *classHandlers) queueAll(name string) {
 	applications, err := h.informers.OfClass(name)
 	if err != nil {
-		return // There is no such index; the informers have made it.
+		return // Cannot happen: the informers create the index.
 	}
 	for _, application := range applications {
 		h.enqueue(cache.MetaObjectToName(application), workqueue.Trigger{Kind: v1.ApplicationClassKind, Event: workqueue.FanOut, ForceFullSync: true})

@@ -14,9 +14,9 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by them. The class
-// says too which host names the Applications may have, and which they share. So those of any namespace that were refused one
-// of these host names are queued with them.
+// namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by labels.
+// The class also decides which host names the Applications may have, and which they share. So the Applications of all
+// namespaces that were refused one of these host names are queued, too.
 type namespaceHandlers struct {
 	informers *informer.Informers
 	claimants claimants
@@ -26,7 +26,7 @@ type namespaceHandlers struct {
 
 var _ informer.NamespaceHandler = (*namespaceHandlers)(nil)
 
-// OnAdd does nothing: a sync that was faster than the namespace comes back by itself.
+// OnAdd does nothing: a sync that runs before the namespace is cached fails, and is retried.
 func (h *namespaceHandlers) OnAdd(*corev1.Namespace, bool) {}
 
 // OnUpdate queues the Applications of the namespace, and those that were refused one of their host names.
@@ -38,7 +38,7 @@ func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
 	h.statuses.all()
 	applications, err := h.informers.InNamespace(after.Name)
 	if err != nil {
-		return // There is no such index; the informers have made it.
+		return // Cannot happen: the informers create the index.
 	}
 	trigger := workqueue.Trigger{Kind: "Namespace", Event: workqueue.FanOut, ForceFullSync: true}
 	for _, application := range applications {

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// referenceHandlers turn events of ConfigMaps and Secrets into keys. Like handlers they decide
-// nothing: the sync finds out whether the content changed.
+// referenceHandlers turn events of ConfigMaps and Secrets into keys. They decide nothing: the sync finds out whether the
+// content changed.
 type referenceHandlers struct {
 	queue  *workqueue.Queue
 	memory *memory
@@ -22,8 +22,7 @@ type referenceHandlers struct {
 
 var _ informer.ReferenceHandler = (*referenceHandlers)(nil)
 
-// ReferenceAdded queues at once: an Application may wait for the object to start. One that runs
-// waits for quiet in its sync.
+// ReferenceAdded queues at once, because an Application may wait for the object. The sync of a running one debounces.
 func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
 	now := time.Now()
 	for _, application := range applications {
@@ -32,8 +31,7 @@ func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.Obj
 	}
 }
 
-// ReferenceChanged queues when the change has settled, if it is the last one. If not, the sync
-// comes back.
+// ReferenceChanged queues the key for the end of the debounce. If further changes follow, the sync requeues it.
 func (h *referenceHandlers) ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
 	now := time.Now()
 	for _, application := range applications {
@@ -42,7 +40,7 @@ func (h *referenceHandlers) ReferenceChanged(kind reference.Kind, object cache.O
 	}
 }
 
-// ReferencesSynced queues the Applications that waited for the cache, or would not have needed it.
+// ReferencesSynced queues the Applications that waited for the cache, or whose references may not be watched.
 func (h *referenceHandlers) ReferencesSynced(kind reference.Kind, applications []cache.ObjectName) {
 	for _, application := range applications {
 		h.queue.Add(application, workqueue.Trigger{Kind: string(kind), Event: workqueue.Listed, ForceFullSync: true})

@@ -20,17 +20,16 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// Everything that the live view shows of the loop is observed here, from outside: without this file the loop is the
-// same.
+// This file observes the loop for the live view, from outside. Without it the loop does the same.
 
-// instrumentedStages records the stages of the Controller, and what happens in its queue.
+// instrumentedStages records the stages of the Controller, and the events of its queue.
 type instrumentedStages struct {
 	stages
 	recorder *debug.Recorder
 	queue    *observedQueue
 }
 
-// instrument records what the Controller does from now on.
+// instrument makes a recorder observe the Controller.
 func (c *Controller) instrument(recorder *debug.Recorder, queue *observedQueue) {
 	c.stages = instrumentedStages{stages: c, recorder: recorder, queue: queue}
 	c.Applications = instrumentedApplications{c.Applications}
@@ -114,10 +113,10 @@ func (s instrumentedStages) writeStatus(ctx context.Context, application *v1.App
 	return err
 }
 
-// maxDelayedKeys is how many delayed keys are known at once. The queue itself has no limit.
+// maxDelayedKeys limits the number of known delayed keys. The queue has no limit.
 const maxDelayedKeys = 10_000
 
-// observedQueue knows which keys are delayed, and until when: client-go's queue does not say.
+// observedQueue knows the delayed keys and their times, which client-go's queue does not expose.
 type observedQueue struct {
 	recorder *debug.Recorder
 
@@ -140,7 +139,7 @@ func newObservedQueue(recorder *debug.Recorder) *observedQueue {
 	return &observedQueue{recorder: recorder, delayed: map[cache.ObjectName]delayedKey{}, returning: map[cache.ObjectName]uint64{}}
 }
 
-// willReturn says that the sync of that ID has ended, and that its key comes back.
+// willReturn records that the sync with the ID has ended, and that its key returns.
 func (q *observedQueue) willReturn(key cache.ObjectName, syncID uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,8 +164,8 @@ func (q *observedQueue) Delayed(key cache.ObjectName, event workqueue.Event, fai
 	}
 }
 
-// delay notes a delay as the queue does: of two for one key, the shorter counts. It returns the ID of the sync that
-// caused it, if one did.
+// delay records a delay as the queue does: of two for one key, the shorter counts. It returns the ID of the sync that
+// caused it, or 0.
 func (q *observedQueue) delay(key cache.ObjectName, failures int, due time.Time) (syncID uint64) {
 	now := time.Now()
 	q.mu.Lock()
@@ -185,7 +184,7 @@ func (q *observedQueue) delay(key cache.ObjectName, failures int, due time.Time)
 	return syncID
 }
 
-// sweep drops the keys that are due by now. The caller has the lock.
+// sweep drops the keys that are due. The caller has the lock.
 func (q *observedQueue) sweep(now time.Time) {
 	for key, delayed := range q.delayed {
 		if !delayed.due.After(now) {
@@ -195,7 +194,7 @@ func (q *observedQueue) sweep(now time.Time) {
 	q.swept = now
 }
 
-// instrumentedApplications records the requests about the Application itself.
+// instrumentedApplications records the requests for the Application itself.
 type instrumentedApplications struct {
 	appsclient.ApplicationsGetter
 }
@@ -240,8 +239,7 @@ func (a instrumentedApplication) Patch(
 	return written, err
 }
 
-// recordRequest records a request about an Application as one of the sync of its context. answered may be nil after an
-// error.
+// recordRequest records a request for an Application in the sync of its context. answered may be nil after an error.
 func recordRequest(ctx context.Context, verb, subresource string, object cache.ObjectName, answered *v1.Application, began time.Time, err error) {
 	resource := applicationsGVR.GroupResource().String()
 	if subresource != "" {

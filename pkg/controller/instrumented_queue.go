@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// queueState is what the live view shows of the queue. Each part is taken at its own moment, so a key that moves
-// meanwhile may be missing, or listed twice.
+// queueState returns the state of the queue for the live view. It reads each part at its own moment, so it may miss a
+// key that moves meanwhile, or list it twice.
 func (c *Controller) queueState(observed *observedQueue, limit int) debug.QueueState {
 	ready, delayed := c.readyKeys(), observed.delayedKeys()
 	processing, working := c.watchdog.processing()
@@ -34,7 +34,7 @@ func (c *Controller) queueState(observed *observedQueue, limit int) debug.QueueS
 	return state
 }
 
-// readyKeys are the keys that wait for a worker, in the order in which they are taken.
+// readyKeys returns the keys that wait for a worker, in the order in which workers take them.
 func (c *Controller) readyKeys() []debug.Key {
 	ready := c.queue.Ready()
 	keys := make([]debug.Key, 0, len(ready))
@@ -46,7 +46,7 @@ func (c *Controller) readyKeys() []debug.Key {
 	return keys
 }
 
-// delayedKeys are the keys that wait for their time, the one that is due next first.
+// delayedKeys returns the keys that wait for their time, the earliest first.
 func (q *observedQueue) delayedKeys() []debug.Key {
 	q.mu.Lock()
 	q.sweep(time.Now())
@@ -61,8 +61,7 @@ func (q *observedQueue) delayedKeys() []debug.Key {
 	return keys
 }
 
-// processing returns the keys that are processed, the one that was taken first at the front, and whether the workers
-// run.
+// processing returns the keys that workers process, the oldest first, and whether the workers run.
 func (w *watchdog) processing() (keys []debug.Key, working bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

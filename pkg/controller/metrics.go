@@ -11,8 +11,7 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// Metrics are what the syncs count. No label has an Application in it, or anything else of which
-// there are more when there are more Applications.
+// Metrics count what the syncs do. No label grows with the number of Applications.
 type Metrics struct {
 	registry metrics.KubeRegistry
 	syncs    *metrics.HistogramVec
@@ -21,7 +20,7 @@ type Metrics struct {
 	statuses *metrics.CounterVec
 }
 
-// What became of a status.
+// The results of the stage status.
 const (
 	statusWritten   = "Written"
 	statusUnchanged = "Unchanged"
@@ -29,7 +28,7 @@ const (
 	statusFailed    = "Failed"
 )
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics creates the metrics and registers them.
 func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 	m := &Metrics{
 		registry: registry,
@@ -57,7 +56,7 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 		}, []string{"result"}),
 	}
 	registry.MustRegister(m.syncs, m.steps, m.writes, m.statuses)
-	// So that a rate over them exists before the first one happens.
+	// Initialized to 0, so that rates exist before the first event.
 	for _, verdict := range []Verdict{Succeeded, Stale, Invalid, Blocked, Failed} {
 		m.syncs.WithLabelValues(string(verdict))
 	}
@@ -77,7 +76,7 @@ func (m *Metrics) planned(results []plan.Result) {
 	}
 }
 
-// status counts what became of a status.
+// status counts a result of the stage status.
 func (m *Metrics) status(write statusWrite, err error) {
 	result := write.String()
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// observation is what a sync knows when it begins. Its Snapshot does not change.
+// observation has the inputs of a sync from the caches. Its Snapshot does not change.
 type observation struct {
 	// Snapshot is the Application and its children, as the caches show them. Application is nil if it is gone.
 	child.Snapshot
-	// health is how the rollout stands.
+	// health is the health of the rollout.
 	health health.Rollout
-	// fingerprint is that of all objects in the Snapshot.
+	// fingerprint is the hash of the versions of all objects in the Snapshot.
 	fingerprint fingerprint
-	// unchanged: everything is as the last sync left it, and nothing else was read. unchangedFor is when to look
-	// again; 0 is never.
+	// unchanged means that everything is as the last sync left it; then nothing else was read. unchangedFor is the delay
+	// of the next sync; 0 means none.
 	unchanged    bool
 	unchangedFor time.Duration
 	// stale are the resources whose caches have not observed our own last writes.
@@ -37,14 +37,14 @@ type observation struct {
 func (c *Controller) observe(_ context.Context, key cache.ObjectName, trigger workqueue.Trigger, now time.Time) (observation, error) {
 	var observed observation
 	var err error
-	// Asked before the caches are read: what is read afterwards is at least as new as the answer. The other way
-	// round, a cache that catches up in between would vouch for an older snapshot.
+	// Check this before reading the caches, so that the snapshot is at least as new as the result. In the other order, a
+	// cache that catches up in between would vouch for an older snapshot.
 	observed.stale = c.ConsistencyStore.Stale(key, c.Informers)
 	if observed.fingerprint, err = c.fingerprint(key); err != nil {
 		return observation{}, err
 	}
 	if trigger.ForceFullSync {
-		c.memory.forgetFingerprint(key) // Not only for this sync: if it ends as stale, the retry has no such trigger.
+		c.memory.forgetFingerprint(key) // If this sync ends as Stale, its retry must be a full one, too.
 	} else if len(observed.stale) == 0 {
 		if observed.unchangedFor, observed.unchanged = c.memory.matches(key, observed.fingerprint, now); observed.unchanged {
 			return observed, nil
@@ -68,7 +68,7 @@ func (c *Controller) snapshot(key cache.ObjectName) (child.Snapshot, error) {
 	if err != nil {
 		return child.Snapshot{}, fmt.Errorf("observe children: %w", err)
 	}
-	// What has appeared in between is for the next sync, as a whole.
+	// If a kind became available in between, the next sync reads it as a whole.
 	maps.DeleteFunc(children, func(ref child.Ref, _ child.Object) bool { _, is := unavailable[ref.Kind]; return is })
 	replicaSets, pods, err := c.Informers.Pods(key)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Controller) snapshot(key cache.ObjectName) (child.Snapshot, error) {
 	return child.Snapshot{Application: application, Children: children, Unavailable: unavailable, ReplicaSets: replicaSets, Pods: pods}, nil
 }
 
-// ownedChildren are the live children that the Application owns.
+// ownedChildren returns the live children that the Application owns.
 func ownedChildren(snapshot child.Snapshot) map[child.Ref]child.Object {
 	owned := map[child.Ref]child.Object{}
 	for ref, object := range snapshot.Children {

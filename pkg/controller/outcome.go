@@ -19,42 +19,42 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// Verdict is how a sync ended, and so what becomes of its key.
+// Verdict is the class of an Outcome. It decides when the key returns.
 type Verdict string
 
 const (
-	// Succeeded: nothing is left to do. The key waits for an event, or for Outcome.RequeueAfter.
+	// Succeeded means that nothing is left to do. The key waits for an event, or for Outcome.RequeueAfter.
 	Succeeded Verdict = "Succeeded"
-	// Stale: the caches are older than our own writes, or a write met a newer object. The key is retried soon. It is
-	// no error.
+	// Stale means that the caches are older than our own writes, or that a write met a newer object. It is no error. The
+	// key is retried soon.
 	Stale Verdict = "Stale"
-	// Invalid: the spec breaks a rule. The key waits for an edit; status says why.
+	// Invalid means that the spec breaks a rule. The key waits for an edit; the status has the reason.
 	Invalid Verdict = "Invalid"
-	// Blocked: someone else has to act (quota, policy, permission, a foreign object). The key is retried with growing
-	// delay; a condition says why.
+	// Blocked means that a user or another controller must act (quota, policy, permission, an object of another owner).
+	// The key is retried with growing delay; a condition has the reason.
 	Blocked Verdict = "Blocked"
-	// Failed: something went wrong. The key is retried with growing delay.
+	// Failed means that an error occurred. The key is retried with growing delay.
 	Failed Verdict = "Failed"
 )
 
 // Outcome is what a sync returns.
 type Outcome struct {
 	Verdict Verdict
-	// RequeueAfter is when to sync again, for Succeeded and Invalid. 0 is never.
+	// RequeueAfter is the delay of the next sync, for Succeeded and Invalid; 0 means none.
 	RequeueAfter time.Duration
-	// RecheckAfter is, for Blocked, when to sync again at the latest, whatever the backoff; 0 leaves it to the backoff.
+	// RecheckAfter is the longest delay of the next sync, for Blocked; 0 leaves the delay to the backoff.
 	RecheckAfter time.Duration
-	// Err says what went wrong, for Blocked and Failed.
+	// Err is the error, for Blocked and Failed.
 	Err error
 }
 
-// succeeded is the outcome of a sync after which nothing is left to do, until the first of the delays is over. A delay
-// of 0 is none.
+// succeeded returns the outcome of a sync that left nothing to do before the first of the delays ends. A delay of 0 is
+// none.
 func succeeded(requeueAfter ...time.Duration) Outcome {
 	return Outcome{Verdict: Succeeded, RequeueAfter: minNonZero(requeueAfter...)}
 }
 
-// outcomeAfterWrite is the outcome of a write to the Application itself, whose event triggers the next sync.
+// outcomeAfterWrite returns the outcome of a write to the Application itself, whose event triggers the next sync.
 func outcomeAfterWrite(err error) Outcome {
 	if err != nil {
 		return failed(err)
@@ -62,8 +62,8 @@ func outcomeAfterWrite(err error) Outcome {
 	return succeeded()
 }
 
-// failed is the outcome of an error. A conflict means that the object changed since it was read; the change comes as
-// an event too.
+// failed returns the outcome of an error. A conflict means that the object changed since it was read; an event of that
+// change follows.
 func failed(err error) Outcome {
 	if apierrors.IsConflict(err) || errors.Is(err, errNamespaceNotCached) {
 		return Outcome{Verdict: Stale, Err: err}
@@ -71,12 +71,12 @@ func failed(err error) Outcome {
 	return Outcome{Verdict: Failed, Err: err}
 }
 
-// staleCaches is the outcome of a sync whose caches have not observed our own last writes.
+// staleCaches returns the outcome of a sync whose caches have not observed our own last writes.
 func staleCaches(resources []schema.GroupVersionResource) Outcome {
 	return Outcome{Verdict: Stale, Err: fmt.Errorf("the caches of %v have not observed our last writes", resources)}
 }
 
-// unless replaces an outcome that would wait for an event by that of the error, if there is one.
+// unless returns the outcome of the error, if there is one, in place of an outcome that waits for an event.
 func (o Outcome) unless(err error) Outcome {
 	if err == nil || o.Verdict != Succeeded && o.Verdict != Invalid {
 		return o
@@ -87,7 +87,7 @@ func (o Outcome) unless(err error) Outcome {
 	return failed(err)
 }
 
-// handleOutcome decides when the key comes back. No key is ever dropped: a sync that did not succeed is retried.
+// handleOutcome decides when the key returns. It drops no key: a sync that did not succeed is retried.
 func (c *Controller) handleOutcome(ctx context.Context, key cache.ObjectName, outcome Outcome) {
 	logger := klog.FromContext(ctx)
 	switch outcome.Verdict {

@@ -20,9 +20,9 @@ import (
 	"fairlead.dev/fairlead/pkg/status"
 )
 
-// report computes the status, writes it if it changed, records Events of the transitions, and turns what happened into
-// the outcome of the sync. The key comes back without an event at the first time that a stage asks for; syncs that end
-// before they have anything to report return that time themselves.
+// report computes the status, writes it if it changed, records Events of the transitions, and returns the outcome of the
+// sync. The key returns at the earliest time that a stage requested; syncs that end before this stage return that time
+// themselves.
 func (c *Controller) report(
 	ctx context.Context, observed observation, owned ownership, target target, results []plan.Result, now time.Time,
 ) Outcome {
@@ -31,7 +31,7 @@ func (c *Controller) report(
 	c.Metrics.planned(results)
 	outcome := outcomeOf(target.invalid, results)
 	if outcome.Verdict == Stale {
-		return outcome // A lost race. The next sync comes soon, and knows more.
+		return outcome // A lost race. The next sync follows soon, with newer caches.
 	}
 	next := status.Compute(statusInput(observed, owned, target, results), now)
 	write, statusDelay := c.memory.deferStatus(key, status.Compare(application.Status, next), now)
@@ -44,14 +44,14 @@ func (c *Controller) report(
 	backoff := c.memory.view(key, application.UID, now).backoff
 	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, backoff, statusDelay)
 	outcome = outcome.unless(owned.err())
-	// What may not be read is asked for again by each sync: no event tells of a permission.
+	// Each sync checks again what the controller may not read, because no event reports a new permission.
 	if outcome.Verdict == Succeeded && application.DeletionTimestamp == nil && len(target.references.unwatched) == 0 {
 		c.memory.noteQuiet(key, c.memory.expected(observed.fingerprint, results, outcome.RequeueAfter), now, outcome.RequeueAfter)
 	}
 	return outcome
 }
 
-// statusInput puts together what a status is computed from.
+// statusInput collects the inputs of a status.
 func statusInput(observed observation, owned ownership, target target, results []plan.Result) status.Input {
 	in := status.Input{
 		Snapshot:      observed.Snapshot,
@@ -71,11 +71,11 @@ func statusInput(observed observation, owned ownership, target target, results [
 	return in
 }
 
-// foreignRecheck is after what time the controller looks again whether a foreign object still has the name of a child. The
-// informers do not watch such objects. The key may wait another 5 s for a worker; status promises 30 s.
+// foreignRecheck is the delay before the controller checks again whether an object of another owner still has the name of a
+// child. The informers do not watch such objects. The key may wait another 5 s for a worker; status promises 30 s.
 const foreignRecheck = 25 * time.Second
 
-// outcomeOf finds out from the results what the key waits for.
+// outcomeOf derives the outcome from the results.
 func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 	if len(invalid) > 0 {
 		return Outcome{Verdict: Invalid}
@@ -109,15 +109,15 @@ func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 	}
 }
 
-// notOwnedError is the error of a child that is not written because the object of its name is not the Application's.
+// notOwnedError is the error of a child whose name belongs to an object that the Application does not own.
 type notOwnedError string
 
 func (e notOwnedError) Error() string { return string(e) }
 
-// SafeMessage is shown in the live view: the error says whose the object is, and quotes nothing of it.
+// SafeMessage returns the message for the live view. It names the owner of the object, and quotes no value.
 func (e notOwnedError) SafeMessage() string { return e.Error() }
 
-// recordTransitions records what changed in the status as Events.
+// recordTransitions records changes of the status as Events.
 func (c *Controller) recordTransitions(ctx context.Context, application *v1.Application, next v1.ApplicationStatus, invalid field.ErrorList) {
 	transitions := status.Transitions(application.Status, next)
 	for _, t := range transitions {

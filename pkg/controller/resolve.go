@@ -22,32 +22,32 @@ import (
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
-// target is what an Application is to become.
+// target is the desired state of an Application.
 type target struct {
-	// Application is the one to render: with the defaults of its class, and the pods of the revision that runs.
+	// Application is the one to render: with the defaults of its class, and the pods of the selected revision.
 	*v1.Application
-	// class is what it takes from its class; nil if it has none.
+	// class is the part of its class that applies; nil if it has none.
 	class *v1.AppliedClass
 	// invalid is why nothing may change, and invalidReason is the reason for a condition.
 	invalid       field.ErrorList
 	invalidReason string
 	// references are the ConfigMaps and Secrets that the pods use.
 	references configState
-	// revision is the record of what the pods are.
+	// revision is the record of the selected revision.
 	revision revision.Record
-	// facts are what the rendering needs to know beside the Application.
+	// facts are the other inputs of the rendering.
 	facts render.Facts
-	// pending: caches that the sync needs are being filled. The end of that triggers the next sync.
+	// pending means that a cache that the sync needs has not synced. That event triggers the next sync.
 	pending bool
 }
 
-// resolve finds out what the Application is to become: its class, whether the spec is valid, which Application has its
-// routes, which revision runs, and which ConfigMaps and Secrets that uses. It reads from the API server only the
-// content of those that changed.
+// resolve computes the desired state of the Application: its class, whether the spec is valid, whether it owns its routes,
+// which revision runs, and which ConfigMaps and Secrets that revision uses. It reads from the API server only the content
+// of those that changed.
 func (c *Controller) resolve(ctx context.Context, observed observation, now time.Time) (target, error) {
 	application := observed.Application
 	if undecodable := validation.Undecodable(application.DecodeErrors); len(undecodable) > 0 {
-		// Part of the spec is unknown, so nothing can be said about the class either.
+		// Part of the spec is unknown, so the class is unknown, too.
 		c.grants.forget(cache.MetaObjectToName(application))
 		return target{class: application.Status.Class, invalid: undecodable}, nil
 	}
@@ -86,14 +86,13 @@ func (c *Controller) resolve(ctx context.Context, observed observation, now time
 	return t, nil
 }
 
-// namespacesUnreadable is why a class that selects namespaces is not allowed where the controller sees no labels.
+// namespacesUnreadable is why a class with a namespace selector does not apply if the controller cannot read labels.
 const namespacesUnreadable = "the controller lacks the permission to get, list and watch namespaces"
 
-// errNamespaceNotCached is met when an Application is in the caches before its namespace is.
+// errNamespaceNotCached means that an Application is cached before its namespace.
 var errNamespaceNotCached = errors.New("the cache of namespaces does not have the namespace yet")
 
-// resolveClass takes the classes from the cache and returns what that of the Application makes of it. Nothing of that
-// is ever written into the spec.
+// resolveClass applies the class of the Application, from the cache. The result is never written into the spec.
 func (c *Controller) resolveClass(application *v1.Application) (class.Resolution, error) {
 	classes, err := c.Informers.Classes()
 	if err != nil {
@@ -106,7 +105,7 @@ func (c *Controller) resolveClass(application *v1.Application) (class.Resolution
 	return class.Resolve(application, rules), nil
 }
 
-// namespaceOf returns what classes select the namespace by.
+// namespaceOf returns the labels by which classes select the namespace, if they do.
 func namespaceOf(informers *informer.Informers, name string, classes []*v1.ApplicationClass) (class.Namespace, error) {
 	namespace := class.Namespace{Name: name}
 	if !class.NeedsNamespace(classes) {
@@ -124,7 +123,7 @@ func namespaceOf(informers *informer.Informers, name string, classes []*v1.Appli
 	return namespace, nil
 }
 
-// selectRevision decides whether the pods are what the spec says, or what they were when they were healthy last.
+// selectRevision selects the revision of the pods: the spec, a pinned revision, or a rollback.
 func (c *Controller) selectRevision(observed observation, resolved class.Resolution) (revision.Selection, error) {
 	in := revision.Input{
 		Application: resolved.Application,
@@ -146,7 +145,7 @@ func (c *Controller) selectRevision(observed observation, resolved class.Resolut
 	return revision.Select(in)
 }
 
-// rendered is a record as the rendering takes it.
+// rendered converts a record for the rendering.
 func rendered(record revision.Record) render.Revision {
 	return render.Revision{
 		Name: record.Name, Number: record.Number, Data: record.Data,
@@ -154,7 +153,7 @@ func rendered(record revision.Record) render.Revision {
 	}
 }
 
-// keptRevisions are the children that stay although they are not rendered any more.
+// keptRevisions returns the children to keep although they are no longer rendered.
 func (t target) keptRevisions() map[child.Ref]bool {
 	kept := make(map[child.Ref]bool, len(t.revision.Kept))
 	for _, name := range t.revision.Kept {

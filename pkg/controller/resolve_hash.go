@@ -20,10 +20,11 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// unlistedRetry is how long a rollout waits until it looks for its references again while the API server does not list them.
+// unlistedRetry is the delay before a waiting rollout looks for its references again, while the API server cannot list
+// them.
 const unlistedRetry = 30 * time.Second
 
-// hashReferences computes the hash over the references of one kind, or finds that the live one fits.
+// hashReferences computes the hash of the references of one kind, or keeps the live one if it is still valid.
 func (c *Controller) hashReferences(ctx context.Context, application *v1.Application, k kindUsed, s *configState, now time.Time) error {
 	versions := make([]reference.Version, len(k.references))
 	debounce := time.Duration(0)
@@ -37,8 +38,8 @@ func (c *Controller) hashReferences(ctx context.Context, application *v1.Applica
 	if !absent && k.live.Hash != "" && reference.Digest(k.live.Hash, k.references, versions) == k.live.Versions {
 		return nil
 	}
-	// A changed spec replaces the pods anyway, so it takes along what has changed so far. And who has
-	// no pods yet need not wait for the second rollout to come together with the first.
+	// A changed spec replaces the pods anyway, so the rollout includes all changes so far. An Application without pods
+	// need not debounce at all.
 	if edited := application.Status.ObservedGeneration != application.Generation; debounce > 0 && k.live.Hash != "" && !edited {
 		s.debounce = max(s.debounce, debounce)
 		return nil
@@ -57,9 +58,9 @@ func (c *Controller) hashReferences(ctx context.Context, application *v1.Applica
 	return nil
 }
 
-// hashUnlisted computes the first hash over references that the API server does not list: it gets each one by its name, so
-// that a new Application starts although a Secret of another one cannot be read. Pods that have a hash keep it. Their
-// references may well have changed, but no event would tell when.
+// hashUnlisted computes the first hash of references that the API server cannot list. It gets each one by name, so that
+// a new Application starts although another Secret cannot be read. Pods that have a hash keep it: their references may
+// have changed, but no event reports it.
 func (c *Controller) hashUnlisted(ctx context.Context, application *v1.Application, k kindUsed, s *configState) error {
 	if k.live.Hash != "" {
 		return nil
@@ -71,7 +72,7 @@ func (c *Controller) hashUnlisted(ctx context.Context, application *v1.Applicati
 		reads[i], err = c.Payload.Latest(ctx, k.kind, cache.ObjectName{Namespace: application.Namespace, Name: r.Name})
 		switch {
 		case isUnreadable(err):
-			// It is there, but the kubelet could not read it either.
+			// It exists, but the kubelet could not read it either.
 			s.missing = append(s.missing, fmt.Sprintf("%s cannot be read (%s)", r, apierrors.ReasonForError(err)))
 		case err != nil:
 			return err
@@ -86,13 +87,14 @@ func (c *Controller) hashUnlisted(ctx context.Context, application *v1.Applicati
 	return nil
 }
 
-// isUnreadable reports whether the API server failed to read what it stores, as when it has lost the key.
+// isUnreadable reports whether the API server failed to read a stored object, for example because it lost the encryption
+// key.
 func isUnreadable(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError
 }
 
-// rehash makes the hash of what was read, or finds what is missing. The zero Read is that of an object that does not exist.
+// rehash computes the hash of the content, or finds what is missing. The zero Read means that the object does not exist.
 func (k kindUsed) rehash(reads []payload.Read, s *configState) {
 	missing := len(s.missing)
 	versions := make([]reference.Version, len(reads))
@@ -111,14 +113,14 @@ func (k kindUsed) rehash(reads []payload.Read, s *configState) {
 	}
 	hash := reference.Combine(k.references, contents)
 	if hash == k.live.Hash && k.live.Versions != "" {
-		// Only metadata changed. To note the new versions would be a write for each Application that
-		// uses the object; not to, is a read after the next restart.
+		// Only metadata changed. Recording the new versions would cost a write for each Application that uses the
+		// object; not recording them costs a read after the next restart.
 		return
 	}
 	*k.hash = render.ReferenceHash{Hash: hash, Versions: reference.Digest(hash, k.references, versions)}
 }
 
-// quoteKeys names keys of a ConfigMap or Secret.
+// quoteKeys quotes the names of keys of a ConfigMap or Secret.
 func quoteKeys(keys []string) string {
 	quoted := make([]string, len(keys))
 	for i, key := range keys {

@@ -21,21 +21,21 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// configState is what a sync finds out about the ConfigMaps and Secrets that the pods use.
+// configState is the state of the ConfigMaps and Secrets that the pods use.
 type configState struct {
 	hashes render.ReferenceHashes
-	// pending: the caches that know which objects exist are being filled. Their end makes the next
-	// sync; until then nothing can be said about the pods.
+	// pending means that their caches have not synced. That event triggers the next sync; until then nothing is known
+	// about the pods.
 	pending bool
-	// missing are the objects and keys without which no pod starts, and podsRun is true while pods run anyway.
+	// missing are the objects and keys without which no pod starts. podsRun is true while pods run nevertheless.
 	missing []string
 	podsRun bool
-	// unwatched are the objects whose changes replace no pods, and unwatchedWhy is why.
+	// unwatched are the objects whose changes replace no pods, and unwatchedWhy is the reason.
 	unwatched    []string
 	unwatchedWhy string
-	// debounce is when a burst of changes is over; 0 if there is none.
+	// debounce is the time until a burst of changes ends; 0 if there is none.
 	debounce time.Duration
-	// retry is when to read again what no event tells of; 0 if there is nothing of the kind.
+	// retry is the delay before the next read of what no event reports; 0 if there is no such read.
 	retry time.Duration
 }
 
@@ -44,14 +44,13 @@ type kindUsed struct {
 	kind       reference.Kind
 	references []reference.Reference
 	live       render.ReferenceHash
-	hash       *render.ReferenceHash // where the result goes
+	hash       *render.ReferenceHash // the hash to render
 }
 
-// resolveReferences finds out whether the ConfigMaps and Secrets that the pods use exist, and
-// which hash the pods are to have. It reads the content of those alone that have changed since the
-// hash of the live pods was computed.
+// resolveReferences finds out whether the ConfigMaps and Secrets that the pods use exist, and which hash the pods get.
+// It reads only the content that changed since the hash of the live pods was computed.
 //
-// application is the snapshot's, with the pods that are to run: a former revision may use others.
+// application is the snapshot's, with the pods of the selected revision: a former one may use other objects.
 func (c *Controller) resolveReferences(
 	ctx context.Context, snapshot child.Snapshot, application *v1.Application, now time.Time,
 ) (configState, error) {
@@ -59,7 +58,7 @@ func (c *Controller) resolveReferences(
 	deployment := ownDeployment(snapshot)
 	s := configState{podsRun: deployment != nil && deployment.Status.Replicas > 0}
 	for _, k := range kindsUsed(deployment, application, &s.hashes) {
-		// Whatever keeps a new hash from being computed, the pods stay as they are.
+		// Whatever prevents a new hash, the pods stay as they are.
 		*k.hash = k.live
 		if !reference.RollsOut(&application.Spec) {
 			continue
@@ -89,8 +88,8 @@ func (c *Controller) resolveReferences(
 	return s, nil
 }
 
-// followed are the references whose changes concern the Application: those of the pods that are to run, and those of the spec,
-// which after a rollback are others.
+// followed returns the references whose changes concern the Application: those of the selected revision, and those of
+// the spec, which differ after a rollback.
 func followed(application, runs *v1.Application) []reference.Reference {
 	if !reference.RollsOut(&runs.Spec) {
 		return nil
@@ -98,8 +97,8 @@ func followed(application, runs *v1.Application) []reference.Reference {
 	return slices.Concat(reference.FromSpec(&runs.Spec), reference.FromSpec(&application.Spec))
 }
 
-// kindsUsed sorts the references by kind, and finds the hashes of the live pods. ConfigMaps that the
-// Application itself carries are not among them: their hash is rendered from the spec.
+// kindsUsed groups the references by kind, with the hashes of the live pods. It omits the Application's own ConfigMap,
+// whose hash is rendered from the spec.
 func kindsUsed(deployment *appsv1.Deployment, application *v1.Application, hashes *render.ReferenceHashes) []kindUsed {
 	configMaps := kindUsed{kind: reference.ConfigMap, hash: &hashes.ConfigMaps}
 	secrets := kindUsed{kind: reference.Secret, hash: &hashes.Secrets}
@@ -119,7 +118,7 @@ func kindsUsed(deployment *appsv1.Deployment, application *v1.Application, hashe
 	return slices.DeleteFunc([]kindUsed{configMaps, secrets}, func(k kindUsed) bool { return len(k.references) == 0 })
 }
 
-// ownDeployment is the live Deployment, or nil if there is none or it is not the Application's.
+// ownDeployment returns the live Deployment, or nil if there is none or the Application does not own it.
 func ownDeployment(snapshot child.Snapshot) *appsv1.Deployment {
 	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, snapshot.Application.Name)
 	if deployment == nil || !child.OwnedBy(deployment, snapshot.Application) {
@@ -135,7 +134,7 @@ func (s *configState) markUnwatched(k kindUsed, why string) {
 	s.unwatchedWhy = why
 }
 
-// missingMessage tells users what is missing; "" if nothing is.
+// missingMessage explains to users what is missing; "" if nothing is.
 func (s *configState) missingMessage() string {
 	if len(s.missing) == 0 {
 		return ""
@@ -147,7 +146,7 @@ func (s *configState) missingMessage() string {
 	return enumerate(s.missing, "; ") + "; " + waits
 }
 
-// unwatchedMessage tells users whose changes have no effect; "" if all have.
+// unwatchedMessage explains to users whose changes have no effect; "" if all have.
 func (s *configState) unwatchedMessage() string {
 	if len(s.unwatched) == 0 {
 		return ""
@@ -155,7 +154,7 @@ func (s *configState) unwatchedMessage() string {
 	return fmt.Sprintf("Changes of %s do not replace pods: %s", enumerate(s.unwatched, ", "), s.unwatchedWhy)
 }
 
-// enumerate names some of many.
+// enumerate lists the first of many names.
 func enumerate(items []string, separator string) string {
 	const most = 5
 	if len(items) > most {

@@ -19,7 +19,7 @@ import (
 
 var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
 
-// writeStatus is the only writer of status. It writes nothing unless it is time to.
+// writeStatus is the only writer of status. It writes only if write is writeNow.
 func (c *Controller) writeStatus(ctx context.Context, application *v1.Application, next v1.ApplicationStatus, write statusWrite) (err error) {
 	defer func() { c.Metrics.status(write, err) }()
 	if write != writeNow {
@@ -27,15 +27,15 @@ func (c *Controller) writeStatus(ctx context.Context, application *v1.Applicatio
 	}
 	updated := application.DeepCopy()
 	updated.Status = next
-	// The resourceVersion of the cached Application makes the API server refuse the update if anything changed since
-	// the sync began; patchStatus is for changes that do not matter.
+	// The resourceVersion of the cached Application makes the API server refuse the update if anything changed since the
+	// sync began. patchStatus handles changes that do not matter.
 	written, err := c.Applications.Applications(application.Namespace).
 		UpdateStatus(ctx, updated, metav1.UpdateOptions{FieldManager: apply.FieldManager})
 	if apierrors.IsConflict(err) {
 		written, err = c.patchStatus(ctx, application, next, err)
 	}
 	if apierrors.IsNotFound(err) {
-		return nil // Deleted meanwhile: its event is on the way.
+		return nil // It was deleted; the event follows.
 	}
 	if err != nil {
 		return fmt.Errorf("update status: %w", err)
@@ -44,10 +44,9 @@ func (c *Controller) writeStatus(ctx context.Context, application *v1.Applicatio
 	return nil
 }
 
-// patchStatus writes the status after an update met a conflict, if nothing but metadata changed: a client
-// that labels an Application again and again must not keep its status from being written. Where the spec
-// changed, or the status, or the object is another one, the conflict stands. So a replica whose caches lag
-// behind the leader before it never puts an older status over a newer one.
+// patchStatus writes the status after an update met a conflict, if only metadata changed: a client that keeps labelling
+// an Application must not prevent its status. If the spec, the status or the UID changed, the conflict remains. So a
+// replica whose caches are older than the writes of the former leader never overwrites a newer status.
 func (c *Controller) patchStatus(ctx context.Context, application *v1.Application, next v1.ApplicationStatus, conflict error) (*v1.Application, error) {
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": application.UID},
@@ -61,7 +60,7 @@ func (c *Controller) patchStatus(ctx context.Context, application *v1.Applicatio
 	written, err := c.Applications.Applications(application.Namespace).
 		Patch(ctx, application.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: apply.FieldManager}, "status")
 	if apierrors.IsInvalid(err) {
-		// A test of the patch failed; a status against the schema would have failed the update.
+		// A test of the patch failed. A status that violates the schema would have failed the update.
 		return nil, conflict
 	}
 	return written, err

@@ -11,11 +11,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// stuckAfter is far above what a sync takes whose every request runs into its timeout.
+// stuckAfter is far longer than a sync whose every request times out.
 const stuckAfter = 10 * time.Minute
 
-// watchdog sees workers that do not come back from a key, and keys that no worker takes. Neither
-// should ever be; a restart helps against both.
+// watchdog detects syncs that do not end, and keys that no worker takes. Both are defects, and a restart helps.
 type watchdog struct {
 	mu      sync.Mutex
 	working bool
@@ -28,7 +27,7 @@ func newWatchdog() *watchdog {
 	return &watchdog{busy: map[cache.ObjectName]time.Time{}}
 }
 
-// work says that workers run from now on, or do not any more.
+// work sets whether workers run.
 func (w *watchdog) work(working bool, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,7 +35,7 @@ func (w *watchdog) work(working bool, at time.Time) {
 	w.taken = at
 }
 
-// take says that a worker has taken a key.
+// take records that a worker took a key.
 func (w *watchdog) take(key cache.ObjectName, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,14 +43,14 @@ func (w *watchdog) take(key cache.ObjectName, at time.Time) {
 	w.busy[key] = at
 }
 
-// done says that the worker is done with the key.
+// done records that the worker finished the key.
 func (w *watchdog) done(key cache.ObjectName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.busy, key)
 }
 
-// check returns what is stuck, or nil. waiting is how many keys wait.
+// check returns an error if a worker is stuck. waiting is the number of waiting keys.
 func (w *watchdog) check(waiting int, at time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +60,7 @@ func (w *watchdog) check(waiting int, at time.Time) error {
 		}
 	}
 	if !w.working || waiting == 0 {
-		// What comes next has the whole time again.
+		// The next key has the full time again.
 		w.taken = at
 		return nil
 	}

@@ -15,12 +15,12 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// drainTimeout bounds how long a running sync may go on after the controller was told to stop.
+// drainTimeout limits how long running syncs may continue after ctx has ended.
 const drainTimeout = 20 * time.Second
 
-// work runs the workers until ctx ends. Then it takes no further key and waits for the syncs that
-// run, at most drainTimeout: they are not cut in the middle of their writes. Only when lease ends
-// they are, since another replica may write from then on.
+// work runs the workers until ctx ends. Then they take no further key, and work waits at most drainTimeout for the
+// running syncs, so that it does not interrupt their writes. The end of lease interrupts them, because another replica
+// may write from then on.
 func (c *Controller) work(ctx, lease context.Context) {
 	logger := klog.FromContext(ctx)
 	taking, stopTaking := context.WithCancel(ctx)
@@ -50,7 +50,7 @@ func (c *Controller) work(ctx, lease context.Context) {
 	logger.Info("Workers have stopped")
 }
 
-// runWorker takes keys and processes them until ctx ends. A sync runs under syncs, which lives longer.
+// runWorker takes keys and processes them until ctx ends. Syncs use the context syncs, which ends later.
 func (c *Controller) runWorker(ctx, syncs context.Context) {
 	for {
 		item, shutdown := c.queue.Get()
@@ -58,7 +58,7 @@ func (c *Controller) runWorker(ctx, syncs context.Context) {
 			return
 		}
 		if ctx.Err() != nil {
-			// The queue hands out its rest after a shutdown. The next leader lists it anyway.
+			// After a shutdown the queue hands out its remaining keys. The next leader lists them anyway.
 			c.queue.Done(item.Key)
 			continue
 		}
@@ -66,7 +66,7 @@ func (c *Controller) runWorker(ctx, syncs context.Context) {
 	}
 }
 
-// processKey syncs one key, and decides when it comes back. The logger in ctx carries the key from here on.
+// processKey syncs one key, and decides when it returns. From here on the logger in ctx has the key.
 func (c *Controller) processKey(ctx context.Context, item workqueue.Item) {
 	defer c.queue.Done(item.Key)
 	logger := klog.FromContext(ctx).WithValues("application", klog.KRef(item.Key.Namespace, item.Key.Name))

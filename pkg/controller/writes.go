@@ -19,7 +19,7 @@ func (m *Metrics) ObserveWrite(_ context.Context, request apply.Request) {
 	result := "Success"
 	switch err := request.Err; {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err):
-		// Another writer was first. The next sync reads its result.
+		// Another writer was faster. The next sync observes its change.
 		result = "Lost"
 	case err != nil:
 		result = "Failed"
