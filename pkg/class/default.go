@@ -11,17 +11,16 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// IsMarkedDefault reports whether the class asks to be the default. Of several that ask, Default
-// chooses.
+// IsMarkedDefault reports whether the class is marked as the default. Default chooses among several.
 func IsMarkedDefault(class *v1.ApplicationClass) bool {
 	return class.Annotations[v1.AnnotationDefaultClass] == "true" && class.DeletionTimestamp == nil
 }
 
-// Default returns the class of Applications in the namespace that name none, or nil. Of several that are marked and
-// select the namespace it is the one that was created last, as among StorageClasses: its author meant to replace
-// the other one. Of those created in one second it is the first by name.
+// Default returns the class of Applications in the namespace that name none, or nil. Among several that are marked and
+// select the namespace it is the newest, as among StorageClasses: its author meant to replace the others. Among classes
+// created in the same second it is the first by name.
 //
-// undecided is the class that would be the default if it selects the namespace, where nothing says whether it does.
+// undecided is the class that would be the default if it selects the namespace, if that is unknown.
 func Default(classes []*v1.ApplicationClass, namespace Namespace) (chosen, undecided *v1.ApplicationClass) {
 	for _, class := range classes {
 		if !IsMarkedDefault(class) {
@@ -41,8 +40,8 @@ func Default(classes []*v1.ApplicationClass, namespace Namespace) (chosen, undec
 	return chosen, nil
 }
 
-// InsteadOf returns the class that is the default in all the namespaces where this one would be: a newer one that
-// selects at least these. Without one it returns the class itself.
+// InsteadOf returns the class that is the default in all namespaces where this one would be: a newer one that selects at
+// least these namespaces. Without one it returns the class itself.
 func InsteadOf(class *v1.ApplicationClass, classes []*v1.ApplicationClass) *v1.ApplicationClass {
 	chosen := class
 	for _, other := range classes {

@@ -11,19 +11,19 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
-// Effect is what a change of the classes does to one Application.
+// Effect is the effect of a changed class on one Application.
 type Effect int
 
 const (
-	// NoEffect: the children stay as they are.
+	// NoEffect means that the children stay as they are.
 	NoEffect Effect = iota
-	// NewDefaults: the children change, and maybe the pods.
+	// NewDefaults means that the children change, and possibly the pods.
 	NewDefaults
-	// Stalls: the sync refuses the Application from now on.
+	// Stalls means that the sync will refuse the Application.
 	Stalls
 )
 
-// EffectOf returns the effect, and for Stalls the errors. What was refused before is no effect.
+// EffectOf returns the effect, and for Stalls the errors. Errors that existed before are no effect.
 func EffectOf(application *v1.Application, before, after Rules, options validation.Options) (Effect, field.ErrorList) {
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend || application.DeletionTimestamp != nil {
 		return NoEffect, nil

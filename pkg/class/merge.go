@@ -11,15 +11,15 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// merger fills one field of the spec from the defaults, where the spec leaves it open, and notes in
-// taken what it took. Whatever the spec says itself stays.
+// merger fills one field that the spec omits from the defaults, and records it in taken. It never changes what the spec
+// has.
 type merger func(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults)
 
-// Merge returns the Application with the defaults, and what of them it took: nil for nothing, and
-// then the Application is the one that was given. Merging twice changes nothing more.
+// Merge returns the Application with the defaults, and the defaults that it took. If it took none, they are nil, and the
+// Application is the given one. Merging again changes nothing.
 //
-// Scalars are taken where there is none; maps are merged by their keys; what becomes of a list its
-// doc comment in v1.ApplicationDefaults says.
+// Scalars are taken if the spec has none. Maps are merged by key. For each list, its doc comment in
+// v1.ApplicationDefaults says how it is merged.
 func Merge(application *v1.Application, defaults *v1.ApplicationDefaults) (*v1.Application, *v1.ApplicationDefaults) {
 	if defaults == nil {
 		return application, nil
@@ -51,7 +51,7 @@ func Merge(application *v1.Application, defaults *v1.ApplicationDefaults) (*v1.A
 	return merged, taken.DeepCopy() // The spec and the status share nothing.
 }
 
-// mergeKeys returns own with the entries of defaults whose keys it does not have, and those entries.
+// mergeKeys returns own with the entries of defaults whose keys it lacks, and those entries.
 func mergeKeys[K comparable, V any](own, defaults map[K]V) (merged, taken map[K]V) {
 	merged = own
 	for key, value := range defaults {
@@ -65,7 +65,7 @@ func mergeKeys[K comparable, V any](own, defaults map[K]V) (merged, taken map[K]
 	return merged, taken
 }
 
-// with adds an entry to a map, and makes the map if there is none.
+// with adds an entry to a map, and creates the map if it is nil.
 func with[M ~map[K]V, K comparable, V any](entries M, key K, value V) M {
 	if entries == nil {
 		entries = M{}
@@ -74,7 +74,7 @@ func with[M ~map[K]V, K comparable, V any](entries M, key K, value V) M {
 	return entries
 }
 
-// mergeItems adds the items of defaults that own does not have, after its own, and returns them.
+// mergeItems appends the items of defaults that own lacks, and returns both lists.
 func mergeItems[T any](own *[]T, defaults []T, same func(a, b T) bool) []T {
 	var taken []T
 	for _, item := range defaults {

@@ -12,7 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// mergeMonitoring takes the fields that the Application leaves out, if it has the port.
+// mergeMonitoring takes the fields that the Application omits, if it has the port.
 func mergeMonitoring(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	if defaults.Monitoring == nil || len(spec.Ports) == 0 {
 		return
@@ -40,7 +40,7 @@ func mergeMonitoring(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDe
 	}
 }
 
-// scrapes reports whether metrics can be at the port: the primary one, if there is no name.
+// scrapes reports whether the Application has the metrics port: the primary one, if the name is empty.
 func scrapes(spec *v1.ApplicationSpec, name string) bool {
 	name = cmp.Or(name, spec.Ports[0].Name)
 	return slices.ContainsFunc(spec.Ports, func(port v1.ApplicationPort) bool {

@@ -13,8 +13,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// mergeResources takes requests and limits by the name of the resource. One that contradicts what
-// the Application says is left out: Kubernetes takes the limit where there is no request.
+// mergeResources takes requests and limits by the name of the resource. It omits those that contradict the Application:
+// Kubernetes defaults the request to the limit.
 func mergeResources(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	if defaults.Resources == nil {
 		return
@@ -45,8 +45,8 @@ func mergeResources(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDef
 	}
 }
 
-// contradict reports whether Kubernetes refuses the request beside the limit. What cannot be
-// overcommitted, devices and huge pages, must have both the same.
+// contradict reports whether Kubernetes refuses the request beside the limit. Resources that cannot be overcommitted,
+// such as devices and huge pages, need equal ones.
 func contradict(name corev1.ResourceName, request, limit resource.Quantity) bool {
 	if strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 		return request.Cmp(limit) != 0
@@ -54,8 +54,7 @@ func contradict(name corev1.ResourceName, request, limit resource.Quantity) bool
 	return request.Cmp(limit) > 0
 }
 
-// mergeTopologySpread takes all constraints or none: those of an Application that has thought about
-// its spread are whole.
+// mergeTopologySpread takes all constraints or none: an Application with constraints of its own has a complete set.
 func mergeTopologySpread(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	if len(spec.TopologySpreadConstraints) == 0 {
 		spec.TopologySpreadConstraints = defaults.TopologySpreadConstraints
@@ -99,7 +98,7 @@ func mergePodMetadata(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationD
 	}
 }
 
-// mergeGracePeriod leaves a period out that would end before the Application's own preStop.
+// mergeGracePeriod omits a period that would end before the Application's own preStop hook.
 func mergeGracePeriod(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	seconds := defaults.TerminationGracePeriodSeconds
 	if spec.TerminationGracePeriodSeconds == nil && seconds != nil && longestSleep(spec) <= *seconds {
@@ -107,7 +106,7 @@ func mergeGracePeriod(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationD
 	}
 }
 
-// longestSleep is that of all preStop and postStart actions.
+// longestSleep is the longest sleep of all preStop and postStart actions.
 func longestSleep(spec *v1.ApplicationSpec) int64 {
 	lifecycles := []*corev1.Lifecycle{spec.Lifecycle}
 	for i := range spec.InitContainers {

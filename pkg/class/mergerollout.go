@@ -12,8 +12,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// mergeStrategy takes the type where the Application says nothing that needs one, and the halves of
-// rollingUpdate where it rolls.
+// mergeStrategy takes the type, unless a field of the Application requires another one, and the two numbers of
+// rollingUpdate for a rolling update.
 func mergeStrategy(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	if defaults.Strategy == nil {
 		return
@@ -33,8 +33,8 @@ func mergeStrategy(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefa
 	}
 }
 
-// mergeRollingUpdate returns both halves, and those that were taken. Two zeros would let no pod be
-// replaced, so the second one is left out.
+// mergeRollingUpdate returns both numbers, and those that were taken. Two zeros would allow no pod to be replaced, so it
+// omits the second one.
 func mergeRollingUpdate(own, defaults *appsv1.RollingUpdateDeployment) (merged, taken *appsv1.RollingUpdateDeployment) {
 	merged, from := &appsv1.RollingUpdateDeployment{}, appsv1.RollingUpdateDeployment{}
 	if own != nil {
@@ -63,8 +63,7 @@ func isZero(value *intstr.IntOrString) bool {
 	}
 }
 
-// mergeProgressDeadline leaves a deadline out before which no pod of the Application could count as
-// available.
+// mergeProgressDeadline omits a deadline before which no pod of the Application could become available.
 func mergeProgressDeadline(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	seconds := defaults.ProgressDeadlineSeconds
 	if spec.ProgressDeadlineSeconds != nil || seconds == nil || spec.MinReadySeconds != nil && *spec.MinReadySeconds >= *seconds {

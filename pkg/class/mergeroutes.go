@@ -14,8 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// mergeRoutes fills each route of the Application of that name. What only some routes take is noted
-// too.
+// mergeRoutes fills each route of the Application, and records what any of them took.
 func mergeRoutes(application string) merger {
 	return func(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 		if defaults.Routes == nil {
@@ -46,7 +45,7 @@ func mergeRoute(application string, routes []v1.Route, i int, defaults, taken *v
 	}
 }
 
-// mergeRouteType takes the type and the parents, unless the route asks for what only the other API has.
+// mergeRouteType takes the type and the parents, unless the route has a field that only the other API supports.
 func mergeRouteType(route *v1.Route, defaults, taken *v1.RouteDefaults) {
 	open := route.Type == "" || route.Type == v1.RouteAuto
 	onlyIngress := route.NeedsIngress() || len(route.Hostnames) > v1.MaxHTTPRouteHostnames
@@ -61,17 +60,17 @@ func mergeRouteType(route *v1.Route, defaults, taken *v1.RouteDefaults) {
 	}
 }
 
-// mergeRouteTLS serves the route by HTTPS, if the class wants that.
+// mergeRouteTLS serves the route by HTTPS, if the class sets that.
 func mergeRouteTLS(application string, routes []v1.Route, i int, defaults *v1.RouteTLSDefaults, taken *v1.RouteDefaults) {
 	if defaults == nil {
 		return
 	}
 	route := &routes[i]
-	merged, from := v1.RouteTLS{}, ptr.Deref(taken.TLS, v1.RouteTLSDefaults{}) // What other routes took stays noted.
+	merged, from := v1.RouteTLS{}, ptr.Deref(taken.TLS, v1.RouteTLSDefaults{}) // Keep what other routes took.
 	if route.TLS != nil {
 		merged = *route.TLS
 	} else {
-		// A name of its own does not depend on the order of the routes, as that of the Ingress does.
+		// Unlike the name of the Ingress, it does not depend on the order of the routes.
 		own := application + "-" + route.Name + "-tls"
 		merged.SecretName, from.SecretName = cmp.Or(defaults.SecretName, own), defaults.SecretName
 	}
@@ -84,14 +83,14 @@ func mergeRouteTLS(application string, routes []v1.Route, i int, defaults *v1.Ro
 	}
 }
 
-// mayRedirect reports whether there can be a redirect: to an HTTPRoute that is not on the listener for HTTP
-// itself, under a name that no other route has.
+// mayRedirect reports whether a redirect is possible: the route is an HTTPRoute that is not attached to the HTTP
+// listener itself, and no other route has the name of the redirect.
 func mayRedirect(routes []v1.Route, i int) bool {
 	named := func(other v1.Route) bool { return other.Name == v1.RedirectName(routes, i) }
 	return routes[i].MayBeHTTPRoute() && !routes[i].OnHTTP() && !slices.ContainsFunc(routes[1:], named)
 }
 
-// mergeNetworkPolicy takes the policy as a whole, fitted to the ports that the Application has.
+// mergeNetworkPolicy takes the policy as a whole, restricted to the ports of the Application.
 func mergeNetworkPolicy(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	if spec.NetworkPolicy != nil || defaults.NetworkPolicy == nil {
 		return

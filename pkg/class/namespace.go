@@ -12,11 +12,11 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// Namespace is what classes know about the namespace of an Application.
+// Namespace is the namespace of an Application, as classes select it.
 type Namespace struct {
 	Name   string
 	Labels map[string]string
-	// Unreadable is why the labels are not known, or "". Such a namespace is never taken for one without labels.
+	// Unreadable is why the labels are unknown, or "". Unknown labels are never taken for none.
 	Unreadable string
 }
 
@@ -24,23 +24,23 @@ type Namespace struct {
 type Selection int
 
 const (
-	// NotSelected: the Applications of the namespace may not have the class.
+	// NotSelected means that Applications of the namespace may not have the class.
 	NotSelected Selection = iota
-	// Selected: they may.
+	// Selected means that they may.
 	Selected
-	// Unknown: it depends on labels that the controller cannot read. It never means Selected.
+	// Unknown means that it depends on labels that the controller cannot read. It never means Selected.
 	Unknown
 )
 
 // Selects reports whether Applications of the namespace may have the class. Without a selector, or with an empty one,
-// those of every namespace may.
+// Applications of every namespace may.
 func Selects(class *v1.ApplicationClass, namespace Namespace) Selection {
 	if selectsAll(class) {
 		return Selected
 	}
 	selector, err := metav1.LabelSelectorAsSelector(class.Spec.NamespaceSelector)
 	switch {
-	case err != nil: // The webhook refuses it. Without one, a selector that says nothing selects nothing.
+	case err != nil: // The webhook refuses it. Without the webhook, an invalid selector selects nothing.
 		return NotSelected
 	case namespace.Unreadable != "":
 		return Unknown
@@ -51,7 +51,7 @@ func Selects(class *v1.ApplicationClass, namespace Namespace) Selection {
 	}
 }
 
-// NeedsNamespace reports whether the labels of a namespace decide anything about its classes.
+// NeedsNamespace reports whether a class selects namespaces by labels.
 func NeedsNamespace(classes []*v1.ApplicationClass) bool {
 	return slices.ContainsFunc(classes, func(class *v1.ApplicationClass) bool { return !selectsAll(class) })
 }

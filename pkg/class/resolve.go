@@ -12,11 +12,11 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
-// Resolution is an Application after its class was applied.
+// Resolution is the result of applying a class to an Application.
 type Resolution struct {
-	// Application has the defaults of the class. It is the one that was given where it takes none.
+	// Application has the defaults of the class. If it took none, it is the given one.
 	Application *v1.Application
-	// Applied is what the status reports about the class; nil if no class applies.
+	// Applied is the status of the class in the Application; nil if no class applies.
 	Applied *v1.AppliedClass
 
 	given   *v1.Application
@@ -24,30 +24,30 @@ type Resolution struct {
 	refusal *refusal
 }
 
-// Rules decide which class an Application has, together with its className.
+// Rules decide, together with className, which class an Application has.
 type Rules struct {
 	// Classes are all classes of the cluster.
 	Classes []*v1.ApplicationClass
-	// Namespace is the Application's.
+	// Namespace is the namespace of the Application.
 	Namespace Namespace
-	// Required refuses an Application that no class applies to.
+	// Required refuses an Application without a class.
 	Required bool
 }
 
-// refusal is why an Application must not continue: it has no class that it may use.
+// refusal is why an Application has no class that it may use.
 type refusal struct {
 	err    *field.Error
 	reason string
 }
 
-// Resolve merges an Application with its class: the one that it names, else the default of its namespace.
+// Resolve merges an Application with its class: the named one, or the default of its namespace.
 func Resolve(application *v1.Application, rules Rules) Resolution {
 	r := Resolution{Application: application, given: application}
 	if r.class, r.refusal = rules.choose(application.Spec.ClassName); r.class == nil {
 		return r
 	}
 	if len(r.class.DecodeErrors) > 0 {
-		r.Applied = application.Status.Class // Part of what the class says is unknown, so nothing of it is applied.
+		r.Applied = application.Status.Class // Part of the class is unknown, so none of it applies.
 		return r
 	}
 	merged, taken := Merge(application, r.class.Spec.Defaults)
@@ -56,8 +56,8 @@ func Resolve(application *v1.Application, rules Rules) Resolution {
 	return r
 }
 
-// Choose returns the class of an Application: the one that it names, else the default of its namespace. It is nil
-// if there is none, or none that may be applied.
+// Choose returns the class of an Application: the named one, or the default of its namespace. It is nil if there is none
+// that may apply.
 func Choose(application *v1.Application, rules Rules) *v1.ApplicationClass {
 	class, _ := rules.choose(application.Spec.ClassName)
 	if class == nil || len(class.DecodeErrors) > 0 {
@@ -102,7 +102,7 @@ func (r Rules) chooseDefault() (*v1.ApplicationClass, *refusal) {
 	}
 }
 
-// Validate returns all errors, and the reason for the condition: Invalid, or one that is about the class.
+// Validate returns all errors, and the reason for the condition: Invalid, or a reason about the class.
 func (r Resolution) Validate(options validation.Options) (field.ErrorList, string) {
 	if undecodable := r.undecodable(); len(undecodable) > 0 {
 		return undecodable, v1.ReasonClassInvalid
@@ -127,8 +127,8 @@ func (r Resolution) Validate(options validation.Options) (field.ErrorList, strin
 	}
 }
 
-// ValidateAs is Validate for other pods than the Application asks for: limits of the class and all. It
-// is for a former revision, which had the defaults of its time.
+// ValidateAs is Validate with other pods than those in the spec, limits of the class included. It is for a former
+// revision, which has the defaults of its time.
 func (r Resolution) ValidateAs(application *v1.Application, options validation.Options) (field.ErrorList, string) {
 	options.Class = r.class
 	errs := validation.ValidateApplication(application, options)
@@ -142,7 +142,7 @@ func (r Resolution) ValidateAs(application *v1.Application, options validation.O
 	}
 }
 
-// undecodable says what in the class is not understood. Without its limits nothing is known to be allowed.
+// undecodable reports a class that does not decode. Without its limits nothing is known to be allowed.
 func (r Resolution) undecodable() field.ErrorList {
 	if r.class == nil {
 		return nil
@@ -154,7 +154,7 @@ func (r Resolution) undecodable() field.ErrorList {
 	return errs
 }
 
-// validAlone reports whether the spec is valid as it is written, limits aside.
+// validAlone reports whether the spec is valid without the limits of the class.
 func (r Resolution) validAlone(options validation.Options) bool {
 	errs := validation.ValidateApplication(r.given, options)
 	return len(errs) == 0 || validation.OnlyExceedsClass(errs)

@@ -18,20 +18,20 @@ import (
 
 // Usage counts the Applications of a class.
 type Usage struct {
-	// Applications are all; Updated those that the present generation of the class is applied to and that are not
-	// stalled; Failing those that are stalled.
+	// Applications is the number of all, Updated the number of those that have the present generation of the class and
+	// are not stalled, Failing the number of stalled ones.
 	Applications, Updated, Failing int32
-	// Waiting are those that a sync will update: not the ones that are suspended, refused, or on their way out.
+	// Waiting is the number of those that a sync will update. It excludes suspended, refused and deleted ones.
 	Waiting int32
-	// Refused are the ones among Failing that break the rules of the present generation, and Stalled are the others. Both
+	// Refused are the Failing ones that break the rules of the present generation, Stalled the other Failing ones. Both
 	// are sorted.
 	Refused, Stalled []failing
 }
 
-// failing is one Application that is stalled, and the reason.
+// failing is a stalled Application with its reason.
 type failing struct{ name, reason string }
 
-// Count counts Applications, which must all be of the class.
+// Count counts Applications, which must all have the class.
 func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
 	var usage Usage
 	for _, application := range applications {
@@ -62,7 +62,7 @@ func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
 	return usage
 }
 
-// Status returns the status of a class. chosen is the class that is the default where this one would be, see InsteadOf.
+// Status returns the status of a class. chosen is the class that is the default in its place; see InsteadOf.
 func Status(class *v1.ApplicationClass, usage Usage, chosen *v1.ApplicationClass, now time.Time) v1.ApplicationClassStatus {
 	wanted := []metav1.Condition{ready(class, usage)}
 	if IsMarkedDefault(class) && chosen != nil {
@@ -113,7 +113,7 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 	return condition
 }
 
-// names lists the first few Applications, the first with its reason.
+// names lists the first few Applications, the first one with its reason.
 func names(list []failing) string {
 	const most = 3
 	parts := []string{fmt.Sprintf("%s (%s)", list[0].name, list[0].reason)}
@@ -127,7 +127,7 @@ func names(list []failing) string {
 	return text
 }
 
-// problems names the first few.
+// problems lists the first few.
 func problems[E error](errs []E) string {
 	const most = 3
 	var parts []string

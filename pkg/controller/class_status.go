@@ -163,7 +163,7 @@ func (s *classStatuses) handleError(ctx context.Context, name string, err error)
 // class that may be their default.
 func (s *classStatuses) write(ctx context.Context, name string) error {
 	if !s.informers.SeesAllNamespaces() {
-		return nil // It sees only some namespaces; another controller counts the others.
+		return nil // Its counts would miss Applications of other namespaces.
 	}
 	classes, err := s.informers.Classes()
 	if err != nil {
