@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// annotated are the annotations of one kind of child, and those of them that the class sets.
+// annotated has the annotations of one kind of child, and those that the class sets.
 type annotated struct {
 	path                  *field.Path
 	annotations, defaults map[string]string
 }
 
-// allAnnotations are those that reach a child. Every controller reads those that it likes, on whatever object: one
-// for Ingresses reads some on Services.
+// allAnnotations returns all annotations of children. A controller may read an annotation on any object: some for
+// Ingresses also read Services.
 func allAnnotations(in input) []annotated {
 	var ofPods, ofRoutes map[string]string
 	if in.class != nil && in.class.Spec.Defaults != nil {
@@ -44,7 +44,7 @@ func allAnnotations(in input) []annotated {
 	return all
 }
 
-// each calls f for the annotations that the class does not set, in the order of their keys.
+// each calls f for the annotations that the class does not set, sorted by key.
 func (a annotated) each(f func(path *field.Path, key, value string)) {
 	for _, key := range sortedKeys(a.annotations) {
 		value := a.annotations[key]
@@ -54,8 +54,8 @@ func (a annotated) each(f func(path *field.Path, key, value string)) {
 	}
 }
 
-// validateHarmlessAnnotations refuses annotations that reach beyond the Application, with and without a class: unless
-// the platform takes the risk of this very one, in that the class names it in full, or sets it.
+// validateHarmlessAnnotations refuses annotations that affect more than the Application, with and without a class. The
+// platform can permit one of them: the class must name it in full, or set it.
 func validateHarmlessAnnotations(in input) field.ErrorList {
 	var errs field.ErrorList
 	for _, a := range allAnnotations(in) {
@@ -74,7 +74,7 @@ func validateHarmlessAnnotations(in input) field.ErrorList {
 	return errs
 }
 
-// limitAnnotations looks at what the Application adds to the defaults of its class.
+// limitAnnotations checks the annotations that the Application adds to the defaults of its class.
 func limitAnnotations(in input) field.ErrorList {
 	allowed := in.limits().AllowedAnnotations
 	if allowed == nil {
@@ -99,8 +99,8 @@ func matches(pattern, key string) bool {
 	return pattern == key
 }
 
-// splitAnnotation returns prefix and name, in lower case. Controllers let users choose the prefix, so most of what
-// follows looks at the name alone.
+// splitAnnotation returns prefix and name, in lower case. Users can configure the prefix of a controller, so most checks
+// below use only the name.
 func splitAnnotation(key string) (prefix, name string) {
 	prefix, name, found := strings.Cut(strings.ToLower(key), "/")
 	if !found {
@@ -109,8 +109,8 @@ func splitAnnotation(key string) (prefix, name string) {
 	return prefix, name
 }
 
-// isSnippet recognises annotations whose value becomes configuration of a controller that serves
-// all namespaces: a user who writes one can read its Secrets.
+// isSnippet reports whether the value becomes configuration of a controller that serves all namespaces. A user who
+// writes one can read that controller's Secrets.
 func isSnippet(key string) bool {
 	prefix, name := splitAnnotation(key)
 	switch {
@@ -125,8 +125,8 @@ func isSnippet(key string) bool {
 	}
 }
 
-// namesHosts recognises annotations whose value has host names, of DNS records, of certificates, or of further
-// requests that a controller takes: hostnames of a route belong to one namespace, and these would not.
+// namesHosts reports whether the value has host names: of DNS records, of certificates, or of requests that a controller
+// serves. A host name of a route belongs to one namespace; these would bypass that.
 func namesHosts(key string) bool {
 	prefix, name := splitAnnotation(key)
 	for _, part := range []string{

@@ -1,12 +1,12 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation checks an Application beyond what the CRD's schema and CEL rules can. The sync
-// calls it before it renders, and the webhooks before they admit. So the API server never has to refuse
-// an invalid child, late and with a message about an object that the user did not write.
+// Package validation checks of an Application what the CRD's schema and CEL rules cannot check. The sync calls it before
+// it renders, and the webhooks before they admit. So the API server never refuses an invalid child, late, with a message
+// about an object that the user did not write.
 //
-// It is pure, never panics, returns the same list for the same input, and its work and its
-// messages are bounded by the size of the input.
+// It is pure and never panics. It returns the same list for the same input. Its work and its messages are bounded by the
+// size of the input.
 package validation
 
 import (
@@ -22,53 +22,52 @@ import (
 
 // Options are the limits that the platform sets.
 type Options struct {
-	// SecurityProfile is the Pod Security level that the pods must meet. Anything but baseline
-	// and privileged means restricted. The class may set another one.
+	// SecurityProfile is the Pod Security level that the pods must meet: baseline or privileged; all other values mean
+	// restricted. The class may set another one.
 	SecurityProfile podsecurity.Level
-	// ForeignServiceAccounts allows serviceAccount.name. The sync does not know who wrote a spec: set it only
-	// where webhooks review every requester, or where the administrator accepts that nothing does.
+	// ForeignServiceAccounts allows serviceAccount.name. The sync does not know who wrote a spec, so set it only if
+	// webhooks review every requester, or if the administrator accepts that none does.
 	ForeignServiceAccounts bool
-	// Class is that of the Application, which has the class's defaults already; its limits are
-	// applied too. Nil: none.
+	// Class is the class of the Application, whose limits apply; nil if it has none. The Application must already have
+	// the defaults of the class.
 	Class *v1.ApplicationClass
 }
 
-// input is what every rule may look at.
+// input has what every rule may use.
 type input struct {
 	app  *v1.Application
 	spec *v1.ApplicationSpec
-	// path is that of spec.
+	// path is the path of spec.
 	path *field.Path
-	// level is one of the three of Pod Security.
+	// level is a Pod Security level.
 	level podsecurity.Level
 	// foreignServiceAccounts allows serviceAccount.name.
 	foreignServiceAccounts bool
-	// class is that of the Application, or nil.
+	// class is the class of the Application, or nil.
 	class *v1.ApplicationClass
-	// containers are the names of all containers of the pod, in their order there: the
-	// application's first.
+	// containers are the names of all containers of the pod, in their order; the application's is the first.
 	containers []string
-	// volumes are the names of the pod's volumes; emptyDirs those that containers share files by.
+	// volumes are the names of the pod's volumes, emptyDirs those through which containers share files.
 	volumes, emptyDirs []string
 }
 
-// rule looks at one subject. It returns errors in the order of the spec, never in that of a map.
+// rule checks one subject. It returns errors in the order of the spec, never in the order of a map.
 type rule func(input) field.ErrorList
 
-// ValidateApplication returns everything that would keep a child from being what the user
-// means: what the API server would refuse in it, what it would accept and could never work, and
-// what the platform's limits forbid. An empty list means valid.
+// ValidateApplication returns all reasons why a child would not be what the user means: what the API server would
+// refuse, what it would accept although it can never work, and what the limits of the platform forbid. An empty list
+// means valid.
 func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 	if app == nil {
 		return field.ErrorList{field.Required(field.NewPath("spec"), "there is no Application")}
 	}
 	if errs := validateSize(app); len(errs) > 0 {
-		return bounded(errs) // To look for more in it is what it must not cost.
+		return bounded(errs) // Further checks of what is too large would cost too much.
 	}
 	in := newInput(app, options)
 	var errs field.ErrorList
 	for _, rule := range []rule{
-		// Who it is, and what runs.
+		// Identity, and what runs.
 		validateName,
 		validateApplicationImage,
 		validateImagePullSecrets,
@@ -86,24 +85,24 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 		validateInitContainers,
 		validateSidecars,
 		validatePortsAcrossContainers,
-		// How many, and how they change.
+		// Scaling and rollout.
 		validateReplicas,
 		validateAutoscaling,
 		validateStrategy,
 		validateDisruptionBudget,
-		// How it is reached, and what it reaches.
+		// Network.
 		validateService,
 		validateRoutes,
 		validateParentKinds,
 		validateMonitoring,
 		validateNetworkPolicy,
-		// Who it is to others, and where it runs.
+		// Identity in the cluster, and scheduling.
 		validateServiceAccount,
 		validateSecurityContexts,
 		validateScheduling,
 		validatePodMetadata,
 		validateHarmlessAnnotations,
-		// What is allowed. OnlyExceedsClass relies on it being the end.
+		// Limits. OnlyExceedsClass relies on these being last.
 		validateSecurityProfile,
 		validateClassLimits,
 	} {
@@ -129,12 +128,12 @@ func newInput(app *v1.Application, options Options) input {
 	return in
 }
 
-// validateName: the name becomes that of the Service, which must be an RFC 1035 label.
+// validateName checks the name as that of the Service, which must be an RFC 1035 label.
 func validateName(in input) field.ErrorList {
 	return invalid(field.NewPath("metadata", "name"), in.app.Name, utilvalidation.IsDNS1035Label(in.app.Name))
 }
 
-// validateCommand refuses what Kubernetes accepts and no container runtime starts.
+// validateCommand refuses commands that Kubernetes accepts and no container runtime starts.
 func validateCommand(in input) field.ErrorList {
 	errs := validateWords(in.path.Child("command"), in.spec.Command)
 	errs = append(errs, validateWords(in.path.Child("args"), in.spec.Args)...)
@@ -159,8 +158,7 @@ func validateImagePullSecrets(in input) field.ErrorList {
 	return errs
 }
 
-// validatePolicies repeats the enumerations of the schema that no other rule looks at, and the
-// limits of numbers.
+// validatePolicies repeats the schema's enumerations that no other rule checks, and its limits of numbers.
 func validatePolicies(in input) field.ErrorList {
 	errs := enum(in.path.Child("imagePullPolicy"), in.spec.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	errs = append(errs, enum(in.path.Child("reconcilePolicy"), in.spec.ReconcilePolicy, v1.ReconcileEnforce, v1.ReconcileObserve, v1.ReconcileSuspend)...)

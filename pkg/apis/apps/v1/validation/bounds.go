@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The list ends up in a condition's message, a log line and an admission response.
+// The list is part of a condition's message, a log line and an admission response.
 const (
 	maxErrors = 64
 	maxValue  = 128
@@ -20,7 +20,7 @@ const (
 	maxDetail = 1024
 )
 
-// bounded keeps the list short and each of its errors readable, whatever a user wrote.
+// bounded limits the length of the list and of each error, whatever a user wrote.
 func bounded(errs field.ErrorList) field.ErrorList {
 	if len(errs) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func withoutPattern(detail string) string {
 	return strings.ReplaceAll(words, "',  or '", "' or '") + ")" + rest
 }
 
-// boundedValue shortens strings, of whatever named type; rules pass numbers and strings only.
+// boundedValue truncates strings, of whatever named type. Rules pass only numbers and strings.
 func boundedValue(value any) any {
 	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
 		return truncate(v.String(), maxValue)
@@ -56,7 +56,7 @@ func boundedValue(value any) any {
 	return value
 }
 
-// truncate cuts at a character's border and says that it did.
+// truncate cuts between characters and marks the cut.
 func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -15,8 +15,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// ValidateApplicationClass returns what is wrong with a class whatever Application it meets: a
-// default that no Application could have, a limit that can never be met. An empty list means valid.
+// ValidateApplicationClass returns the errors of a class that do not depend on an Application: a default that no
+// Application could have, a limit that none could meet. An empty list means valid.
 func ValidateApplicationClass(class *v1.ApplicationClass) field.ErrorList {
 	if class == nil {
 		return field.ErrorList{field.Required(field.NewPath("spec"), "there is no ApplicationClass")}
@@ -35,7 +35,7 @@ func ValidateApplicationClass(class *v1.ApplicationClass) field.ErrorList {
 	return bounded(errs)
 }
 
-// validateDefaults applies the rules for Applications to one that has the defaults and nothing else.
+// validateDefaults applies the rules for Applications to one that has only the defaults.
 func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.ErrorList {
 	in := input{app: &v1.Application{}, path: path}
 	in.app.Name = "any"
@@ -71,7 +71,7 @@ func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.
 	return append(errs, validateRouteDefaults(path.Child("routes"), defaults.Routes)...)
 }
 
-// validateDefaultLimits refuses limits of resources that every Application which takes them would be refused for.
+// validateDefaultLimits refuses limits of resources for which every Application with the defaults would be refused.
 func validateDefaultLimits(path *field.Path, spec v1.ApplicationClassSpec) field.ErrorList {
 	if spec.Defaults.Resources == nil || !isTrue(spec.Limits.RequireResourceLimits) {
 		return nil
@@ -85,8 +85,8 @@ func validateDefaultLimits(path *field.Path, spec v1.ApplicationClassSpec) field
 	return errs
 }
 
-// portsOf are ports with all the names that a network policy mentions: which of them an Application
-// has is nothing that its class could know.
+// portsOf returns ports with all the names that a network policy mentions, because a class cannot know the ports of its
+// Applications.
 func portsOf(policy *v1.NetworkPolicy) []v1.ApplicationPort {
 	if policy == nil {
 		return nil
@@ -119,7 +119,7 @@ func validateRouteDefaults(path *field.Path, routes *v1.RouteDefaults) field.Err
 	return errs
 }
 
-// validateLimits looks for entries that allow nothing, and so are most likely not what was meant.
+// validateLimits finds entries that allow nothing, which are most likely mistakes.
 func validateLimits(path *field.Path, limits *v1.ApplicationLimits) field.ErrorList {
 	errs := enum(path.Child("securityProfile"), limits.SecurityProfile,
 		v1.SecurityProfileRestricted, v1.SecurityProfileBaseline, v1.SecurityProfilePrivileged)

@@ -15,16 +15,16 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// originClassLimit marks errors about what is valid in itself, and more than the class allows.
+// originClassLimit marks errors about values that are valid, but exceed what the class allows.
 const originClassLimit = "classLimit"
 
-// OnlyExceedsClass reports whether all errors are about limits of the class: another class, or a
-// changed one, would allow the spec as it is.
+// OnlyExceedsClass reports whether all errors are about limits of the class. Then another class, or a changed one, would
+// allow the spec.
 func OnlyExceedsClass(errs field.ErrorList) bool {
 	return len(errs) > 0 && errs[0].Origin == originClassLimit // They come last.
 }
 
-// limits are those of the Application's class, or nil.
+// limits returns the limits of the Application's class, or nil.
 func (in input) limits() *v1.ApplicationLimits {
 	if in.class == nil {
 		return nil
@@ -32,10 +32,10 @@ func (in input) limits() *v1.ApplicationLimits {
 	return in.class.Spec.Limits
 }
 
-// allows begins the words of a limit: ApplicationClass "standard" allows.
+// allows begins the message of a limit: ApplicationClass "standard" allows.
 func (in input) allows() string { return fmt.Sprintf("ApplicationClass %q allows", in.class.Name) }
 
-// levelOf is the Pod Security level of a class; the other one, where the class does not decide.
+// levelOf returns the Pod Security level of a class, or the other one if the class has none.
 func levelOf(class *v1.ApplicationClass, other podsecurity.Level) podsecurity.Level {
 	if class != nil && class.Spec.Limits != nil {
 		switch class.Spec.Limits.SecurityProfile {
@@ -50,7 +50,7 @@ func levelOf(class *v1.ApplicationClass, other podsecurity.Level) podsecurity.Le
 	return other
 }
 
-// validateSecurityProfile is validatePodSecurity, and names the class that sets the level.
+// validateSecurityProfile calls validatePodSecurity, and names the class that sets the level.
 func validateSecurityProfile(in input) field.ErrorList {
 	errs := validatePodSecurity(in)
 	if limits := in.limits(); limits == nil || limits.SecurityProfile == "" {
@@ -62,7 +62,7 @@ func validateSecurityProfile(in input) field.ErrorList {
 	return errs.WithOrigin(originClassLimit)
 }
 
-// validateClassLimits applies the limits of the class, but for the security profile.
+// validateClassLimits applies the limits of the class except the security profile.
 func validateClassLimits(in input) field.ErrorList {
 	if in.limits() == nil {
 		return nil
@@ -101,8 +101,8 @@ func limitRegistries(in input) field.ErrorList {
 	return errs
 }
 
-// repositoryOf is the whole name of an image's repository, without tag and digest. Container
-// runtimes take an image without a registry from docker.io.
+// repositoryOf returns the full name of an image's repository, without tag and digest. Container runtimes default the
+// registry to docker.io.
 func repositoryOf(image string) string {
 	const hub = "docker.io"
 	name, _, _ := strings.Cut(image, "@")
@@ -123,7 +123,7 @@ func repositoryOf(image string) string {
 	return registry + "/" + path
 }
 
-// isBelow compares element by element: ghcr.io/acme is not above ghcr.io/acme-evil/web.
+// isBelow compares by path element: ghcr.io/acme does not contain ghcr.io/acme-evil/web.
 func isBelow(repository, registry string) bool {
 	return repository == registry || strings.HasPrefix(repository, registry+"/")
 }
@@ -148,7 +148,7 @@ func limitReplicas(in input) field.ErrorList {
 	return errs
 }
 
-// limitResources: Kubernetes takes a limit of zero for none at all.
+// limitResources limits resources. Kubernetes treats a limit of zero as no limit.
 func limitResources(in input) field.ErrorList {
 	if !isTrue(in.limits().RequireResourceLimits) {
 		return nil
@@ -180,7 +180,8 @@ func requireLimits(path *field.Path, limits corev1.ResourceList, requires string
 	return errs
 }
 
-// limitServiceType: without ClusterIP there would be no Service at all, so it is always allowed.
+// limitServiceType limits the type of the Service. ClusterIP is always allowed, because without it there would be no
+// Service.
 func limitServiceType(in input) field.ErrorList {
 	allowed := in.limits().AllowedServiceTypes
 	if allowed == nil || in.spec.Service == nil || in.spec.Service.Type == "" || in.spec.Service.Type == corev1.ServiceTypeClusterIP ||
@@ -196,7 +197,7 @@ func limitServiceType(in input) field.ErrorList {
 	return field.ErrorList{field.Invalid(in.path.Child("service", "type"), in.spec.Service.Type, in.allows()+" "+some(types))}
 }
 
-// limitServiceAccount: a user who may name a ServiceAccount has its rights.
+// limitServiceAccount limits the ServiceAccount, because a user who may name one has its permissions.
 func limitServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
 	if account == nil || account.Name == "" || isTrue(in.limits().AllowForeignServiceAccounts) {
@@ -206,7 +207,7 @@ func limitServiceAccount(in input) field.ErrorList {
 		in.allows()+" no ServiceAccount but the Application's own: remove name")}
 }
 
-// some lists what is allowed; of a long list the beginning.
+// some lists what is allowed, or the beginning of a long list.
 func some(allowed []string) string {
 	const most = 8
 	switch {

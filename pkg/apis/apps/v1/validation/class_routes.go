@@ -31,8 +31,8 @@ func limitHostnames(in input) field.ErrorList {
 	return errs
 }
 
-// limitSharedHostnames refuses what would take requests for paths of other Applications under a host name
-// that they may share, whether or not one does today.
+// limitSharedHostnames refuses routes that would take requests for paths of other Applications under a host name that
+// they may share, whether or not one does now.
 func limitSharedHostnames(in input) field.ErrorList {
 	shared := in.limits().SharedHostnames
 	var errs field.ErrorList
@@ -56,15 +56,15 @@ func limitSharedHostnames(in input) field.ErrorList {
 	return errs
 }
 
-// makesRegex recognises annotations that make a controller read paths as regular expressions. Where one of an
-// Ingress does so, some controllers do so for all Ingresses of the host name.
+// makesRegex reports whether an annotation makes a controller read paths as regular expressions. For some controllers,
+// one such Ingress affects all Ingresses of the host name.
 func makesRegex(key string) bool {
 	_, name, _ := strings.Cut(strings.ToLower(key), "/")
 	return strings.Contains(name, "regex") || name == "rewrite-target" || name == "path-type"
 }
 
-// validateParentKinds refuses parents that are no Gateways, unless the class allows their kind, or sets them: a route
-// that is attached to a Service of others takes the requests of their clients, in a mesh.
+// validateParentKinds refuses parents that are not Gateways, unless the class allows their kind, or sets them. In a
+// mesh, a route that is attached to another Service takes the requests of its clients.
 func validateParentKinds(in input) field.ErrorList {
 	var allowed []string
 	if limits := in.limits(); limits != nil {
@@ -88,7 +88,7 @@ func validateParentKinds(in input) field.ErrorList {
 	return errs
 }
 
-// isDefaultParents reports whether a route has its parents from its class.
+// isDefaultParents reports whether a route has the parents of its class.
 func (in input) isDefaultParents(parents []v1.ParentReference) bool {
 	return in.class != nil && in.class.Spec.Defaults != nil && in.class.Spec.Defaults.Routes != nil &&
 		equality.Semantic.DeepEqual(parents, in.class.Spec.Defaults.Routes.ParentRefs)

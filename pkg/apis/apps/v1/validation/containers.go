@@ -14,7 +14,7 @@ import (
 type otherContainer struct {
 	*corev1.Container
 	path *field.Path
-	// longRunning is false for an init container that ends before the application starts.
+	// longRunning is false for an init container that exits before the application starts.
 	longRunning bool
 }
 
@@ -57,7 +57,7 @@ func validateInitContainers(in input) field.ErrorList {
 	return errs
 }
 
-// validateNoProbes: a container that ends has no health.
+// validateNoProbes refuses probes of a container that exits.
 func validateNoProbes(container otherContainer) field.ErrorList {
 	var errs field.ErrorList
 	for _, set := range []struct {
@@ -92,12 +92,11 @@ func validateSidecars(in input) field.ErrorList {
 	return errs
 }
 
-// validateContainer checks what init containers and sidecars have in common. Their security
-// contexts are checked with all others.
+// validateContainer checks what init containers and sidecars have in common. Security contexts have their own rules.
 func validateContainer(in input, container otherContainer) field.ErrorList {
 	path := container.path
 	var errs field.ErrorList
-	// As for the application container, which has its limits from the schema.
+	// The schema has these limits for the application container.
 	errs = append(errs, tooMany(path.Child("ports"), len(container.Ports), 64)...)
 	errs = append(errs, tooMany(path.Child("env"), len(container.Env), 1024)...)
 	errs = append(errs, tooMany(path.Child("envFrom"), len(container.EnvFrom), 64)...)
@@ -159,7 +158,7 @@ func validateContainerProbes(in input, container otherContainer) field.ErrorList
 	return append(errs, validateLifecycle(container.path.Child("lifecycle"), container.Lifecycle, target.ports, gracePeriodSeconds(in.spec))...)
 }
 
-// probeOf gives Kubernetes' probe, where 0 means unset, the form of the Application's.
+// probeOf converts Kubernetes' probe, in which 0 means unset, to the Application's type.
 func probeOf(probe *corev1.Probe) *v1.Probe {
 	converted := &v1.Probe{
 		Exec:                          probe.Exec,

@@ -68,7 +68,7 @@ func validateEnvSource(in input, path *field.Path, source *corev1.EnvVarSource) 
 	return errs
 }
 
-// validateFileKeyRef: the file of variables is one that an init container wrote.
+// validateFileKeyRef checks the file of variables, which an init container writes.
 func validateFileKeyRef(in input, path *field.Path, ref *corev1.FileKeySelector) field.ErrorList {
 	var errs field.ErrorList
 	if ref.Key == "" {
@@ -105,7 +105,7 @@ func validateEnvFrom(path *field.Path, sources []corev1.EnvFromSource) field.Err
 	return errs
 }
 
-// fieldPaths are the fields of a pod that Kubernetes hands to its containers.
+// fieldPaths are the fields of a pod that its containers can refer to.
 type fieldPaths []string
 
 var (
@@ -139,7 +139,7 @@ func validateFieldRef(path *field.Path, ref *corev1.ObjectFieldSelector, allowed
 	return errs
 }
 
-// subscript splits metadata.labels['key'].
+// subscript matches metadata.labels['key'].
 func subscript(fieldPath string) (name, key string, ok bool) {
 	name, key, ok = strings.Cut(strings.TrimSuffix(fieldPath, "']"), "['")
 	return name, key, ok && strings.HasSuffix(fieldPath, "']")
@@ -154,8 +154,7 @@ var (
 	resourceFieldHelp = append(slices.Clone(resourceFields), "limits.hugepages-<size>", "requests.hugepages-<size>")
 )
 
-// validateResourceFieldRef: in a volume the container must be named, in a variable it defaults
-// to the variable's own.
+// validateResourceFieldRef requires the container's name in a volume; in a variable the default is its own container.
 func validateResourceFieldRef(in input, path *field.Path, ref *corev1.ResourceFieldSelector, volume bool) field.ErrorList {
 	var errs field.ErrorList
 	switch {

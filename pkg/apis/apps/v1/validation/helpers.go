@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// names remembers what was seen, to find duplicates.
+// names remembers names to find duplicates.
 type names map[string]struct{}
 
 func (n names) add(path *field.Path, name string) field.ErrorList {
@@ -28,10 +28,10 @@ func (n names) add(path *field.Path, name string) field.ErrorList {
 	return nil
 }
 
-// sortedKeys makes the order of errors independent of that of a map.
+// sortedKeys returns the keys in order, so that errors do not depend on the order of a map.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// invalid makes an error of each message that a validation function of Kubernetes returned.
+// invalid returns an error for each message of one of Kubernetes' validation functions.
 func invalid(path *field.Path, value any, messages []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range messages {
@@ -56,7 +56,7 @@ func label(path *field.Path, name string) field.ErrorList {
 	return invalid(path, name, validation.IsDNS1123Label(name))
 }
 
-// enum accepts the empty value, which the defaults fill.
+// enum accepts the empty value, which has a default.
 func enum[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
@@ -64,7 +64,7 @@ func enum[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, value, allowed)}
 }
 
-// oneOf is enum for values that have no default.
+// oneOf is enum for values without a default.
 func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -72,7 +72,7 @@ func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, value, allowed)}
 }
 
-// between accepts nil, which the defaults fill.
+// between accepts nil, which has a default.
 func between[T int32 | int64](path *field.Path, value *T, low, high T) field.ErrorList {
 	if value == nil || (*value >= low && *value <= high) {
 		return nil
@@ -80,7 +80,7 @@ func between[T int32 | int64](path *field.Path, value *T, low, high T) field.Err
 	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("must be between %d and %d", low, high))}
 }
 
-// notNegative accepts nil, which the defaults fill.
+// notNegative accepts nil, which has a default.
 func notNegative[T int32 | int64](path *field.Path, value *T) field.ErrorList {
 	if value == nil || *value >= 0 {
 		return nil
@@ -96,7 +96,7 @@ func tooMany(path *field.Path, n, limit int) field.ErrorList {
 	return field.ErrorList{field.TooMany(path, n, limit)}
 }
 
-// exactlyOne counts what is set of alternatives.
+// exactlyOne requires exactly one of several alternatives.
 func exactlyOne(path *field.Path, alternatives []string, set ...bool) field.ErrorList {
 	n := 0
 	for _, isSet := range set {
@@ -117,7 +117,7 @@ func exactlyOne(path *field.Path, alternatives []string, set ...bool) field.Erro
 	}
 }
 
-// validateWords is for a command and its arguments, which end at a NUL.
+// validateWords checks a command and its arguments. A NUL would end them.
 func validateWords(path *field.Path, words []string) field.ErrorList {
 	for i, word := range words {
 		if strings.Contains(word, "\x00") {
@@ -127,7 +127,7 @@ func validateWords(path *field.Path, words []string) field.ErrorList {
 	return nil
 }
 
-// hasControl finds characters that no name, path or header value has.
+// hasControl reports whether a string has control characters, which no name, path or header value may have.
 func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The grammar of image references, as container runtimes read it.
+// The grammar of image references in container runtimes.
 var (
 	imageDomain    = regexp.MustCompile(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9:]+\])(?::[0-9]{1,5})?$`)
 	imageComponent = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$`)
@@ -27,8 +27,8 @@ func validateApplicationImage(in input) field.ErrorList {
 	return validateImage(in.path.Child("image"), in.spec.Image)
 }
 
-// validateImage refuses what no container runtime can pull, because Kubernetes accepts any text
-// and the mistake shows only as a pod that never starts.
+// validateImage refuses images that no container runtime can pull. Kubernetes accepts any text, and shows the mistake
+// only as a pod that never starts.
 func validateImage(path *field.Path, image string) field.ErrorList {
 	if image == "" {
 		return field.ErrorList{field.Required(path, "must be an image, e.g. ghcr.io/acme/web:1.2")}

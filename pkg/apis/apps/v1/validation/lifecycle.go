@@ -59,14 +59,14 @@ func validateLifecycleHandler(path *field.Path, handler *corev1.LifecycleHandler
 	return errs
 }
 
-// validateCoreHTTPGet is for actions whose port cannot be omitted.
+// validateCoreHTTPGet checks actions whose port cannot be omitted.
 func validateCoreHTTPGet(path *field.Path, action *corev1.HTTPGetAction, ports namedPorts) field.ErrorList {
 	errs := validatePortRef(path.Child("port"), action.Port, ports)
 	errs = append(errs, validateHTTPGet(path, action.Path, action.Scheme, action.HTTPHeaders)...)
 	return append(errs, validateHTTPProtocol(path, action)...)
 }
 
-// validateHTTPProtocol: HTTP/2 without TLS, to the pod itself.
+// validateHTTPProtocol checks a protocol to the pod itself: HTTP/2 without TLS.
 func validateHTTPProtocol(path *field.Path, action *corev1.HTTPGetAction) field.ErrorList {
 	if action.Protocol == nil {
 		return nil

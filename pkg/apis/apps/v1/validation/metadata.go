@@ -31,7 +31,7 @@ func validateService(in input) field.ErrorList {
 	return append(errs, validateAnnotations(path.Child("annotations"), in.spec.Service.Annotations)...)
 }
 
-// unreviewedServiceAccount is about a controller that serves no webhooks.
+// unreviewedServiceAccount is the message of a controller without webhooks.
 const unreviewedServiceAccount = "no webhook reviews here whether the requester may use the ServiceAccount: remove name, " +
 	"or let an administrator start the controller with --allow-unreviewed-service-accounts"
 
@@ -54,7 +54,7 @@ func validateServiceAccount(in input) field.ErrorList {
 	return errs
 }
 
-// Labels and annotations that are not the user's to set on pods.
+// Labels and annotations that users may not set on pods.
 const (
 	labelPodTemplateHash = "pod-template-hash"
 
@@ -84,7 +84,7 @@ func validatePodMetadata(in input) field.ErrorList {
 	return errs
 }
 
-// validatePodAnnotation is about the annotations that Kubernetes itself reads.
+// validatePodAnnotation checks the annotations that Kubernetes reads.
 func validatePodAnnotation(path *field.Path, key, value string) field.ErrorList {
 	switch {
 	case key == annotationMirror:
@@ -103,12 +103,12 @@ func validatePodAnnotation(path *field.Path, key, value string) field.ErrorList 
 	return nil
 }
 
-// validateAnnotations is for the annotations of every child.
+// validateAnnotations checks the annotations of every child.
 func validateAnnotations(path *field.Path, annotations map[string]string) field.ErrorList {
 	errs := tooMany(path, len(annotations), 64)
 	for _, key := range sortedKeys(annotations) {
 		keyPath := path.Key(truncate(key, maxValue))
-		// Kubernetes does not mind the case of an annotation's key.
+		// Kubernetes ignores the case of an annotation's key.
 		errs = append(errs, invalid(keyPath, key, validation.IsQualifiedName(strings.ToLower(key)))...)
 		if strings.HasPrefix(key, v1.ReservedPrefix) {
 			errs = append(errs, field.Forbidden(keyPath, v1.ReservedPrefix+" is reserved for Fairlead"))

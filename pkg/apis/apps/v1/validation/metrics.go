@@ -22,7 +22,7 @@ func validateMetrics(in input, fldPath *field.Path, metrics []autoscalingv2.Metr
 	return errs
 }
 
-// validateMetric follows the API server's rules: type names the one source that is set.
+// validateMetric follows the API server's rules: type names the source that is set.
 func validateMetric(in input, fldPath *field.Path, metric *autoscalingv2.MetricSpec) field.ErrorList {
 	var errs field.ErrorList
 	sources := []struct {
@@ -124,7 +124,7 @@ func validateDescribedObject(fldPath *field.Path, object autoscalingv2.CrossVers
 	return errs
 }
 
-// targetKind is one of the three ways to say what to aim at; its name is that of its field.
+// targetKind is a kind of target value, with the name of its field.
 type targetKind string
 
 const (
@@ -133,8 +133,8 @@ const (
 	averageValueTarget targetKind = "averageValue"
 )
 
-// validateTarget wants exactly one of the allowed values, and the type that names it: the API
-// server lets them differ, and the autoscaler then goes by the values.
+// validateTarget requires exactly one of the allowed values, and the type that names it. The API server lets them
+// differ; then the autoscaler uses the value.
 func validateTarget(fldPath *field.Path, target autoscalingv2.MetricTarget, allowed ...targetKind) field.ErrorList {
 	var errs field.ErrorList
 	isSet := map[targetKind]bool{

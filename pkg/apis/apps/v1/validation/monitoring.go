@@ -31,7 +31,7 @@ func validateMonitoring(in input) field.ErrorList {
 	return append(errs, validateScrape(path, monitoring)...)
 }
 
-// validateScrape looks at what does not depend on the ports that there are.
+// validateScrape checks what does not depend on the ports.
 func validateScrape(path *field.Path, monitoring *v1.Monitoring) field.ErrorList {
 	var errs field.ErrorList
 	if message := pathProblem(monitoring.Path, networkingv1.PathTypePrefix); message != "" {
@@ -45,10 +45,10 @@ func validateScrape(path *field.Path, monitoring *v1.Monitoring) field.ErrorList
 	return errs
 }
 
-// minInterval is that between two scrapes.
+// minInterval is the shortest interval between two scrapes.
 const minInterval = 5 * time.Second
 
-// prometheusUnits are those of a duration of Prometheus.
+// prometheusUnits are the units of Prometheus durations.
 var prometheusUnits = map[string]time.Duration{
 	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
 	"d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "y": 365 * 24 * time.Hour,
@@ -63,14 +63,14 @@ func isShort(duration string) bool {
 		unit := prometheusUnits[part[2]]
 		count, err := strconv.ParseInt(part[1], 10, 64)
 		if err != nil || count >= int64(minInterval/unit)+1 {
-			return false // One part is enough; and a sum of larger ones might be too much for the type.
+			return false // One long part is enough, and the sum might overflow.
 		}
 		total += time.Duration(count) * unit
 	}
 	return total < minInterval
 }
 
-// validateMonitoringDefaults: which ports an Application has is nothing that its class could know.
+// validateMonitoringDefaults skips the port, because a class cannot know the ports of its Applications.
 func validateMonitoringDefaults(path *field.Path, monitoring *v1.Monitoring) field.ErrorList {
 	if monitoring == nil {
 		return nil

@@ -72,7 +72,7 @@ func validateMounts(in input) field.ErrorList {
 	return errs
 }
 
-// validateMountPath refuses what the API server takes and no container runtime can mount.
+// validateMountPath refuses paths that the API server accepts and no container runtime can mount.
 func validateMountPath(fldPath *field.Path, mountPath string) field.ErrorList {
 	if mountPath == "" {
 		return field.ErrorList{field.Required(fldPath, "must be an absolute path in the container")}
@@ -108,7 +108,7 @@ func hasElement(p, element string) bool {
 	return false
 }
 
-// validateRelativePath is for paths inside a volume.
+// validateRelativePath checks paths inside a volume.
 func validateRelativePath(fldPath *field.Path, p string) field.ErrorList {
 	var errs field.ErrorList
 	if path.IsAbs(p) {
@@ -123,7 +123,7 @@ func validateRelativePath(fldPath *field.Path, p string) field.ErrorList {
 	return errs
 }
 
-// validateFilePath is for files that the kubelet writes; names that start with '..' are its own.
+// validateFilePath checks files that the kubelet writes. Names that start with '..' are its own.
 func validateFilePath(fldPath *field.Path, p string) field.ErrorList {
 	if p == "" {
 		return field.ErrorList{field.Required(fldPath, "must be a relative path in the volume")}
@@ -135,14 +135,14 @@ func validateFilePath(fldPath *field.Path, p string) field.ErrorList {
 	return errs
 }
 
-// validateItems checks what the volumes of Secrets and ConfigMaps have in common.
+// validateItems checks what volumes of Secrets and ConfigMaps have in common.
 func validateItems(fldPath *field.Path, items []corev1.KeyToPath, defaultMode *int32, defaultUser *int64) field.ErrorList {
 	errs := validateMode(fldPath.Child("defaultMode"), defaultMode)
 	errs = append(errs, validateUser(fldPath.Child("defaultUser"), defaultUser)...)
 	return append(errs, validateKeysToPaths(fldPath.Child("items"), items, names{})...)
 }
 
-// validateKeysToPaths: two keys with one path would overwrite each other.
+// validateKeysToPaths refuses two keys with one path, because one would overwrite the other.
 func validateKeysToPaths(fldPath *field.Path, items []corev1.KeyToPath, files names) field.ErrorList {
 	var errs field.ErrorList
 	for i, item := range items {

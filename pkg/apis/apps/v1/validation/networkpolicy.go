@@ -15,7 +15,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// everyone says how to write what an empty list of peers would mean to Kubernetes.
+// everyone says how to write what an empty list of peers means in Kubernetes.
 const everyone = "must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0"
 
 func validateNetworkPolicy(in input) field.ErrorList {
@@ -125,7 +125,7 @@ func validateIPBlock(path *field.Path, block *networkingv1.IPBlock) field.ErrorL
 		errs = append(errs, cidrErrs...)
 		part, partErr := netip.ParsePrefix(except)
 		if err != nil || partErr != nil || len(cidrErrs) > 0 {
-			continue // said already
+			continue // Already reported.
 		}
 		if !whole.Contains(part.Addr()) || whole.Bits() >= part.Bits() {
 			errs = append(errs, field.Invalid(path, except, "must be a strict subset of cidr ("+whole.String()+")"))
@@ -134,7 +134,7 @@ func validateIPBlock(path *field.Path, block *networkingv1.IPBlock) field.ErrorL
 	return errs
 }
 
-// validateCIDR is as strict as the API server is about new objects.
+// validateCIDR is as strict as the API server is for new objects.
 func validateCIDR(path *field.Path, cidr string) field.ErrorList {
 	return validation.IsValidCIDRForLegacyField(path, cidr, true, nil)
 }

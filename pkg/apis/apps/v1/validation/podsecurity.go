@@ -18,21 +18,20 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// part is a piece of the spec that has a security of its own, in a pod that is otherwise beyond
-// reproach: so whatever a check finds is this piece's fault.
+// part is a piece of the spec with a security context, in a pod that otherwise passes every check. So what a check finds
+// is the fault of the part.
 type part struct {
-	// path is that of the container; of the pod and of the application's container it is spec.
+	// path is the path of the container; of the pod and the application container it is spec.
 	path *field.Path
 	// security is the path of its securityContext.
 	security *field.Path
 	pod      corev1.PodSpec
 }
 
-// validatePodSecurity refuses what the Pod Security level forbids, by the very checks of the
-// admission plugin. They look at a whole pod and answer in a sentence; a check that fails is
-// repeated for each part alone, to find the field.
+// validatePodSecurity refuses what the Pod Security level forbids, by the checks of the admission plugin. They check a
+// whole pod and return a sentence, so a failed check is repeated for each part to find the field.
 //
-// What counts is the pod after the defaults: a field that is left out is a restricted one.
+// The checks see the pod with the defaults: an omitted field has a restricted value.
 func validatePodSecurity(in input) field.ErrorList {
 	metadata := &metav1.ObjectMeta{}
 	if in.spec.PodMetadata != nil {
@@ -63,7 +62,7 @@ func validatePodSecurity(in input) field.ErrorList {
 		}
 	}
 	for _, check := range checks {
-		// What only all parts together forbid.
+		// Only the combination of parts is forbidden.
 		if result, ok := failed[check.ID]; ok && !blamed[check.ID] {
 			errs = append(errs, field.Forbidden(in.path, podSecurityDetail(in.level, result)))
 		}
@@ -71,7 +70,7 @@ func validatePodSecurity(in input) field.ErrorList {
 	return errs
 }
 
-// wholePod is the pod as it will be, as far as the checks look at it.
+// wholePod returns the parts of the pod that the checks read.
 func wholePod(in input) corev1.PodSpec {
 	pod := corev1.PodSpec{
 		SecurityContext: podSecurityWithDefaults(in.spec.PodSecurityContext),
@@ -87,8 +86,8 @@ func wholePod(in input) corev1.PodSpec {
 	return pod
 }
 
-// mountedVolumes are the volumes of the mounts. No source that a mount has today is forbidden by any level; one
-// that is added later meets the checks too. A mount without a source is another rule's concern.
+// mountedVolumes returns the volumes of the mounts. No level forbids a source of today's mounts; a future one meets the
+// checks, too. Another rule reports a mount without a source.
 func mountedVolumes(mounts []v1.Mount) []corev1.Volume {
 	volumes := make([]corev1.Volume, 0, len(mounts))
 	for _, m := range mounts {
@@ -103,7 +102,7 @@ func mountedVolumes(mounts []v1.Mount) []corev1.Volume {
 	return volumes
 }
 
-// podParts returns the pod, the application's container and the other containers, each alone.
+// podParts returns the pod, the application container and the other containers, each separately.
 func podParts(in input) []part {
 	alone := func(path *field.Path, container corev1.Container) part {
 		return part{path, path.Child("securityContext"), corev1.PodSpec{
@@ -129,7 +128,7 @@ func withSecurityDefaults(other otherContainer) corev1.Container {
 	return container
 }
 
-// applicationContainer has what the checks look at: security, and the hosts of probes.
+// applicationContainer has what the checks read: the security context, and the hosts of probes.
 func applicationContainer(in input) corev1.Container {
 	return corev1.Container{
 		Name:            in.app.Name,
@@ -141,7 +140,7 @@ func applicationContainer(in input) corev1.Container {
 	}
 }
 
-// podSecurityChecks are the checks that a level consists of.
+// podSecurityChecks returns the checks of a level.
 func podSecurityChecks(level podsecurity.Level) []policy.Check {
 	switch level {
 	case podsecurity.LevelPrivileged:
@@ -157,7 +156,7 @@ var baselineChecks = sync.OnceValue(func() []policy.Check {
 	return slices.DeleteFunc(policy.DefaultChecks(), func(check policy.Check) bool { return check.Level != podsecurity.LevelBaseline })
 })
 
-// restrictedChecks are all but those that a stricter one stands in for.
+// restrictedChecks are all checks except those that a stricter one replaces.
 var restrictedChecks = sync.OnceValue(func() []policy.Check {
 	replaced := map[policy.CheckID]bool{}
 	for _, check := range policy.DefaultChecks() {
@@ -168,12 +167,12 @@ var restrictedChecks = sync.OnceValue(func() []policy.Check {
 	return slices.DeleteFunc(policy.DefaultChecks(), func(check policy.Check) bool { return replaced[check.ID] })
 })
 
-// newest is the check as the latest version of the standard has it.
+// newest returns the latest version of the check.
 func newest(check policy.Check) policy.CheckPodFn {
 	return check.Versions[len(check.Versions)-1].CheckPod
 }
 
-// securityFields are the paths of the fields of a security context that each check looks at.
+// securityFields are the paths of the security context's fields that each check reads.
 var securityFields = map[policy.CheckID]string{
 	"allowPrivilegeEscalation":  "allowPrivilegeEscalation",
 	"appArmorProfile":           "appArmorProfile",
@@ -196,7 +195,7 @@ const (
 	checkHosts     = "hostProbesAndHostLifecycle"
 )
 
-// forbiddenByPodSecurity names the fields that the check is about.
+// forbiddenByPodSecurity names the fields that the check forbids.
 func forbiddenByPodSecurity(level podsecurity.Level, id policy.CheckID, part part, result policy.CheckResult) field.ErrorList {
 	var paths []*field.Path
 	switch name, known := securityFields[id]; {
@@ -226,7 +225,7 @@ func podSecurityDetail(level podsecurity.Level, result policy.CheckResult) strin
 	return detail
 }
 
-// hostPaths are the fields by which a kubelet would connect to another host than the pod.
+// hostPaths are the fields that make a kubelet connect to another host than the pod.
 func hostPaths(path *field.Path, container corev1.Container) []*field.Path {
 	var paths []*field.Path
 	add := func(path *field.Path, http *corev1.HTTPGetAction, tcp *corev1.TCPSocketAction) {

@@ -13,7 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// namedPorts are the ports of one container by name, with their protocol.
+// namedPorts are the named ports of one container, with their protocol.
 type namedPorts map[string]corev1.Protocol
 
 func protocolOf(protocol corev1.Protocol) corev1.Protocol {
@@ -73,7 +73,7 @@ func portAndProtocol(port int32, protocol corev1.Protocol) string {
 	return fmt.Sprintf("%d/%s", port, protocolOf(protocol))
 }
 
-// validateContainerPorts is for init containers and sidecars, whose ports are verbatim.
+// validateContainerPorts checks the ports of init containers and sidecars, which are rendered verbatim.
 func validateContainerPorts(path *field.Path, ports []corev1.ContainerPort) field.ErrorList {
 	var errs field.ErrorList
 	portNames, numbers := names{}, names{}
@@ -96,8 +96,8 @@ func validateContainerPorts(path *field.Path, ports []corev1.ContainerPort) fiel
 	return errs
 }
 
-// validatePortsAcrossContainers: the containers that run side by side share one network. A name
-// means the first container that has it, silently; a number is free for only one of them.
+// validatePortsAcrossContainers checks the ports of all containers, which share one network. If several have a name, it
+// silently means the first; only one can listen on a number.
 func validatePortsAcrossContainers(in input) field.ErrorList {
 	portNames, numbers, hostPorts := names{}, names{}, names{}
 	for _, port := range in.spec.Ports {
@@ -109,7 +109,7 @@ func validatePortsAcrossContainers(in input) field.ErrorList {
 		if !container.longRunning {
 			continue
 		}
-		ownNames, ownNumbers := names{}, names{} // what is twice in one container is reported there
+		ownNames, ownNumbers := names{}, names{} // A duplicate in one container is reported there.
 		for i, port := range container.Ports {
 			path := container.path.Child("ports").Index(i)
 			if len(ownNames.add(nil, port.Name)) == 0 {

@@ -23,10 +23,10 @@ const (
 	startup   probeKind = "startupProbe"
 )
 
-// probed is the container that a probe looks at.
+// probed is the container of a probe.
 type probed struct {
 	ports namedPorts
-	// primary is the port that stands in for an omitted one; empty if there is none.
+	// primary is the port that an omitted one defaults to; empty if there is none.
 	primary string
 }
 
@@ -78,7 +78,7 @@ func validateProbe(parent *field.Path, kind probeKind, probe *v1.Probe, target p
 	return errs
 }
 
-// positive accepts nil, which the defaults fill.
+// positive accepts nil, which has a default.
 func positive[T int32 | int64](path *field.Path, value *T) field.ErrorList {
 	if value == nil || *value > 0 {
 		return nil
@@ -93,7 +93,7 @@ func intOrNil(port *int32) *intstr.IntOrString {
 	return new(intstr.FromInt32(*port))
 }
 
-// validateProbePort: an omitted port means the primary one; a name must be that of a TCP port.
+// validateProbePort checks the port. An omitted one means the primary port; a name must be that of a TCP port.
 func validateProbePort(path *field.Path, port *intstr.IntOrString, target probed) field.ErrorList {
 	if port != nil {
 		return validatePortRef(path, *port, target.ports)

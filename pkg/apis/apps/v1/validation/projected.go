@@ -99,8 +99,7 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return "", s, false
 }
 
-// Pod certificates live at least an hour; those of Kubernetes' own signers at most a day, others
-// at most 91 days.
+// Pod certificates live at least an hour. Those of Kubernetes' own signers live at most a day, others at most 91 days.
 const (
 	minCertificateSeconds        = 3600
 	maxCertificateSeconds        = 91 * 24 * 3600
@@ -136,7 +135,7 @@ func validatePodCertificate(path *field.Path, certificate *corev1.PodCertificate
 	return errs
 }
 
-// validateSignerName: <domain of two labels or more>/<path>.
+// validateSignerName requires <domain of two labels or more>/<path>.
 func validateSignerName(path *field.Path, name string) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(path, "must be a signer, e.g. example.com/signer")}
@@ -149,7 +148,7 @@ func validateSignerName(path *field.Path, name string) field.ErrorList {
 	return nil
 }
 
-// longLabel finds a part of a domain name that DNS cannot carry.
+// longLabel returns a label of a domain name that is too long for DNS.
 func longLabel(domain string) bool {
 	for label := range strings.SplitSeq(domain, ".") {
 		if len(label) > validation.DNS1123LabelMaxLength {

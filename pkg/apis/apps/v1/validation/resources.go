@@ -19,8 +19,8 @@ func validateApplicationResources(in input) field.ErrorList {
 	return validateResources(in.path.Child("resources"), in.spec.Resources)
 }
 
-// validateResources follows the API server's rules, and refuses what it only warns of or rounds:
-// fractions of a millicore and of a byte are always a slip of the unit (memory: 100m).
+// validateResources follows the API server's rules, and refuses what it only warns of or rounds: fractions of a
+// millicore and of a byte are always a wrong unit (memory: 100m).
 func validateResources(path *field.Path, resources *corev1.ResourceRequirements) field.ErrorList {
 	var errs field.ErrorList
 	hugePages, cpuOrMemory := false, false
@@ -94,7 +94,7 @@ func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resou
 	return field.ErrorList{field.Invalid(path, quantity.String(), message)}
 }
 
-// isMultiple reports whether nothing is lost when the quantity is written in steps of 10^scale.
+// isMultiple reports whether the quantity is a multiple of 10^scale.
 func isMultiple(quantity resource.Quantity, scale resource.Scale) bool {
 	rounded := quantity.DeepCopy()
 	return rounded.RoundUp(scale)
@@ -123,8 +123,8 @@ func isExtended(name corev1.ResourceName) bool {
 
 func mayOvercommit(name corev1.ResourceName) bool { return isNative(name) && !isHugePages(name) }
 
-// requested reports whether the container asks for the resource: by a request, or by a limit, from
-// which Kubernetes takes the request.
+// requested reports whether the container has a request for the resource, or a limit, from which Kubernetes defaults the
+// request.
 func requested(resources *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	if resources == nil {
 		return false

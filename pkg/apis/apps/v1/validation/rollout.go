@@ -16,7 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// defaultProgressDeadlineSeconds is what the API documents.
+// defaultProgressDeadlineSeconds is the API's documented default.
 const defaultProgressDeadlineSeconds = 600
 
 func validateStrategy(in input) field.ErrorList {
@@ -37,8 +37,7 @@ func validateStrategy(in input) field.ErrorList {
 	if strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		return append(errs, field.Forbidden(path, "strategy.rollingUpdate needs type RollingUpdate"))
 	}
-	// What is left out makes room for what is set: only two zeros that are both written down
-	// leave none.
+	// The default of an omitted number makes room for the other one. Only two explicit zeros leave none.
 	unavailable, unavailableErrs := parseAmount(path.Child("maxUnavailable"), rolling.MaxUnavailable)
 	surge, surgeErrs := parseAmount(path.Child("maxSurge"), rolling.MaxSurge)
 	errs = append(append(errs, unavailableErrs...), surgeErrs...)
