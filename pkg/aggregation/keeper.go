@@ -1,12 +1,12 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package aggregation registers the aggregated API server with kube-apiserver, but only while it answers.
+// Package aggregation registers the aggregated API server with kube-apiserver, but only while the server answers.
 //
 // An APIService whose server is down harms the whole cluster: discovery fails, and no namespace can be deleted, because
-// the namespace controller does not know what it would leave behind. So the [Keeper] creates the APIService only once
-// the server answers, and deletes it after two minutes without an answer. Its owner is an object of the installation, so
-// that the garbage collector deletes it when the keeper is uninstalled too.
+// the namespace controller cannot list what is left in it. So the [Keeper] creates the APIService only once the server
+// answers, and deletes it after two minutes without an answer. The owner of the APIService belongs to the installation,
+// so the garbage collector deletes the APIService even if the keeper is uninstalled.
 package aggregation
 
 import (
@@ -29,11 +29,12 @@ import (
 )
 
 const (
-	// Period is how often the keeper asks the server.
+	// Period is the time between two probes of the server.
 	Period = 10 * time.Second
-	// MaxDowntime is after how long without an answer the APIService is deleted.
+	// MaxDowntime is the time without an answer after which the keeper deletes the APIService.
 	MaxDowntime = 2 * time.Minute
-	// priority is below that of all groups with custom resources, so that kubectl finds those first under a shared name.
+	// priority is lower than the priority of all groups with custom resources, so that kubectl finds those first under a
+	// shared name.
 	priority = 100
 	// fieldManager owns the fields of the APIService.
 	fieldManager = "fairlead-controller"
@@ -42,26 +43,26 @@ const (
 // APIServices is the resource that the keeper writes.
 var APIServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// Service is where kube-apiserver reaches the server.
+// Service is the Service through which kube-apiserver reaches the server.
 type Service struct {
 	Namespace, Name string
 	Port            int32
 }
 
-// Config is what a Keeper needs.
+// Config has the dependencies of a Keeper.
 type Config struct {
-	// Client is that of APIServices; it writes only while this replica leads.
+	// Client is the client of APIServices. It writes only while this replica leads.
 	Client dynamic.ResourceInterface
-	// Version is what the server serves.
+	// Version is the version that the server serves.
 	Version schema.GroupVersion
 	Service Service
 	// CABundle has the CAs of the server's certificate; empty before there is one.
 	CABundle func() []byte
-	// Owner returns the object with which the APIService goes. While there is none, the server is not installed.
+	// Owner returns the object that owns the APIService. Without one, the server is not installed.
 	Owner func(context.Context) (metav1.OwnerReference, error)
-	// Probe asks the server whether it is ready.
+	// Probe reports whether the server is ready.
 	Probe func(context.Context) error
-	// Period and MaxDowntime are those of the package, unless a test is in a hurry.
+	// Period and MaxDowntime default to the constants of the package.
 	Period, MaxDowntime time.Duration
 }
 
@@ -72,14 +73,14 @@ type Keeper struct {
 	answered time.Time
 }
 
-// New returns a keeper, which runs in the leader alone.
+// New returns a keeper. Only the leader runs it.
 func New(config Config) *Keeper {
 	config.Period = cmp.Or(config.Period, Period)
 	config.MaxDowntime = cmp.Or(config.MaxDowntime, MaxDowntime)
 	return &Keeper{config: config}
 }
 
-// Run keeps the APIService until the context ends. It leaves it as it is then: the next leader goes on.
+// Run maintains the APIService until the context ends. Then it leaves the APIService to the next leader.
 func (k *Keeper) Run(ctx context.Context) {
 	k.answered = time.Now()
 	ticker := time.NewTicker(k.config.Period)
@@ -100,7 +101,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 	down := k.config.Probe(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return nil //nolint:nilerr // The leader's time is over.
+		return nil //nolint:nilerr // This replica leads no more.
 	case down == nil:
 		k.answered = time.Now()
 		return k.ensure(ctx)
@@ -112,7 +113,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 
 func (k *Keeper) name() string { return k.config.Version.Version + "." + k.config.Version.Group }
 
-// ensure creates the APIService, or brings an existing one of Fairlead up to date.
+// ensure creates the APIService, or updates an existing one that Fairlead created.
 func (k *Keeper) ensure(ctx context.Context) error {
 	caBundle := k.config.CABundle()
 	if len(caBundle) == 0 {
@@ -135,7 +136,7 @@ func (k *Keeper) ensure(ctx context.Context) error {
 	case exists && bytes.Equal(caBundleOf(live), caBundle) && slices.Contains(live.GetOwnerReferences(), owner):
 		return nil
 	}
-	// RBAC can restrict a create to a name only if it is an apply.
+	// RBAC can restrict a create to a name only for an apply.
 	if _, err := k.config.Client.Apply(ctx, k.name(), k.apiService(caBundle, owner), metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
 		return fmt.Errorf("apply APIService: %w", err)
 	}
@@ -145,7 +146,7 @@ func (k *Keeper) ensure(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes the APIService, unless another client made it.
+// remove deletes the APIService, unless another client created it.
 func (k *Keeper) remove(ctx context.Context, why error) error {
 	live, err := k.config.Client.Get(ctx, k.name(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

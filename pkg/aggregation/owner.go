@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// ClusterRoles are the resource of the owner. An owner of an APIService must be in no namespace, and the server's own
-// ClusterRole is deleted in every kind of uninstallation.
+// ClusterRoles is the resource of the owner. The owner of an APIService must be cluster-scoped, and every way to
+// uninstall the server deletes its ClusterRole.
 var ClusterRoles = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
 
 // OwnedByClusterRole returns a reference to the server's ClusterRole.

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// probeTimeout is less than Period.
+// probeTimeout is shorter than Period.
 const probeTimeout = 5 * time.Second
 
-// ProbeReadyz returns a probe that asks the server for /readyz at an address, usually of its Service, as kube-apiserver
-// would: by the Service's name in its certificate.
+// ProbeReadyz returns a probe that requests /readyz from an address, usually of the server's Service. Like
+// kube-apiserver, it expects the name of the Service in the certificate.
 func ProbeReadyz(address string, service Service, caBundle func() []byte) func(context.Context) error {
 	return func(ctx context.Context) error {
 		roots := x509.NewCertPool()

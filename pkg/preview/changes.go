@@ -61,7 +61,7 @@ func compareMaps(path string, before, after map[string]any) []Change {
 	return found
 }
 
-// step is a key in a path. One with dots, as of annotations, is in brackets.
+// step appends a key to a path. A key with dots, as in annotations, is in brackets.
 func step(key string) string {
 	if strings.ContainsAny(key, "./") {
 		return "[" + key + "]"
@@ -69,7 +69,7 @@ func step(key string) string {
 	return "." + key
 }
 
-// listKey is the field by which the items of both lists are told apart, or "".
+// listKey returns the field that identifies the items of both lists, or "".
 func listKey(before, after []any) string {
 	for _, key := range []string{"name", "mountPath", "containerPort", "port", "uid", "host", "topologyKey", "type"} {
 		if unique(before, key) && unique(after, key) && len(before)+len(after) > 0 {
@@ -93,7 +93,7 @@ func unique(items []any, key string) bool {
 	return true
 }
 
-// compareLists matches items by their key. Another order is a change too: containers and variables depend on it.
+// compareLists matches items by their key. A different order is a change, too: containers and variables depend on it.
 func compareLists(path, key string, before, after []any) []Change {
 	var found []Change
 	names, beforeItems := index(before, key)

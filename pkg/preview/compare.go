@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// Action is what happens to a child.
+// Action is the effect on a child.
 type Action string
 
 // The actions.
@@ -22,7 +22,7 @@ const (
 	Create Action = "Create"
 	Update Action = "Update"
 	Delete Action = "Delete"
-	// Blocked: the name belongs to an object of another owner.
+	// Blocked means that the name belongs to an object of another owner.
 	Blocked Action = "Blocked"
 )
 
@@ -35,22 +35,22 @@ type Child struct {
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Pods says what becomes of the pods.
+// Pods is the effect on the pods.
 type Pods struct {
-	// Replaced: every pod is replaced, because of these fields of the pod template.
+	// Replaced means that every pod is replaced, because of these fields of the pod template.
 	Replaced bool     `json:"replaced"`
 	Because  []Change `json:"because,omitempty"`
-	// Live is how many pods there are, Before and After how many are asked for; nil where an autoscaler or a user decides.
+	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides.
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
 	After  *int32 `json:"after,omitempty"`
-	// Paused: the replacement waits until rollouts go on.
+	// Paused means that the replacement waits until the rollout is resumed.
 	Paused bool `json:"paused,omitempty"`
-	// Strategy is how they are replaced.
+	// Strategy is the strategy of the replacement.
 	Strategy appsv1.DeploymentStrategyType `json:"strategy,omitempty"`
 }
 
-// Difference is what a change of an Application does.
+// Difference is the effect of a change of an Application.
 type Difference struct {
 	Children []Child `json:"children,omitempty"`
 	Pods     Pods    `json:"pods"`
@@ -59,8 +59,8 @@ type Difference struct {
 // Empty reports whether nothing changes.
 func (d Difference) Empty() bool { return len(d.Children) == 0 }
 
-// Compare returns what the change from one rendering to another does. Where the first has no children, because the
-// Application does not exist or is refused, the live ones are compared; then the values before are not known.
+// Compare returns the effect of a change from one rendering to another. If the first one has no children, because the
+// Application does not exist or is refused, it compares with the live ones; then the values before are unknown.
 func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (Difference, error) {
 	var d Difference
 	for _, desired := range after.Children {
@@ -79,7 +79,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 				continue
 			}
 		case isLive && desired.Kind == child.ControllerRevision:
-			continue // It is known already.
+			continue // Already compared.
 		case isLive:
 			difference, err := differ.Compare(desired, object)
 			if err != nil {
@@ -97,7 +97,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		d.Children = append(d.Children, c)
 	}
 	for _, old := range before.Children {
-		// A former revision stays in the history.
+		// A former revision remains in the history.
 		if _, stays := find(after.Children, old.Ref); !stays && old.Kind != child.ControllerRevision {
 			d.Children = append(d.Children, Child{Kind: old.Kind.Kind, Name: old.Name, Action: Delete})
 		}
@@ -115,7 +115,7 @@ func find(children []child.Desired, ref child.Ref) (child.Desired, bool) {
 	return child.Desired{}, false
 }
 
-// withoutBookkeeping leaves out the annotations by which Fairlead remembers what it did.
+// withoutBookkeeping removes the annotations in which Fairlead keeps state.
 func withoutBookkeeping(found []Change) []Change {
 	var kept []Change
 	for _, change := range found {

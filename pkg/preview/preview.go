@@ -1,12 +1,12 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package preview computes what an Application would become, and what a change of it would do: field by field, and
-// whether pods are replaced and by which field.
+// Package preview renders an Application, and computes the effect of a change: field by field, and whether it replaces
+// pods, and because of which field.
 //
-// It takes the steps of a sync up to the rendering, with the same packages: class, validation, revision, render. It is
-// pure, so it works without a cluster too. Two things only the controller knows: the hashes of ConfigMaps and Secrets
-// that pods use, for which those of the live pods stand in, and routes of other Applications.
+// It runs the stages of a sync up to the rendering, with the same packages: class, validation, revision, render. It is
+// pure, so it works without a cluster, too. Two things only the controller knows: the hashes of the ConfigMaps and
+// Secrets that pods use, in whose place it takes those of the live pods, and the routes of other Applications.
 package preview
 
 import (
@@ -26,18 +26,18 @@ import (
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
-// Platform is what the controller's flags and the platform's classes say.
+// Platform has the settings of the controller's flags and of the platform's classes.
 type Platform struct {
 	Rules      class.Rules
 	Validation validation.Options
 	Facts      render.Facts
 }
 
-// Rendering is what an Application becomes.
+// Rendering is a rendered Application.
 type Rendering struct {
 	// Application has the defaults of its class, and the pods of the revision that would run.
 	Application *v1.Application
-	// Class is what it takes from its class; nil if it has none.
+	// Class is the part of its class that applies; nil if it has none.
 	Class *v1.AppliedClass
 	// Invalid is why nothing would be rendered, and Reason is the reason of the condition.
 	Invalid field.ErrorList
@@ -48,10 +48,10 @@ type Rendering struct {
 	Children []child.Desired
 }
 
-// ComputedHash stands for the hash of ConfigMaps or Secrets that only the controller can compute.
+// ComputedHash replaces the hash of ConfigMaps or Secrets that only the controller can compute.
 const ComputedHash = "computed-by-the-controller"
 
-// Render returns what the Application becomes beside the live children, of which there may be none.
+// Render renders the Application beside its live children, if it has any.
 func Render(application *v1.Application, live child.Snapshot, platform Platform, now time.Time) (Rendering, error) {
 	live.Application = application
 	resolved := class.Resolve(application, platform.Rules)
@@ -111,7 +111,7 @@ func history(live child.Snapshot) []*appsv1.ControllerRevision {
 	return found
 }
 
-// referenceHashes are the hashes of the live pods, where the pods would still refer to anything of the kind.
+// referenceHashes returns the hashes of the live pods, for kinds to which the pods would still refer.
 func referenceHashes(application *v1.Application, deployment *appsv1.Deployment) render.ReferenceHashes {
 	var hashes render.ReferenceHashes
 	for _, r := range reference.FromSpec(&application.Spec) {

@@ -4,6 +4,6 @@
 // Package tree shows an Application as the tree of its objects: children, ReplicaSets, pods and endpoints, each with
 // its health and the reason.
 //
-// It is pure: objects in, a tree out. Who reads the objects decides what the tree can show; an object that the reader
-// may not see is missing from the input, and only what status says about it remains.
+// It is pure. The reader of the objects decides what the tree can show: an object that the reader may not see is missing
+// from the input, and the tree shows only what status says about it.
 package tree

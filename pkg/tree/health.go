@@ -21,10 +21,10 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// maxMessage is as long as a message of a condition may be.
+// maxMessage is the maximal length of a condition's message.
 const maxMessage = 1024
 
-// set puts the health on a node. Messages of other components may have control characters.
+// set sets the health of a node. Messages of other components may have control characters.
 func (n *Node) set(health Health, reason, message string) {
 	n.Health, n.Reason, n.Message = health, reason, text.Sanitize(message, maxMessage)
 }
@@ -48,8 +48,8 @@ func applicationNode(application *v1.Application) *Node {
 	return node
 }
 
-// childNode combines what status says about writing the child with what the live object says about itself. A failed
-// write comes first: the live object is then not what the spec asks for.
+// childNode combines the result of the last write, from status, with the state of the live object. A failed write comes
+// first, because the live object then differs from the spec.
 func childNode(application *v1.Application, ref child.Ref, live child.Object) *Node {
 	node := &Node{Group: ref.Kind.Group, Kind: ref.Kind.Kind, Name: ref.Name, Health: Healthy}
 	if live != nil {
@@ -87,7 +87,7 @@ func resourceStatus(application *v1.Application, ref child.Ref) v1.ResourceStatu
 	return v1.ResourceStatus{}
 }
 
-// liveHealth judges a live child by its own status. Kinds without one are healthy because they exist.
+// liveHealth derives the health of a live child from its status. Kinds without a status are healthy because they exist.
 func liveHealth(node *Node, live child.Object) {
 	switch live := live.(type) {
 	case *appsv1.Deployment:
@@ -180,7 +180,7 @@ func serviceInfo(live *corev1.Service) string {
 	return strings.Join(ports, ", ")
 }
 
-// replicas is the number of pods that an omitted number stands for.
+// replicas returns the number of pods; an omitted number means 1.
 func replicas(number *int32) int32 {
 	if number == nil {
 		return 1

@@ -5,22 +5,22 @@ package tree
 
 import "iter"
 
-// Health says how an object stands, in the words that Argo CD made common.
+// Health is the health of an object, in the words of Argo CD.
 type Health string
 
 // The values of Health.
 const (
-	// Healthy: the object does what it is there for.
+	// Healthy means that the object works.
 	Healthy Health = "Healthy"
-	// Progressing: it is on its way there.
+	// Progressing means that the object does not work yet.
 	Progressing Health = "Progressing"
-	// Degraded: it fails; the reason says why.
+	// Degraded means that the object fails; the reason says why.
 	Degraded Health = "Degraded"
-	// Suspended: a user stopped it, for example by spec.paused.
+	// Suspended means that a user stopped the object, for example by spec.paused.
 	Suspended Health = "Suspended"
-	// Missing: it should exist and does not.
+	// Missing means that the object should exist and does not.
 	Missing Health = "Missing"
-	// Unknown: its health cannot be found out.
+	// Unknown means that the health cannot be determined.
 	Unknown Health = "Unknown"
 )
 
@@ -30,16 +30,16 @@ type Node struct {
 	Group string `json:"group,omitempty"`
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
-	// Health says how the object stands, and Reason and Message why, unless it is Healthy.
+	// Health is the health of the object, with Reason and Message unless it is Healthy.
 	Health  Health `json:"health"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Info is what else there is to know in a few words, such as "3/3 ready".
+	// Info has a few more words, such as "3/3 ready".
 	Info     string  `json:"info,omitempty"`
 	Children []*Node `json:"children,omitempty"`
 }
 
-// Ref is the node in the form in which kubectl takes it: Deployment/web.
+// Ref returns the node as kubectl accepts it: Deployment/web.
 func (n *Node) Ref() string { return n.Kind + "/" + n.Name }
 
 // All yields the node and everything below it with its depth, parents first.

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// replicaSetNodes are the ReplicaSets of the Deployment: the current one, and others while they have pods; the newest
-// first.
+// replicaSetNodes returns the ReplicaSets of the Deployment, the newest first: the current one, and others that have
+// pods.
 func replicaSetNodes(objects Objects, deployment *appsv1.Deployment) []*Node {
 	current := deployment.Annotations[child.RevisionAnnotation]
 	owned := slices.DeleteFunc(slices.Clone(objects.ReplicaSets), func(r *appsv1.ReplicaSet) bool {
@@ -120,8 +120,8 @@ func podHealth(node *Node, pod *corev1.Pod) {
 	}
 }
 
-// containerHealth puts on the node why a container does not run, and reports whether there is such a reason. What a
-// container left as its termination message is not shown: it may be a secret.
+// containerHealth sets on the node why a container does not run, and reports whether there is a reason. It does not show
+// the termination message that the container wrote, which may be a secret.
 func containerHealth(node *Node, status *corev1.ContainerStatus) bool {
 	waiting, ended := status.State.Waiting, status.State.Terminated
 	switch {
@@ -151,7 +151,7 @@ func PodReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// endpointNodes are the EndpointSlices of the Service.
+// endpointNodes returns the EndpointSlices of the Service.
 func endpointNodes(objects Objects, service *corev1.Service) []*Node {
 	var nodes []*Node
 	for _, slice := range objects.EndpointSlices {
@@ -179,7 +179,7 @@ func readyEndpoints(slice *discoveryv1.EndpointSlice) int {
 	return ready
 }
 
-// serviceHealth marks a Service without a ready endpoint: its clients get no answer. An Application that asks for no
+// serviceHealth marks a Service without a ready endpoint, because its clients get no response. An Application with 0
 // pods has none on purpose.
 func serviceHealth(node *Node, objects Objects, service *corev1.Service) {
 	ready := 0

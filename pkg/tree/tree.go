@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Objects are an Application and what was read of the objects around it. None is changed.
+// Objects are an Application and the objects around it. Build changes none.
 type Objects struct {
 	Application *v1.Application
 	// Children are the live objects with the name or the label of a child, owned or not.
@@ -34,7 +34,7 @@ func Build(objects Objects) *Node {
 		node := childNode(objects.Application, ref, live)
 		if live == nil || !owned(objects.Application, ref, live) {
 			root.Children = append(root.Children, node)
-			continue // What is below an object of another owner is not the Application's.
+			continue // The Application does not own what is below an object of another owner.
 		}
 		switch live := live.(type) {
 		case *appsv1.Deployment:
@@ -52,8 +52,8 @@ func owned(application *v1.Application, ref child.Ref, live child.Object) bool {
 	return child.OwnedBy(live, application) || child.IsOrphaned(application, ref, live)
 }
 
-// refs names the children: those that status lists, and those that are live and owned, in the order of writes. Status
-// lists only the current ControllerRevision, and the tree shows no other.
+// refs returns the children that status lists, and the live ones that the Application owns, in the order of writes.
+// Status lists only the current ControllerRevision, and the tree shows no other.
 func refs(objects Objects) []child.Ref {
 	var found []child.Ref
 	add := func(ref child.Ref) {
@@ -99,7 +99,7 @@ func (o Objects) get(ref child.Ref) child.Object {
 	return nil
 }
 
-// Snapshot is the same in the form in which a sync sees it, for the packages that judge one.
+// Snapshot returns the objects as a sync observes them, for the packages that take a snapshot.
 func (o Objects) Snapshot() child.Snapshot {
 	snapshot := child.Snapshot{Application: o.Application, Children: map[child.Ref]child.Object{}}
 	for _, live := range o.Children {

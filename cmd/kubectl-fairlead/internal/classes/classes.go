@@ -104,7 +104,7 @@ func walk(path string, value any, lines *[]string) error {
 	return err
 }
 
-// Print writes the classes for people.
+// Print writes the classes as text.
 func Print(to *screen.Screen, found []Class) {
 	if len(found) == 0 {
 		to.Line("There is no ApplicationClass: nothing is imposed.")

@@ -25,7 +25,7 @@ import (
 // fieldManager owns the fields that the edits write.
 const fieldManager = "kubectl-fairlead"
 
-// editing are the flags and the way of all edits.
+// editing has the flags and the steps of all edits.
 type editing struct {
 	tool   *tool
 	chosen selection
@@ -78,7 +78,7 @@ func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	return nil
 }
 
-// edit says what it does, and does it.
+// edit prints what it does, and does it.
 func (e *editing) edit(ctx context.Context, clients *cluster.Clients, application *v1.Application, made edit.Edit) error {
 	name := application.Namespace + "/" + application.Name
 	edited, what, err := edit.Apply(application, made)
@@ -115,11 +115,11 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, applicatio
 	return nil
 }
 
-// errChanged is met when another client was faster.
+// errChanged is returned if another client was faster.
 var errChanged = errors.New("the Application changed meanwhile, so nothing was written: run the command again")
 
-// write sends the patch. The API server refuses it if the Application is not as it was read. If only the controller has
-// written status since, which does not change the generation, it is sent again.
+// write sends the patch. The API server refuses it if the Application changed since it was read. If only its status
+// changed, which does not change the generation, write sends it again.
 func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Application, options metav1.PatchOptions) error {
 	client := clients.Fairlead.AppsV1().Applications(before.Namespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -148,7 +148,7 @@ func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Appl
 	return err
 }
 
-// summary says what becomes of the pods.
+// summary describes the effect on the pods.
 func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
 	checker, err := manifest.NewChecker(e.from.options())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// output is the flag -o. The empty format is text for people.
+// output is the flag -o. The empty format is text for users.
 type output struct{ format string }
 
 // The formats that all commands with -o have.

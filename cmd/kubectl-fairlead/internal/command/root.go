@@ -25,11 +25,11 @@ import (
 
 // Exit codes. Commands that hand over to kubectl's own (get, logs, exec, port-forward) have kubectl's.
 const (
-	// ExitYes: the command did what it should; what it was asked holds.
+	// ExitYes means success: the command did its work, and the answer to a question is yes.
 	ExitYes = 0
-	// ExitNo: the answer is no: not ready, different, with findings.
+	// ExitNo means that the answer is no: not ready, different, with findings.
 	ExitNo = 1
-	// ExitError: there is no answer; the message says why.
+	// ExitError means that there is no answer; the message has the reason.
 	ExitError = 2
 )
 
@@ -43,7 +43,7 @@ type tool struct {
 	flags   *genericclioptions.ConfigFlags
 	now     func() time.Time
 	getenv  func(string) string
-	// connected are the clients, once a command has asked for them.
+	// connected has the clients after the first call of clients.
 	connected *cluster.Clients
 }
 
@@ -76,7 +76,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Version:       version.Get().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// What kubectl passes on as the name of the plugin.
+		// kubectl passes this name of the plugin.
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fairlead"},
 	}
 	root.SetIn(streams.In)

@@ -22,7 +22,7 @@ type selection struct {
 	allowNone     bool
 }
 
-// errNoNames is met when a command is told no Application.
+// errNoNames is returned if a command names no Application.
 var errNoNames = errors.New("name an Application, or select some with -l or -A")
 
 func (s *selection) addTo(cmd *cobra.Command) {

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package difference says for people what a change of an Application does.
+// Package difference describes the effect of a change of an Application to users.
 package difference
 
 import (

@@ -219,7 +219,7 @@ func (in Installation) permissions() Result {
 	return Result{Permissions, tree.Healthy, "you may do what the commands need", ""}
 }
 
-// Print writes the results for people.
+// Print writes the results as text.
 func Print(to *screen.Screen, results []Result) {
 	for _, result := range results {
 		word := "ok"

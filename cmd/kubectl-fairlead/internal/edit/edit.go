@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package edit has the changes that a user makes to an Application by a command. It is pure: an Application in, the
-// changed one out, with what to say about it.
+// Package edit has the edits of an Application that commands make. It is pure: an Application in, the edited one and a
+// message out.
 package edit
 
 import (

@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package screen writes text for people: wrapped to the width of the terminal, with colours and icons only there.
+// Package screen writes text for users: wrapped to the width of the terminal, with colours and icons only there.
 package screen
 
 import (
@@ -49,7 +49,7 @@ func Fixed(out io.Writer, width int, color bool) *Screen {
 // Writer is for output that programs read: nothing is wrapped or coloured.
 func (s *Screen) Writer() io.Writer { return s.out }
 
-// Terminal reports whether a person looks at a terminal.
+// Terminal reports whether the output is a terminal.
 func (s *Screen) Terminal() bool { return s.terminal }
 
 // Clear empties a terminal before it is drawn again.
@@ -89,7 +89,7 @@ func (s *Screen) Row(label, value string) {
 	s.Hanging(fmt.Sprintf("%-*s", labels, label), value)
 }
 
-// clean removes what a terminal would obey: messages of other components may contain anything. Only our own colours stay.
+// clean removes escape sequences except our own colours, because messages of other components may contain anything.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

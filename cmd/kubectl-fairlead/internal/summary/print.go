@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
-// Print writes the summary for people; wide adds all conditions.
+// Print writes the summary as text; wide adds all conditions.
 func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 	to.Line(to.Paint(screen.Bold, s.Namespace+"/"+s.Name) + "  " + to.Health(s.Health, s.headline(now)))
 	if s.Message != "" {

@@ -32,7 +32,7 @@ type Summary struct {
 	Reason  string      `json:"reason,omitempty"`
 	Message string      `json:"message,omitempty"`
 	Since   *time.Time  `json:"since,omitempty"`
-	// Stalled: nothing will change until a user acts.
+	// Stalled means that nothing changes until a user acts.
 	Stalled bool `json:"stalled,omitempty"`
 
 	Rollout    Rollout            `json:"rollout"`
@@ -57,7 +57,7 @@ type Rollout struct {
 	Available      int32 `json:"available"`
 }
 
-// PodGroup are the pods that stand alike.
+// PodGroup are the pods in the same state.
 type PodGroup struct {
 	Count  int         `json:"count"`
 	Health tree.Health `json:"health"`
@@ -153,7 +153,7 @@ func compareBool(a, b bool) int {
 	}
 }
 
-// policies are the settings that stop Fairlead from doing the usual; a user who wonders should see them first.
+// policies are the settings that stop Fairlead from doing the usual; users who look for a cause should see them first.
 func policies(application *v1.Application) []string {
 	var found []string
 	if paused := application.Spec.Paused; paused != nil && *paused {

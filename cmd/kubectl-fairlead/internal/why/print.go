@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
-// Print writes the answer for people.
+// Print writes the answer as text.
 func (a Answer) Print(to *screen.Screen, now time.Time) {
 	health := tree.Degraded
 	if a.Ready {

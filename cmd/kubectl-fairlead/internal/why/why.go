@@ -1,8 +1,8 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package why answers why an Application stands as it does: what is wrong in sentences, the evidence for it, and what to
-// do next. It is pure, and says nothing that the objects do not show.
+// Package why explains the state of an Application: what is wrong, the evidence for it, and what to do next. It is pure,
+// and states nothing that the objects do not show.
 package why
 
 import (
@@ -49,14 +49,14 @@ type Evidence struct {
 	Time    *time.Time `json:"time,omitempty"`
 }
 
-// facts are what the rules look at.
+// facts are the inputs of the rules.
 type facts struct {
 	*cluster.Loaded
 	app   *v1.Application
 	ready *metav1.Condition
 }
 
-// rule finds one kind of trouble, or nothing. Most findings exclude no others.
+// rule finds one kind of problem, or none. Most findings exclude no others.
 type rule func(facts) []Finding
 
 // Explain answers for one Application.
@@ -65,8 +65,8 @@ func Explain(loaded *cluster.Loaded) Answer {
 	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
 	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
 	for _, find := range []rule{
-		deletion,    // Nothing else matters to an Application that goes.
-		notObserved, // Status is about another spec.
+		deletion,    // Nothing else matters to an Application that is being deleted.
+		notObserved, // Status is about an older spec.
 		refusedSpec,
 		rolledBack,
 		children,
