@@ -36,7 +36,7 @@ func (b burst) end() time.Time {
 	return limit
 }
 
-// referenceChanged notes that a ConfigMap or Secret of an Application changed.
+// referenceChanged remembers that a ConfigMap or Secret of an Application changed.
 func (m *memory) referenceChanged(key cache.ObjectName, changed referenced, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +52,7 @@ func (m *memory) referenceChanged(key cache.ObjectName, changed referenced, now 
 	remembered.bursts[changed] = b
 }
 
-// debounce is how long to wait until the burst of changes of a ConfigMap or Secret is over; 0 if it is.
+// debounce returns the time until the burst of changes of a ConfigMap or Secret ends; 0 if it has ended.
 func (m *memory) debounce(key cache.ObjectName, changed referenced, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

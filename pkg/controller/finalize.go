@@ -19,18 +19,18 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 )
 
-// By default an Application has no finalizer: the garbage collector deletes the children by their ownerReferences,
-// whether the controller runs or not. Only deletionPolicy Orphan needs one, because the controller has to remove the
-// ownerReferences that are left.
+// By default an Application has no finalizer: the garbage collector deletes the children by their ownerReferences, whether
+// the controller runs or not. Only deletionPolicy Orphan needs one, because the controller must remove remaining
+// ownerReferences.
 
-// deletionGrace is how long a deletion may take before the status says what it waits for. Most are over by then, and
-// cost no write.
+// deletionGrace is how long a deletion may take before the status says what it waits for. Most end sooner, and cost no
+// write.
 const deletionGrace = 30 * time.Second
 
-// finalize ends an Application that is being deleted. Of its children it writes nothing but their owners.
+// finalize finishes the deletion of an Application. It writes only the owners of its children.
 func (c *Controller) finalize(ctx context.Context, observed observation, now time.Time) Outcome {
 	application := observed.Application
-	c.grants.forget(cache.MetaObjectToName(application)) // What was granted is live by now, or will not be written.
+	c.grants.forget(cache.MetaObjectToName(application)) // Granted routes are live, or will not be written.
 	if !slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
 		return c.awaitFinalizers(ctx, observed, now)
 	}
@@ -54,7 +54,7 @@ func (c *Controller) finalize(ctx context.Context, observed observation, now tim
 	return succeeded()
 }
 
-// awaitFinalizers reports the finalizers of other controllers, if they stay. Their removal comes as an event.
+// awaitFinalizers reports the finalizers of other controllers if they remain after deletionGrace. Their removal is an event.
 func (c *Controller) awaitFinalizers(ctx context.Context, observed observation, now time.Time) Outcome {
 	if left := deletionGrace - now.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {
 		return succeeded(left)
@@ -81,7 +81,7 @@ func (c *Controller) setFinalizers(ctx context.Context, application *v1.Applicat
 		return fmt.Errorf("set finalizers: %w", err)
 	}
 	if patched.DeletionTimestamp == nil {
-		// The last finalizer of a deleted object takes the object with it; no cache shows that version.
+		// Without its last finalizer a deleted object is gone, and no cache would ever have this version.
 		c.ConsistencyStore.WroteAt(cache.MetaObjectToName(application), applicationsGVR, patched.ResourceVersion)
 	}
 	return nil

@@ -15,11 +15,11 @@ import (
 	"fairlead.dev/fairlead/pkg/consistency"
 )
 
-// memory is all that is remembered of an Application from one sync to the next. None of it is needed to be correct,
-// since a restart loses it: it keeps a sync from acting on stale caches, from doing again what was just done, and from
-// fighting another writer at full speed. It is safe for concurrent use; only one worker at a time syncs an Application.
+// memory has the state of all Applications between their syncs. A restart loses it, so correctness does not depend on it: it
+// keeps a sync from acting on stale caches, from repeating what the last one did, and from reverting another writer without
+// a pause. It is safe for concurrent use; only one worker at a time syncs an Application.
 type memory struct {
-	// consistency has the own writes that the caches may not show yet.
+	// consistency has our own writes that the caches may not have observed.
 	consistency *consistency.Store
 	seed        maphash.Seed
 
@@ -27,12 +27,12 @@ type memory struct {
 	applications map[cache.ObjectName]*remembered
 }
 
-// remembered is what is remembered of one Application.
+// remembered is the state of one Application.
 type remembered struct {
-	// quiet is what its last sync began with, if that left nothing to do; see fingerprint.go.
+	// quiet is the fingerprint of its last sync, if that left nothing to do; see fingerprint.go.
 	quiet quiet
-	// uid is the UID of the Application to which the repairs of its children belong: an Application that is created again
-	// under the same name starts without any. See repair_backoff.go.
+	// uid is the UID of the Application whose children were repaired. A new Application of the same name starts without
+	// repairs. See repair_backoff.go.
 	uid     types.UID
 	repairs map[child.Ref]*repairs
 	// statusDue is when a deferred status is written; see status_batch.go.
@@ -45,7 +45,7 @@ func newMemory(store *consistency.Store) *memory {
 	return &memory{consistency: store, seed: maphash.MakeSeed(), applications: map[cache.ObjectName]*remembered{}}
 }
 
-// of returns what is remembered of an Application, to change it. The caller has the lock.
+// of returns the state of an Application, to change it. The caller has the lock.
 func (m *memory) of(key cache.ObjectName) *remembered {
 	r, found := m.applications[key]
 	if !found {
@@ -55,7 +55,7 @@ func (m *memory) of(key cache.ObjectName) *remembered {
 	return r
 }
 
-// forget drops all that is remembered of an Application.
+// forget drops the state of an Application.
 func (m *memory) forget(key cache.ObjectName) {
 	m.consistency.Clear(key)
 	m.mu.Lock()

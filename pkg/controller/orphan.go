@@ -17,22 +17,22 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// The garbage collector deletes what has an ownerReference to an Application that is deleted, and with
+// The garbage collector deletes objects with an ownerReference to a deleted Application, and with
 // kubectl delete --cascade=foreground before any finalizer can prevent it. So with deletionPolicy Orphan the children
-// have none, from the first write on. A finalizer holds the Application until the last ownerReference is off.
+// never have one, from the first write on. A finalizer holds the Application until the last ownerReference is removed.
 //
-// The controller follows deletionPolicy whatever reconcilePolicy says: the one is about what children are, the other
-// about whether they stay. It writes nothing but metadata.
+// The controller follows deletionPolicy under every reconcilePolicy, which decides only about the content of children. It
+// writes only metadata for this.
 
-// ownership is what became of the owners of the children.
+// ownership is the result of setting the owners of the children.
 type ownership struct {
-	// failed is why the owner of a child could not be changed.
+	// failed has the children whose owner could not be set, with the error.
 	failed map[child.Ref]error
 	// contended are children to which another writer keeps restoring an ownerReference.
 	contended map[child.Ref]bool
 }
 
-// err is one error for all that failed, or nil. A contended child is no failure: it has a time of its own.
+// err joins the errors of all failed children. A contended child is no error: its backoff decides when the key returns.
 func (o ownership) err() error {
 	refs := slices.SortedFunc(maps.Keys(o.failed), func(a, b child.Ref) int { return strings.Compare(a.String(), b.String()) })
 	var errs []error
@@ -43,7 +43,7 @@ func (o ownership) err() error {
 }
 
 // ensureOwnership makes the finalizer and the owners of the children follow deletionPolicy. With Orphan the finalizer
-// comes first, with Delete it goes last: at each moment either the garbage collector knows a child, or the finalizer
+// is set first, with Delete it is removed last: at each moment either a child has an ownerReference, or the finalizer
 // holds the Application. written means that the Application was written; that event triggers the next sync.
 func (c *Controller) ensureOwnership(ctx context.Context, observed observation, now time.Time) (owned ownership, written bool, err error) {
 	application := observed.Application
@@ -63,7 +63,7 @@ func (c *Controller) setOwners(ctx context.Context, observed observation, now ti
 	application := observed.Application
 	children, failed := ownedChildren(observed.Snapshot), map[child.Ref]error{}
 	if slices.Contains(application.Finalizers, v1.FinalizerOrphan) {
-		// The Application may be gone as soon as this has ended: then nothing looks for what the caches do not show.
+		// The Application may be gone after this. Then no sync would find children that the caches do not have.
 		var uncached map[child.Ref]child.Object
 		uncached, failed = c.Writer.GetUncached(ctx, observed.Snapshot)
 		maps.Copy(children, uncached)
@@ -89,8 +89,8 @@ func (c *Controller) setOwners(ctx context.Context, observed observation, now ti
 	return ownership{failed: failed}, nil
 }
 
-// releaseAll releases children, and notes what failed. Releases of a child that another writer makes collectable again
-// and again back off, but not at the end of the Application.
+// releaseAll releases children, and adds errors to failed. If another writer keeps restoring the ownerReference of a child,
+// releases back off, but not while the Application is being deleted.
 func (c *Controller) releaseAll(
 	ctx context.Context, application *v1.Application, children map[child.Ref]child.Object, failed map[child.Ref]error, now time.Time,
 ) (contended map[child.Ref]bool) {
@@ -113,8 +113,8 @@ func (c *Controller) releaseAll(
 	return contended
 }
 
-// isOrphan reports whether the children outlive the Application. While the policy cannot be decoded they do: that can
-// be undone.
+// isOrphan reports whether the children outlive the Application. They do if the policy cannot be decoded, because a user can
+// still delete them.
 func isOrphan(application *v1.Application) bool {
 	return application.Spec.DeletionPolicy == v1.DeletionOrphan || v1.Undecoded(application.DecodeErrors, "spec.deletionPolicy")
 }

@@ -30,7 +30,7 @@ func (c *Controller) isDeletable(ctx context.Context, application *v1.Applicatio
 }
 
 // recheckDeletion reads from the API server whether the Application is being deleted, or gone: apply.ErrOwnerDeleted.
-// Kubernetes' controllers call this RecheckDeletionTimestamp.
+// Kubernetes' own controllers call this RecheckDeletionTimestamp.
 func (c *Controller) recheckDeletion(ctx context.Context, application *v1.Application) error {
 	live, err := c.getApplication(ctx, application)
 	switch {

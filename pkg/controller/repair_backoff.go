@@ -14,30 +14,29 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// Two controllers that disagree about a child must not write as fast as they can. So repairs of a child back off.
+// Two controllers that disagree about a child must not keep writing without a pause. So repairs of a child back off.
 const (
-	// immediateRepairs is how often in a row a child is repaired at once. A user who changes a child by hand stays
-	// below it; another controller that insists on its value does not.
+	// immediateRepairs is the number of consecutive repairs without a delay. A user who changes a child by hand stays
+	// below it; a controller that keeps restoring its value does not.
 	immediateRepairs = 5
-	// resetAfter is how long a child must stay untouched to be repaired at once again.
+	// resetAfter is how long a child must stay unchanged before repairs have no delay again.
 	resetAfter = 10 * time.Minute
-	// After immediateRepairs, the next repair waits for repairBaseDelay, and each further one twice as long, up to
-	// repairMaxDelay.
+	// After immediateRepairs, the next repair waits for repairBaseDelay, and each further one twice as long as the one
+	// before, up to repairMaxDelay.
 	repairBaseDelay = 5 * time.Second
 	repairMaxDelay  = 5 * time.Minute
 )
 
-// repairs are those of one child.
+// repairs counts the repairs of one child.
 type repairs struct {
 	count int
 	last  time.Time
-	// applied is the hash of the rendering that the child was brought to last because the Application had changed.
-	// Another writer may remove the hash from the child. Then the rendering would look new at each sync, and the
-	// fight would go unnoticed.
+	// applied is the hash of the last rendering that was applied because the Application changed. If another writer
+	// removes the hash from the child, the rendering would look new at each sync, and no repair would be counted.
 	applied string
 }
 
-// delay is how long the next repair waits.
+// delay returns how long the next repair waits.
 func (r *repairs) delay() time.Duration {
 	excess := r.count - immediateRepairs
 	if excess < 0 {
@@ -47,16 +46,16 @@ func (r *repairs) delay() time.Duration {
 	return min(repairMaxDelay, repairBaseDelay<<min(excess, 6))
 }
 
-// view is what the plan has to know of the past.
+// view is the part of the memory that the plan needs.
 type view struct {
-	// inBackoff are the children that must not be repaired now; backoff is when the first of them may be again, or 0.
+	// inBackoff are the children that must not be repaired now; backoff is the time until the first of them may be, or 0.
 	inBackoff map[child.Ref]bool
 	backoff   time.Duration
-	// lastApplied are the hashes of the renderings that children were brought to.
+	// lastApplied are the hashes of the renderings that were applied to children.
 	lastApplied map[child.Ref]string
 }
 
-// view returns what is remembered of the repairs.
+// view returns the repairs of an Application.
 func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +76,7 @@ func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 	return v
 }
 
-// executed remembers what the writes of a sync have changed.
+// executed remembers the writes of a sync.
 func (m *memory) executed(application *v1.Application, results []plan.Result, now time.Time) {
 	for _, result := range results {
 		switch done := result.Done(); {
@@ -102,7 +101,7 @@ func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.T
 	r.last = now
 }
 
-// applied remembers the rendering that a child was brought to.
+// applied remembers the rendering that was applied to a child.
 func (m *memory) applied(application *v1.Application, ref child.Ref, rendering string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +125,7 @@ func (m *memory) repairsOf(application *v1.Application, ref child.Ref) *repairs 
 	return r
 }
 
-// minNonZero is the shorter of durations, of which 0 means never.
+// minNonZero returns the shortest duration, where 0 means never.
 func minNonZero(durations ...time.Duration) time.Duration {
 	var shortest time.Duration
 	for _, d := range durations {

@@ -19,12 +19,11 @@ type claimants struct {
 	enqueue func(key cache.ObjectName, trigger workqueue.Trigger)
 }
 
-// enqueueClaimants queues the Applications that were refused one of the keys, because their owner asks for them or
-// serves them no more. All others keep what they have, whatever is asked for, so a tenant that writes wildcards
-// queues no one else. Where nothing is shared, which is nearly always, it is one index lookup for each host name.
+// enqueueClaimants queues the Applications that were refused one of the keys, because the Application that had the keys no
+// longer asks for them or serves them. All others keep their routes, so a tenant that writes wildcards queues no other
+// Application. Nearly always no other Application claims a host name, and this is one index lookup for each.
 //
-// An Application that is being refused at this moment is not missed: its status is not written yet, and the event
-// of that write queues it.
+// It does not miss an Application that is just being refused: the write of its status follows, whose event queues it.
 func (c claimants) enqueueClaimants(keys []v1.RouteKey, trigger workqueue.Trigger) {
 	woken := map[cache.ObjectName]bool{}
 	last := ""
@@ -33,7 +32,7 @@ func (c claimants) enqueueClaimants(keys []v1.RouteKey, trigger workqueue.Trigge
 			continue // The paths of a host name follow each other.
 		}
 		last = key.Host
-		// The index is there as long as the informer is, so there is no error that could be met.
+		// Cannot fail: the informer has the index.
 		claims, _ := c.claims(key.Host)
 		for _, claim := range claims {
 			name := cache.MetaObjectToName(claim.Application)
@@ -45,13 +44,13 @@ func (c claimants) enqueueClaimants(keys []v1.RouteKey, trigger workqueue.Trigge
 	}
 }
 
-// hasRefusedRoute reports whether the status says that another Application has a route of this one.
+// hasRefusedRoute reports whether the status says that another Application owns a route of this one.
 func hasRefusedRoute(application *v1.Application) bool {
 	stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
 	return stalled != nil && stalled.Reason == v1.ReasonRouteConflict
 }
 
-// claimsLess reports whether what the Application asks for may have become less, or may be shared now.
+// claimsLess reports whether the Application may ask for fewer routes than before, or may share them now.
 func claimsLess(before, after *v1.Application) bool {
 	if before.DeletionTimestamp == nil && after.DeletionTimestamp != nil {
 		return true

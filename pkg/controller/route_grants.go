@@ -18,18 +18,18 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// grants are the host names and paths that syncs have found to be their Application's, and that no cache shows as
-// served yet. Without them two syncs at once could both find a host name free, and both serve it from then on. What is
-// granted counts as served.
+// grants are the host names and paths that a sync has granted to its Application, and that no cache shows as served yet.
+// Without them two concurrent syncs could both find a host name free, and both serve it from then on. A grant counts as
+// served.
 type grants struct {
 	informers *informer.Informers
 	claimants claimants
-	// mu makes it one step to find a host name free and to take it.
+	// mu makes it atomic to find a host name free and to take it.
 	mu     sync.Mutex
 	routes cache.Indexer
 }
 
-// grant is what one Application may be writing.
+// grant has the routes that one Application may be about to write.
 type grant struct {
 	application *v1.Application
 	keys        []v1.RouteKey
@@ -62,11 +62,11 @@ func grantKey(object any) (string, error) {
 	return cache.MetaObjectToName(g.application).String(), nil
 }
 
-// take returns why the Application must not have its routes, or grants them. The caches must have seen what the
-// last sync of the Application has written: they show now what it serves, and its last grant has done its duty.
+// take returns why the Application must not have its routes, or grants them. The caches must have observed the writes of the
+// Application's last sync: they show what it serves now, so its last grant is obsolete.
 func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
 	if _, granted, _ := g.routes.GetByKey(cache.MetaObjectToName(application).String()); !granted && len(application.Spec.Routes) == 0 {
-		return nil, nil // Nothing to wait for the others for.
+		return nil, nil // Without routes it need not wait for the lock.
 	}
 	classes, err := g.informers.Classes()
 	if err != nil {
@@ -81,7 +81,7 @@ func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
 		Class:       func(a *v1.Application) *v1.ApplicationClass { return g.classOf(a, classes) },
 	})
 	if err != nil || len(errs) > 0 || application.Spec.ReconcilePolicy == v1.ReconcileObserve {
-		return errs, err // Who only observes writes nothing.
+		return errs, err // Observe writes no route.
 	}
 	unserved, err := g.unserved(application)
 	if errs := g.servedUnseen(application, unserved, classes); err == nil && len(errs) > 0 {
@@ -93,7 +93,7 @@ func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
 	return nil, err
 }
 
-// classOf returns nil where the class is not known: then nothing is shared.
+// classOf returns nil if the class is unknown. Then no host name is shared.
 func (g *grants) classOf(application *v1.Application, classes []*v1.ApplicationClass) *v1.ApplicationClass {
 	namespace, err := namespaceOf(g.informers, application.Namespace, classes)
 	if err != nil {
@@ -102,26 +102,27 @@ func (g *grants) classOf(application *v1.Application, classes []*v1.ApplicationC
 	return class.Choose(application, class.Rules{Classes: classes, Namespace: namespace})
 }
 
-// forget drops what was granted to an Application that asks for nothing more.
+// forget drops the grant of an Application that no longer asks for routes.
 func (g *grants) forget(key cache.ObjectName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(key, nil)
 }
 
-// drop takes a grant back, and wakes those who were refused for it, unless it is about to be given again.
+// drop removes a grant, and queues the Applications that were refused because of it. asked are the routes that the
+// Application is about to get again.
 func (g *grants) drop(key cache.ObjectName, asked []v1.RouteKey) {
 	object, found, err := g.routes.GetByKey(key.String())
 	dropped, ok := object.(*grant)
 	if err != nil || !found || !ok {
 		return
 	}
-	_ = g.routes.Delete(dropped) // The error is that of grantKey.
+	_ = g.routes.Delete(dropped) // Only grantKey could fail.
 	gone := slices.DeleteFunc(slices.Clone(dropped.keys), func(key v1.RouteKey) bool { return slices.Contains(asked, key) })
 	g.claimants.enqueueClaimants(gone, workqueue.Trigger{Kind: v1.ApplicationKind, Event: workqueue.FanOut, ForceFullSync: true})
 }
 
-// unserved are the keys that no live route of the Application has.
+// unserved returns the keys that no live route of the Application serves.
 func (g *grants) unserved(application *v1.Application) ([]v1.RouteKey, error) {
 	var keys []v1.RouteKey
 	for _, key := range application.RouteKeys() {
@@ -136,7 +137,7 @@ func (g *grants) unserved(application *v1.Application) ([]v1.RouteKey, error) {
 	return keys, nil
 }
 
-// hostClaims and routeClaims are those of the caches, and what is granted.
+// hostClaims and routeClaims return the claims of the caches and of the grants.
 
 func (g *grants) hostClaims(host string) ([]v1.RouteClaim, error) {
 	claims, err := g.informers.HostClaims(host)

@@ -14,10 +14,10 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// servedUnseen returns an error for each host name that an HTTPRoute of another namespace may serve unseen: the cluster has
-// HTTPRoutes, and they cannot be listed now. A spec need not ask for what its live route serves, so a host name that no spec
-// asks for is not known to be free. Only Ingresses are held back: no HTTPRoute is written meanwhile anyway. What the
-// Application serves by an Ingress already is not among the missing keys.
+// servedUnseen returns an error for each host name that an HTTPRoute of another namespace may serve unseen: the cluster
+// serves HTTPRoutes, but the controller cannot list them now. A live route may serve a host name that no spec asks for, so
+// such a host name is not known to be free. This concerns only Ingresses, because the controller writes no HTTPRoute
+// meanwhile. The missing keys do not include what the Application already serves by an Ingress.
 func (g *grants) servedUnseen(application *v1.Application, missing []v1.RouteKey, classes []*v1.ApplicationClass) field.ErrorList {
 	unavailable, is := g.informers.Unavailable()[child.HTTPRoute]
 	if !is || !unavailable.MayExist || !g.informers.ListedElsewhere(child.HTTPRoute, application.Namespace) {

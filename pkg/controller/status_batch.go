@@ -11,11 +11,11 @@ import (
 	"fairlead.dev/fairlead/pkg/status"
 )
 
-// statusBatchPeriod is how long counts and messages that move while work is under way may wait to be written, so that
-// a rollout does not cost a status write for each pod.
+// statusBatchPeriod is how long a status may wait that differs only in counts and messages, so that a rollout does not cost a
+// write for each pod.
 const statusBatchPeriod = time.Second
 
-// statusWrite is what to do with a computed status.
+// statusWrite is whether and when to write a computed status.
 type statusWrite int
 
 const (
@@ -24,7 +24,7 @@ const (
 	writeLater
 )
 
-// String names what becomes of the status, for metrics and the live view.
+// String returns the result of the stage status, for metrics and the live view.
 func (w statusWrite) String() string {
 	switch w {
 	case writeNow:
@@ -36,7 +36,7 @@ func (w statusWrite) String() string {
 	}
 }
 
-// deferStatus decides what to do with a status, and for writeLater, after which delay to look again.
+// deferStatus decides when to write a status, and for writeLater, the delay of the next sync.
 func (m *memory) deferStatus(key cache.ObjectName, urgency status.Urgency, now time.Time) (write statusWrite, delay time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,11 +20,11 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// syncHandler brings one Application, its children and its status together. It is level-driven: it acts on what is,
-// not on what happened, so it may be called at any time and any number of times.
+// syncHandler reconciles one Application: its children get what the spec asks for, and its status reports the result. It
+// is level-driven: it acts on the present state, not on events, so it may be called at any time and any number of times.
 //
-// It reads the clock once. ensureOwnership follows deletionPolicy, which holds even if nothing else may change. Then
-// every decision about children is made before the first write to one: the plan is carried out as it is.
+// It reads the clock once. ensureOwnership comes first, because deletionPolicy holds even if nothing else may change. All
+// other decisions about children are made before the first write to one, and the writer executes the plan unchanged.
 func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger workqueue.Trigger) Outcome {
 	now := time.Now()
 	observed, err := c.stages.observe(ctx, key, trigger, now)
@@ -80,7 +80,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	return c.report(ctx, observed, owned, target, results, now)
 }
 
-// stages are a sync and those parts of it that the live view shows. The Controller has them; instrumented.go wraps them.
+// stages are a sync and the parts of it that the live view shows. The Controller implements them; instrumented.go wraps them.
 type stages interface {
 	syncKey(ctx context.Context, item workqueue.Item) Outcome
 	observe(ctx context.Context, key cache.ObjectName, trigger workqueue.Trigger, now time.Time) (observation, error)
@@ -101,7 +101,7 @@ func (c *Controller) render(_ context.Context, target target) ([]child.Desired, 
 	return desired, nil
 }
 
-// plan compares what was rendered with what was observed.
+// plan compares the rendered children with the observed ones.
 func (c *Controller) plan(
 	_ context.Context, observed observation, owned ownership, target target, desired []child.Desired, now time.Time,
 ) ([]plan.Step, error) {
@@ -121,7 +121,7 @@ func (c *Controller) plan(
 	return steps, nil
 }
 
-// execute carries the plan out, unless the Application is only observed, and remembers what was repaired.
+// execute executes the plan, unless the Application is only observed, and remembers repairs.
 func (c *Controller) execute(ctx context.Context, application *v1.Application, steps []plan.Step, now time.Time) ([]plan.Result, error) {
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return c.Writer.Observe(ctx, application, steps), nil
@@ -132,7 +132,7 @@ func (c *Controller) execute(ctx context.Context, application *v1.Application, s
 	return results, err
 }
 
-// forget drops what is remembered of an Application that is gone.
+// forget drops the state of an Application that no longer exists.
 func (c *Controller) forget(key cache.ObjectName) {
 	c.memory.forget(key)
 	c.grants.forget(key)

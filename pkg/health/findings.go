@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// finding is one thing that is wrong with one pod.
+// finding is one fault of one pod.
 type finding struct {
 	reason    string
 	container string
@@ -19,20 +19,20 @@ type finding struct {
 	message string
 	pod     string
 	since   time.Time
-	// due is when it starts to count; zero means at once.
+	// due is when the finding begins to count; zero means always.
 	due time.Time
 }
 
-// sinceWhen stands for the time in the message of a finding, until several of them are put together.
+// sinceWhen is the placeholder for the time in the message of a finding, until findings are grouped.
 const sinceWhen = "{since}"
 
-// whichPod stands for the pod that has been in the state for longest.
+// whichPod is the placeholder for the pod that has been in the state for the longest time.
 const whichPod = "{pod}"
 
 // mountGrace is how long volumes and network of a pod may take before the status mentions it.
 const mountGrace = time.Minute
 
-// The kubelet's reasons for which a container waits, and that of a pod that it put out.
+// The kubelet's reasons for which a container waits, and those for which it fails a pod.
 const (
 	createContainerConfigError = "CreateContainerConfigError"
 	errImagePull               = "ErrImagePull"
@@ -91,7 +91,7 @@ func diagnose(t *child.PodProblems) []finding {
 			since: t.NodeUnreachable.Time,
 		})
 	}
-	// A finding of a container says more than that the pod does not start.
+	// A finding of a container explains more than that the pod does not start.
 	if t.NotReadyToStart != nil && len(found) == 0 {
 		found = append(found, finding{
 			reason: v1.ReasonVolumeNotMounting,
@@ -103,7 +103,7 @@ func diagnose(t *child.PodProblems) []finding {
 	return found
 }
 
-// unreadyMessage says since when a container runs without being ready, and by which probe.
+// unreadyMessage says since when a container has been running without being ready, and which probe fails.
 func unreadyMessage(unready *child.Unready) string {
 	if unready.Probe == "" {
 		return "Pod " + whichPod + " is running, but not ready since " + sinceWhen + "."
@@ -111,7 +111,7 @@ func unreadyMessage(unready *child.Unready) string {
 	return "Readiness probe " + unready.Probe + " of pod " + whichPod + " has failed since " + sinceWhen + "."
 }
 
-// lost is the finding of a pod that failed.
+// lost returns the finding of a pod that failed.
 func lost(why *child.ReasonMessage) finding {
 	switch why.Reason {
 	case evicted, preempting, nodeShutdown, terminated:
@@ -132,7 +132,7 @@ func reasonForWaiting(reason string) string {
 	}
 }
 
-// ended is the finding of a container that keeps exiting.
+// ended returns the finding of a container that keeps exiting.
 func ended(c child.Container) finding {
 	f := finding{reason: v1.ReasonCrashLooping, container: c.Name, message: ending(c.Termination)}
 	switch {
@@ -160,7 +160,7 @@ func ending(end *child.Termination) string {
 	}
 }
 
-// messageOrReason is the message of another component, or its reason where it gave no message.
+// messageOrReason returns the message of another component, or its reason if there is no message.
 func messageOrReason(w child.ReasonMessage) string {
 	if w.Message == "" {
 		return w.Reason

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// MaxProblems is how many problems are listed; the CRD allows no more.
+	// MaxProblems limits the listed problems; the CRD allows no more.
 	MaxProblems = 10
 	// MaxProblemMessage is the limit of a problem's message, in bytes; the CRD counts characters, which are fewer.
 	MaxProblemMessage = 256
 )
 
-// ReasonsBySeverity are the reasons of problems, the worst first: what a person has to put right, then what
-// the cluster may still get over, then what is only a consequence.
+// ReasonsBySeverity are the reasons of problems, the worst first: what a user must fix, then what the cluster may overcome,
+// then what is only a consequence.
 func ReasonsBySeverity() []string {
 	return []string{
 		v1.ReasonConfigError, v1.ReasonImagePullFailed, v1.ReasonInitFailed, v1.ReasonStartFailed, v1.ReasonCrashLooping,
@@ -37,8 +37,8 @@ func ReasonsBySeverity() []string {
 	}
 }
 
-// explains reports whether a problem can be why the Application is not ready. A pod that is gone for good has
-// been replaced, and a deadline is missed for another reason.
+// explains reports whether a problem can be the reason why the Application is not ready. A failed pod has been replaced, and
+// a missed deadline has another cause.
 func explains(reason string) bool {
 	switch reason {
 	case v1.ReasonPodRejected, v1.ReasonEvicted, v1.ReasonProgressDeadlineExceeded:
@@ -48,12 +48,12 @@ func explains(reason string) bool {
 	}
 }
 
-// findProblems finds what keeps the pods of the current revision from serving, the worst first. requeueAfter is
-// when more may have to be said although nothing changes; 0 is never.
+// findProblems returns why pods of the current revision do not serve, the worst problem first. requeueAfter is the time until
+// a further problem may count although no object changes; 0 means never.
 //
-// There are none while all pods serve: an evicted pod of last week is no news then. Nor are there
-// any while Kubernetes has not acted on the newest Deployment, because nobody knows the current
-// revision's ReplicaSet yet, and an older revision's pods do not count.
+// There are none while all pods serve: a pod that was evicted last week does not matter then. Nor are there any while
+// Kubernetes has not observed the newest Deployment, because the current ReplicaSet is unknown, and pods of an older
+// revision do not count.
 func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, requeueAfter time.Duration) {
 	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 || r.Paused {
 		return nil, 0
@@ -70,7 +70,7 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		requeueAfter = minNonZero(requeueAfter, nextDue(findings, now))
 	}
 	if r.TimedOut && len(found) == 0 {
-		found = early // They have no more time, and nothing else explains it.
+		found = early // Their time is over, and no other finding explains it.
 	}
 	problems = group(found)
 	if failure := r.failure(current); failure != "" {
@@ -81,7 +81,7 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		problems = append(problems, v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: sanitize(progressing.Message)})
 	}
 	for i := range problems {
-		// A component that gives no message gives at least a reason.
+		// Without a message, use the reason.
 		problems[i].Message = cmp.Or(problems[i].Message, problems[i].Reason)
 	}
 	worst := ReasonsBySeverity()
@@ -96,14 +96,13 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 	return problems[:min(len(problems), MaxProblems)], requeueAfter
 }
 
-// currentReplicaSet is the one of the Deployment's revision, or nil if the caches do not show it yet. Both
-// carry the revision's number; the Deployment's controller sets it before it says that it has
-// observed the Deployment.
+// currentReplicaSet returns the ReplicaSet of the Deployment's revision, or nil if the caches do not have it yet. Both carry
+// the number of the revision; the Deployment controller sets it before observedGeneration.
 func currentReplicaSet(snapshot child.Snapshot, deployment *appsv1.Deployment) *child.ReplicaSet {
 	revision := deployment.Annotations[child.RevisionAnnotation]
 	var current *child.ReplicaSet
 	for _, r := range snapshot.ReplicaSets {
-		// Of two by mistake, any will do, but always the same.
+		// If there are two by mistake, always select the same one.
 		if r.Deployment == deployment.UID && r.Revision == revision && (current == nil || r.Name < current.Name) {
 			current = r
 		}
@@ -111,8 +110,8 @@ func currentReplicaSet(snapshot child.Snapshot, deployment *appsv1.Deployment) *
 	return current
 }
 
-// failure is why no more pods of the current revision can be created. The Deployment's own condition
-// stands in until its ReplicaSet is seen.
+// failure returns why no more pods of the current revision can be created. It is the Deployment's own condition until its
+// ReplicaSet is known.
 func (r Rollout) failure(current *child.ReplicaSet) string {
 	if current != nil {
 		return current.Failure
@@ -123,7 +122,7 @@ func (r Rollout) failure(current *child.ReplicaSet) string {
 	return ""
 }
 
-// Worst is the problem that explains best why the Application is not ready, or nil.
+// Worst returns the problem that best explains why the Application is not ready, or nil.
 func (r Rollout) Worst() *v1.Problem {
 	if i := slices.IndexFunc(r.Problems, func(problem v1.Problem) bool { return explains(problem.Reason) }); i >= 0 {
 		return &r.Problems[i]
@@ -131,7 +130,7 @@ func (r Rollout) Worst() *v1.Problem {
 	return nil
 }
 
-// Describe puts a problem into a sentence.
+// Describe describes a problem in a sentence.
 func (r Rollout) Describe(problem *v1.Problem) string {
 	var subjects []string
 	if problem.Pods > 0 {
@@ -146,7 +145,7 @@ func (r Rollout) Describe(problem *v1.Problem) string {
 	return text.Sentence(strings.Join(subjects, ", ") + ": " + problem.Message)
 }
 
-// howMany pods of how many that are asked for. There may be more for a while.
+// howMany returns how many of the desired pods have a problem. There may be more than desired for a while.
 func howMany(some, all int32) string {
 	switch {
 	case some == 1 && all == 1:
@@ -160,7 +159,7 @@ func howMany(some, all int32) string {
 	}
 }
 
-// group makes one problem of the same finding on several pods.
+// group combines the same finding of several pods into one problem.
 func group(found []finding) []v1.Problem {
 	type key struct{ reason, container string }
 	groups := map[key][]finding{}
@@ -175,9 +174,9 @@ func group(found []finding) []v1.Problem {
 	return problems
 }
 
-// commonMessage is the message of most pods; of several the first by name, so that it does not depend on the
-// order of the pods. To a state it adds which pod has been in it for longest, and since when. That is a time and not a
-// duration, which would be another message each second.
+// commonMessage returns the message of most pods; among several the first in alphabetical order, so that it does not depend
+// on the order of the pods. For a state it names the pod that has been in it for the longest time, and since when. That is a
+// time and not a duration, because a duration would change the message each second.
 func commonMessage(same []finding) string {
 	counts := map[string]int{}
 	longest := slices.MinFunc(same, func(a, b finding) int {
@@ -197,12 +196,12 @@ func commonMessage(same []finding) string {
 	return text.TruncateMiddle(best, MaxProblemMessage)
 }
 
-// due are the findings that count now. The others are about pods that just start.
+// due returns the findings that count now. The others belong to pods that are starting.
 func due(findings []finding, now time.Time) []finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f finding) bool { return f.due.After(now) })
 }
 
-// nextDue is after what time the next finding counts, or 0.
+// nextDue returns the time until the next finding counts, or 0.
 func nextDue(findings []finding, now time.Time) time.Duration {
 	var next time.Duration
 	for _, f := range findings {
@@ -215,7 +214,7 @@ func nextDue(findings []finding, now time.Time) time.Duration {
 
 func sanitize(message string) string { return text.Sanitize(message, MaxProblemMessage) }
 
-// minNonZero is the shorter of two durations, of which 0 means never.
+// minNonZero returns the shorter of two durations, where 0 means never.
 func minNonZero(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b

@@ -16,37 +16,37 @@ import (
 // Reasons of the Deployment's condition Progressing. Kubernetes has no constants for them outside of its
 // controller.
 const (
-	// ReasonTimedOut: the rollout made no progress until its deadline.
+	// ReasonTimedOut means that the rollout made no progress until its deadline.
 	ReasonTimedOut = "ProgressDeadlineExceeded"
-	// ReasonRolledOut: a rollout was complete. It stays until the next one begins.
+	// ReasonRolledOut means that a rollout was complete. It stays until the next one begins.
 	ReasonRolledOut = "NewReplicaSetAvailable"
 )
 
-// Rollout is how far the Deployment of an Application has come, as the caches show it.
+// Rollout is the state of the rollout of an Application, according to the caches.
 type Rollout struct {
-	// Deployment is the live one; nil if there is none, or it is not the Application's.
+	// Deployment is the live one; nil if there is none, or the Application does not own it.
 	Deployment *appsv1.Deployment
-	// Status is that of the Deployment, or zero.
+	// Status is the status of the Deployment, or zero.
 	Status appsv1.DeploymentStatus
-	// Desired is the number of pods that the Deployment asks for.
+	// Desired is the number of desired pods.
 	Desired int32
-	// Observed: Status is about the Deployment as it is now.
+	// Observed means that Status is about the present generation of the Deployment.
 	Observed bool
-	// Complete: every desired pod is of the current revision and available, and no other pod is left. A
-	// Deployment of no pods is complete as well; see Healthy.
+	// Complete means that every desired pod has the current revision and is available, and that no other pod is left. A
+	// Deployment without pods is complete, too; see Healthy.
 	Complete bool
-	// Paused: a rollout waits for the end of a pause.
+	// Paused means that a rollout waits until it is resumed.
 	Paused bool
-	// TimedOut: the rollout made no progress until its deadline.
+	// TimedOut means that the rollout made no progress until its deadline.
 	TimedOut bool
-	// Problems are those of the pods of the current revision, the worst first; at most as many as the status lists.
+	// Problems are the problems of the pods of the current revision, the worst first; at most MaxProblems.
 	Problems []v1.Problem
-	// RequeueAfter is when a further problem may have to be reported although no object changes, because a pod
-	// has been starting for too long by then. 0 is never.
+	// RequeueAfter is the time until a further problem may count although no object changes, because a pod takes too long to
+	// start. 0 means never.
 	RequeueAfter time.Duration
 }
 
-// Assess finds out how the rollout stands.
+// Assess assesses the rollout.
 func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 	deployment := child.Get[*appsv1.Deployment](snapshot, child.Deployment, snapshot.Application.Name)
 	ref := child.Ref{Kind: child.Deployment, Namespace: snapshot.Application.Namespace, Name: snapshot.Application.Name}
@@ -79,16 +79,15 @@ func replicas(deployment *appsv1.Deployment) int32 {
 	return *deployment.Spec.Replicas
 }
 
-// isPaused reports whether a rollout waits for the end of a pause. A paused Deployment still scales, so too few
-// pods alone do not mean it. But without any pod the Deployment has no ReplicaSet of the current revision, or
-// scales it up in a moment.
+// isPaused reports whether a rollout waits until it is resumed. A paused Deployment still scales, so too few pods alone do not
+// mean that. But without any pod the Deployment has no ReplicaSet of the current revision, or is about to scale it up.
 func isPaused(deployment *appsv1.Deployment, desired int32) bool {
 	status := &deployment.Status
 	return deployment.Spec.Paused &&
 		(status.Replicas > status.UpdatedReplicas || status.Replicas == 0 && desired > 0)
 }
 
-// Healthy reports whether the current revision has proven itself. Without pods nothing is proven.
+// Healthy reports whether the current revision works. Without pods nothing shows that.
 func (r Rollout) Healthy() bool { return r.Complete && r.Desired > 0 }
 
 // Condition returns the Deployment's condition of the type, or nil.
@@ -101,7 +100,7 @@ func (r Rollout) Condition(kind appsv1.DeploymentConditionType) *appsv1.Deployme
 	return nil
 }
 
-// replicaFailure is the Deployment's condition about pods that cannot be created, or nil.
+// replicaFailure returns the Deployment's condition about pods that cannot be created, or nil.
 func (r Rollout) replicaFailure() *appsv1.DeploymentCondition {
 	if failure := r.Condition(appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return failure
