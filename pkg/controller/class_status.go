@@ -154,7 +154,7 @@ func (s *classStatuses) handleError(ctx context.Context, name string, err error)
 		return
 	case apierrors.IsConflict(err), errors.Is(err, errNamespaceNotCached), ctx.Err() != nil:
 	default:
-		klog.FromContext(ctx).Error(err, "Status of the class was not written; trying again later", "applicationClass", klog.KRef("", name))
+		klog.FromContext(ctx).Error(err, "Writing the status of a class failed; requeueing with backoff", "applicationClass", klog.KRef("", name))
 	}
 	s.queue.AddRateLimited(name)
 }

@@ -56,7 +56,7 @@ func (w *watchdog) check(waiting int, at time.Time) error {
 	defer w.mu.Unlock()
 	for key, since := range w.busy {
 		if took := at.Sub(since); took > stuckAfter {
-			return fmt.Errorf("the sync of Application %s runs for %s", key, took.Round(time.Second))
+			return fmt.Errorf("the sync of Application %s has been running for %s", key, took.Round(time.Second))
 		}
 	}
 	if !w.working || waiting == 0 {
@@ -65,7 +65,7 @@ func (w *watchdog) check(waiting int, at time.Time) error {
 		return nil
 	}
 	if idle := at.Sub(w.taken); idle > stuckAfter {
-		return fmt.Errorf("%d Applications wait, and no worker took one for %s", waiting, idle.Round(time.Second))
+		return fmt.Errorf("%d Applications wait, and none was dequeued for %s", waiting, idle.Round(time.Second))
 	}
 	return nil
 }

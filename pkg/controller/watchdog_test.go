@@ -26,7 +26,7 @@ func TestWatchdog(t *testing.T) {
 			w.take(key("web"), at(55))
 			w.done(key("web"))
 		}, 5, at(60), ""},
-		{"no key is taken", func(w *watchdog) { w.work(true, at(0)) }, 5, at(11), "5 Applications wait, and no worker took one for 11m0s"},
+		{"no key is taken", func(w *watchdog) { w.work(true, at(0)) }, 5, at(11), "5 Applications wait, and none was dequeued for 11m0s"},
 		{"the queue was empty until now", func(w *watchdog) {
 			w.work(true, at(0))
 			_ = w.check(0, at(59))
@@ -38,7 +38,7 @@ func TestWatchdog(t *testing.T) {
 		{"a sync that hangs", func(w *watchdog) {
 			w.work(true, at(0))
 			w.take(key("web"), at(0))
-		}, 0, at(11), "the sync of Application shop/web runs for 11m0s"},
+		}, 0, at(11), "the sync of Application shop/web has been running for 11m0s"},
 		{"a stop ends it", func(w *watchdog) {
 			w.work(true, at(0))
 			w.work(false, at(1))

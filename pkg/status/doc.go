@@ -1,11 +1,10 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package status tells how an Application stands: what was seen and what was done becomes its
-// status. It is pure; the controller writes what it returns, and only if Compare finds that
-// something changed.
+// Package status computes the status of an Application from what a sync observed and did. It is pure. The controller writes
+// the result, but only if Compare finds a change.
 //
-// The order to read: status.go (what the summary is), resources.go (each child),
-// deployment.go and problems.go (the pods; diagnose.go and words.go), conditions.go, classify.go (errors become reasons), compare.go,
-// transitions.go.
+// Read status.go first, which has the summary, then resources.go (each child), deployment.go (the rollout), routes.go,
+// conditions.go, compare.go and transitions.go. The problems of pods come from pkg/health, the reasons of errors from
+// pkg/apierror.
 package status
