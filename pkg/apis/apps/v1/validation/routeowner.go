@@ -13,14 +13,14 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// RouteOwners decides whose a host name is. Between namespaces it belongs as a whole to one of them, with
-// all names that a wildcard covers, unless the classes of both share it. Within a namespace, and where a host
-// name is shared, each path belongs to one Application.
+// RouteOwners decides which Application owns a host name. Between namespaces, one namespace owns a host name as a whole,
+// with all names that a wildcard covers, unless the classes of both Applications share it. Within a namespace, and under
+// a shared host name, each path belongs to one Application.
 //
-// It belongs to the Application that asks for it and serves it, else to one that only serves it still, and among
-// several or none of those, to the oldest. Serving comes before age, because an Application that is old may ask
-// today for a host name that a younger one has served for long. A live route that its own spec does not ask for
-// comes after: a user may have edited it by hand, and must not take a host name by that.
+// The owner is the Application that asks for it and serves it, else one that only serves it still; among several or none
+// of those, the oldest. Serving comes before age, because an old Application may begin to ask today for a host name that
+// a younger one has served for long. A live route that its own spec does not ask for comes after: a user may have edited
+// it, and must not take a host name in that way.
 type RouteOwners struct {
 	// HostClaims returns the claims of all namespaces to host names that overlap with the given one.
 	HostClaims func(host string) ([]v1.RouteClaim, error)
@@ -30,15 +30,15 @@ type RouteOwners struct {
 	Class func(*v1.Application) *v1.ApplicationClass
 }
 
-// ValidateRouteOwnership returns an error for each host name, or host name and path, of the stored
-// Application that belongs to another one.
+// ValidateRouteOwnership returns an error for each host name, or host name and path, of the stored Application that
+// another one owns.
 func ValidateRouteOwnership(app *v1.Application, owners RouteOwners) (field.ErrorList, error) {
 	return routeCheck{app: app, owners: owners, stored: true}.validate()
 }
 
-// ValidateNewRoutes returns an error for each host name, or host name and path, that old, which may be nil,
-// did not ask for and that another Application has or asks for already, of whatever age: who comes now is
-// later.
+// ValidateNewRoutes returns an error for each host name, or host name and path, that old, which may be nil, did not ask
+// for and that another Application has or asks for already. The age of the other one does not matter, because this
+// request is later.
 func ValidateNewRoutes(app, old *v1.Application, owners RouteOwners) (field.ErrorList, error) {
 	check := routeCheck{app: app, owners: owners, had: map[v1.RouteKey]bool{}, hadHost: map[string]bool{}}
 	if old != nil {
@@ -49,12 +49,12 @@ func ValidateNewRoutes(app, old *v1.Application, owners RouteOwners) (field.Erro
 	return check.validate()
 }
 
-// routeCheck looks at the routes of one Application.
+// routeCheck checks the routes of one Application.
 type routeCheck struct {
 	app    *v1.Application
 	owners RouteOwners
-	// stored is whether the claims of the Application itself count, as they do in a sync. In a request they
-	// come after all others, and what it had before is not looked at.
+	// stored means that the claims of the Application itself count, as in a sync. In a request they come after all
+	// others, and routes that it had before are not checked.
 	stored  bool
 	had     map[v1.RouteKey]bool
 	hadHost map[string]bool
@@ -62,7 +62,7 @@ type routeCheck struct {
 
 func (c routeCheck) validate() (field.ErrorList, error) {
 	var errs field.ErrorList
-	// What is too large asks for nothing, and is refused for that.
+	// Routes that are too large claim nothing, and are refused for that.
 	if len(c.app.RouteKeys()) == 0 {
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func (c routeCheck) validate() (field.ErrorList, error) {
 	return bounded(errs), nil
 }
 
-// validateHost returns an error if the host name belongs to another namespace.
+// validateHost returns an error if another namespace owns the host name.
 func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, error) {
 	if c.hadHost[host] {
 		return nil, nil
@@ -120,7 +120,7 @@ func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, e
 		claim := &claims[i]
 		switch {
 		case claim.Application.Namespace == c.app.Namespace:
-			// What covers the host name as a whole. A name below a wildcard is no claim to the wildcard.
+			// This covers the host name as a whole. A name below a wildcard is no claim to the wildcard.
 			if v1.HostCovers(claim.Host, host) && (ours == nil || ranks(claim, ours) < 0) {
 				ours = claim
 			}
@@ -134,8 +134,8 @@ func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, e
 	return belongsTo(path, host, theirs), nil
 }
 
-// validateKey returns an error if the path under the host name belongs to another Application of the
-// namespace, or of one that shares the host name.
+// validateKey returns an error if another Application of the namespace, or of one that shares the host name, owns the
+// path under the host name.
 func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error, error) {
 	if c.had[key] {
 		return nil, nil
@@ -150,7 +150,7 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 	}
 	for i := range claims {
 		claim := &claims[i]
-		// A request may ask for what another Application of the namespace only still serves: it moves.
+		// A request may ask for what another Application of the namespace only serves still: the route moves.
 		if !c.stored && (c.isOwn(claim) || claim.Serves && claim.Application.Namespace == c.app.Namespace) {
 			continue
 		}
@@ -164,8 +164,8 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 	return belongsTo(path, key.String(), owner), nil
 }
 
-// keyClaims are those of the namespace, and of namespaces that share the host name. Claims of others do
-// not matter here: the host name is ours.
+// keyClaims returns the claims of the namespace, and of namespaces that share the host name. Claims of others do not
+// matter, because this namespace owns the host name.
 func (c routeCheck) keyClaims(key v1.RouteKey) ([]v1.RouteClaim, error) {
 	claims, err := c.owners.RouteClaims(c.app.Namespace, key)
 	if err != nil || !sharedIn(c.owners.Class(c.app), key.Host) {
@@ -191,24 +191,23 @@ func (c routeCheck) keyClaims(key v1.RouteKey) ([]v1.RouteClaim, error) {
 	return claims, nil
 }
 
-// counts reports whether a claim of another namespace counts. An Application that only asks for a host name
-// which its class does not allow keeps no other Application from it.
+// counts reports whether a claim of another namespace counts. An Application that only asks for a host name which its
+// class does not allow blocks no other Application.
 func (c routeCheck) counts(claim *v1.RouteClaim) bool {
 	return claim.Serves || allowsHostname(c.owners.Class(claim.Application), claim.Host)
 }
 
-// shares reports whether the platform lets both Applications have their host names: the class of each
-// lists its own.
+// shares reports whether both Applications may share a host name: the class of each lists its own.
 func (c routeCheck) shares(host string, claim *v1.RouteClaim) bool {
 	return sharedIn(c.owners.Class(c.app), host) && sharedIn(c.owners.Class(claim.Application), claim.Host)
 }
 
-// isOwn compares names and not UIDs, since a new object has none.
+// isOwn compares names, because a new object has no UID.
 func (c routeCheck) isOwn(claim *v1.RouteClaim) bool {
 	return claim.Application.Namespace == c.app.Namespace && claim.Application.Name == c.app.Name
 }
 
-// ranks orders claims, the better one first. No two of different Applications are equal.
+// ranks orders claims, the better one first. Claims of different Applications are never equal.
 func ranks(a, b *v1.RouteClaim) int {
 	return cmp.Or(
 		first(servesAsAsked(a), servesAsAsked(b)),
@@ -236,8 +235,9 @@ func first(a, b bool) int {
 	}
 }
 
-// belongsTo names the Application that has the host name, and not why: an Application may ask today for what it did not ask
-// for when it was created, and what it only asks for it may serve a moment later, when nothing syncs this one.
+// belongsTo names the Application that owns the host name, without the reason, which may become outdated: an Application
+// may ask today for what it did not ask for when it was created, and may serve a moment later what it only asks for now,
+// when no sync updates this status.
 func belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
 	name := owner.Application.Namespace + "/" + owner.Application.Name
 	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {

@@ -97,7 +97,7 @@ func validateRoutePaths(path *field.Path, paths []v1.RoutePath, target probed) f
 	return errs
 }
 
-// validateRoutePort: HTTP runs over TCP.
+// validateRoutePort checks the protocol, because HTTP runs over TCP.
 func validateRoutePort(path *field.Path, port string, target probed) field.ErrorList {
 	if port == "" {
 		port = target.primary
@@ -108,13 +108,13 @@ func validateRoutePort(path *field.Path, port string, target probed) field.Error
 	return validateTCPPortName(path, port, target.ports)
 }
 
-// allowedInPath are the characters of a path besides letters and digits. Left out are those that
-// mean something in a regular expression or in the configuration language of an Ingress
-// controller, where a path has been the way in before: {}()[]|^$*+?\;"'`#<> and white space.
+// allowedInPath are the characters of a path besides letters and digits. It excludes those with a meaning in regular
+// expressions or in the configuration language of Ingress controllers, where paths were used for attacks before:
+// {}()[]|^$*+?\;"'`#<> and white space.
 const allowedInPath = "/-._~!&,=:@%"
 
-// pathProblem checks the syntax of a path. ImplementationSpecific may be a regular expression,
-// so that only what could end or quote a statement is refused there.
+// pathProblem checks the syntax of a path. An ImplementationSpecific path may be a regular expression, so it only
+// refuses characters that could end or quote a statement.
 func pathProblem(path string, pathType networkingv1.PathType) string {
 	switch {
 	case path == "":
@@ -148,7 +148,7 @@ func pathProblem(path string, pathType networkingv1.PathType) string {
 	return ""
 }
 
-// escapeProblem refuses an escape that hides a character which a path must not have as itself.
+// escapeProblem refuses an escape of a character that a path may not contain.
 func escapeProblem(s string) string {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return "'%' must be followed by two hexadecimal digits"
@@ -170,7 +170,7 @@ func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// validateServedOnce: two rules for one host and path leave it to the controller which wins.
+// validateServedOnce refuses two rules for one host and path, because the controller would choose one of them.
 func validateServedOnce(path *field.Path, route *v1.Route, served names) field.ErrorList {
 	paths := route.Paths
 	if len(paths) == 0 {

@@ -18,8 +18,8 @@ import (
 // maxRouteRules is how many rules the schema of an HTTPRoute allows.
 const maxRouteRules = 16
 
-// validateRouteType looks at what only one of the two APIs can say. Whether a route that may be
-// either is an HTTPRoute depends on what the cluster serves, so it must fit both.
+// validateRouteType checks fields that only one of the two APIs supports. The cluster decides whether a route of type
+// Auto is an HTTPRoute, so it must fit both.
 func validateRouteType(path *field.Path, route *v1.Route) field.ErrorList {
 	errs := enum(path.Child("type"), route.Type, v1.RouteAuto, v1.RouteIngress, v1.RouteHTTPRoute)
 	errs = append(errs, validateParentRefs(path.Child("parentRefs"), route.ParentRefs)...)
@@ -46,7 +46,7 @@ func validateRouteType(path *field.Path, route *v1.Route) field.ErrorList {
 	return errs
 }
 
-// validateHTTPRoute repeats what the API server would refuse in the HTTPRoute.
+// validateHTTPRoute checks what the API server would refuse in the HTTPRoute.
 func validateHTTPRoute(path *field.Path, route *v1.Route) field.ErrorList {
 	var errs field.ErrorList
 	if len(route.ParentRefs) == 0 {
@@ -123,7 +123,7 @@ func validateParentRefs(path *field.Path, parents []v1.ParentReference) field.Er
 	return errs
 }
 
-// validateRedirectNames: the HTTPRoute of a redirect must not have the name of another route's.
+// validateRedirectNames refuses a redirect whose HTTPRoute would have the name of another route's.
 func validateRedirectNames(path *field.Path, routes []v1.Route) field.ErrorList {
 	redirects := map[string]string{}
 	for i, route := range routes {

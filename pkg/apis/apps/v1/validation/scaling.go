@@ -26,7 +26,7 @@ func validateReplicas(in input) field.ErrorList {
 	return errs
 }
 
-// fewest is the smallest number of pods that the spec asks for, and whether it asks for any.
+// fewest returns the smallest number of pods that the spec asks for, and whether it asks for any.
 func fewest(spec *v1.ApplicationSpec) (replicas int32, known bool) {
 	switch {
 	case spec.Autoscaling != nil:
@@ -44,7 +44,8 @@ func minReplicas(autoscaling *v1.Autoscaling) int32 {
 	return *autoscaling.MinReplicas
 }
 
-// shownMinReplicas is minReplicas for a message: a user who left it out must not look for the number in the spec.
+// shownMinReplicas returns minReplicas for a message, and marks a default, so that users do not search for it in the
+// spec.
 func shownMinReplicas(autoscaling *v1.Autoscaling) string {
 	if autoscaling.MinReplicas == nil {
 		return "1, the default"
@@ -64,7 +65,7 @@ func validateAutoscaling(in input) field.ErrorList {
 	if least > autoscaling.MaxReplicas {
 		errs = append(errs, field.Invalid(path.Child("maxReplicas"), autoscaling.MaxReplicas, fmt.Sprintf("must be at least minReplicas (%s): lower minReplicas, or raise maxReplicas", shownMinReplicas(autoscaling))))
 	}
-	// Equal numbers make no autoscaler, and then nothing has to measure.
+	// With equal numbers there is no autoscaler, and nothing to measure.
 	if least < autoscaling.MaxReplicas {
 		errs = append(errs, validateMeasured(path, autoscaling)...)
 	}
@@ -89,8 +90,7 @@ func validateAutoscaling(in input) field.ErrorList {
 	return errs
 }
 
-// validateMeasured: an autoscaler needs something to measure, and at 0 pods something that is
-// not a pod.
+// validateMeasured requires a metric, and at 0 pods a metric that is not about pods.
 func validateMeasured(path *field.Path, autoscaling *v1.Autoscaling) field.ErrorList {
 	if autoscaling.TargetCPUUtilizationPercentage == nil && autoscaling.TargetMemoryUtilizationPercentage == nil && len(autoscaling.Metrics) == 0 {
 		return field.ErrorList{field.Required(path, "at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set")}
@@ -106,9 +106,9 @@ func validateMeasured(path *field.Path, autoscaling *v1.Autoscaling) field.Error
 	return field.ErrorList{field.Invalid(path.Child("minReplicas"), int32(0), "needs an Object or External metric, because there is no pod to measure at 0")}
 }
 
-// needsRequest: utilization is a share of what is requested. The autoscaler wants the request of
-// every container of the pod; of the others a LimitRange or an injecting webhook may be the
-// author, so only the application's own is asked for here.
+// needsRequest requires a request, because utilization is a share of it. The autoscaler needs the requests of all
+// containers of the pod. A LimitRange or an injecting webhook may set those of other containers, so this checks only the
+// application's own.
 func needsRequest(in input, path *field.Path, name corev1.ResourceName) field.ErrorList {
 	if requested(in.spec.Resources, name) {
 		return nil

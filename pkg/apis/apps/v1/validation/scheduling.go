@@ -80,7 +80,7 @@ func validateTopologySpread(in input) field.ErrorList {
 		selector := constraint.LabelSelector
 		errs = append(errs, validateLabelSelector(path.Child("labelSelector"), selector)...)
 		if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
-			// An empty selector means the Application's pods.
+			// An empty selector selects the Application's pods.
 			selector = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelApplication: in.app.Name}}
 		}
 		errs = append(errs, validateMatchKeys(path.Child("matchLabelKeys"), constraint.MatchLabelKeys, selector)...)
@@ -95,7 +95,7 @@ func validateInclusion(path *field.Path, policy *corev1.NodeInclusionPolicy) fie
 	return oneOf(path, *policy, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
 }
 
-// validateMatchKeys: the scheduler adds the keys to the selector, with the pod's own values.
+// validateMatchKeys checks the keys that the scheduler adds to the selector, with the pod's own values.
 func validateMatchKeys(path *field.Path, keys []string, selector *metav1.LabelSelector) field.ErrorList {
 	if len(keys) == 0 {
 		return nil

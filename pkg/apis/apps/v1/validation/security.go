@@ -14,8 +14,8 @@ import (
 	podsecurity "k8s.io/pod-security-admission/api"
 )
 
-// validateSecurityContexts looks at the shape of all security contexts, and at what could never
-// run, whatever the platform allows. What it allows is validatePodSecurity's business.
+// validateSecurityContexts checks the form of all security contexts, and what could never run, whatever the platform
+// allows. validatePodSecurity checks what the platform allows.
 func validateSecurityContexts(in input) field.ErrorList {
 	errs := validatePodSecurityContext(in, in.path.Child("podSecurityContext"), in.spec.PodSecurityContext)
 	errs = append(errs, validateSecurityContext(in, in.path.Child("securityContext"), in.spec.SecurityContext)...)
@@ -71,8 +71,8 @@ func validateSecurityContext(in input, path *field.Path, given *corev1.SecurityC
 	return append(errs, validateRootUser(in, path, given)...)
 }
 
-// validateRootUser: the kubelet starts no container as root while runAsNonRoot, which defaults to
-// true, is true. On level restricted Pod Security says so.
+// validateRootUser refuses the user root with runAsNonRoot, which defaults to true: the kubelet starts no such
+// container. On level restricted, Pod Security reports it.
 func validateRootUser(in input, path *field.Path, given *corev1.SecurityContext) field.ErrorList {
 	if in.restricted() {
 		return nil
@@ -116,7 +116,7 @@ func validateSeccomp(path *field.Path, profile *corev1.SeccompProfile) field.Err
 	return errs
 }
 
-// maxProfileName is the longest path of Linux.
+// maxProfileName is the longest path in Linux.
 const maxProfileName = 4095
 
 func validateAppArmor(path *field.Path, profile *corev1.AppArmorProfile) field.ErrorList {
@@ -139,8 +139,8 @@ func validateAppArmor(path *field.Path, profile *corev1.AppArmorProfile) field.E
 	return errs
 }
 
-// validateProcMount: an unmasked /proc needs a user namespace, which an Application has not. Below
-// the level privileged Pod Security says so.
+// validateProcMount refuses an unmasked /proc, which needs a user namespace that an Application does not have. Below
+// level privileged, Pod Security reports it.
 func validateProcMount(in input, path *field.Path, mount *corev1.ProcMountType) field.ErrorList {
 	if mount == nil {
 		return nil
@@ -171,15 +171,15 @@ func validateSysctls(path *field.Path, sysctls []corev1.Sysctl) field.ErrorList 
 	return errs
 }
 
-// Limits of Windows' options.
+// Limits of Windows options.
 const (
 	maxCredentialSpec = 64 << 10
 	maxUserDomain     = 255
 	maxUserName       = 104
 )
 
-// validateWindows checks what the API server refuses. A host process needs the host's network,
-// which an Application cannot have; below the level privileged Pod Security says so.
+// validateWindows checks what the API server refuses. A host process needs the host's network, which an Application
+// cannot have; below level privileged, Pod Security reports it.
 func validateWindows(in input, path *field.Path, options *corev1.WindowsSecurityContextOptions) field.ErrorList {
 	if options == nil {
 		return nil

@@ -12,10 +12,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// The functions of this file fill in what pkg/render fills in, since that is what counts: see
-// security.go there. They never change what they are given.
+// The functions of this file set the defaults of pkg/render, because the checks are about the pods with defaults; see
+// security.go there. They never change their arguments.
 
-// capSysAdmin is the one capability that cannot be added without privilege escalation.
+// capSysAdmin is the only capability that cannot be added without privilege escalation.
 const capSysAdmin corev1.Capability = "CAP_SYS_ADMIN"
 
 func podSecurityWithDefaults(given *corev1.PodSecurityContext) *corev1.PodSecurityContext {
@@ -57,7 +57,7 @@ func addsSysAdmin(security *corev1.SecurityContext) bool {
 
 func isTrue(value *bool) bool { return value != nil && *value }
 
-// coreProbe has only what Pod Security looks at: the hosts.
+// coreProbe has only what Pod Security checks: the hosts.
 func coreProbe(probe *v1.Probe) *corev1.Probe {
 	if probe == nil {
 		return nil
@@ -72,5 +72,5 @@ func coreProbe(probe *v1.Probe) *corev1.Probe {
 	return converted
 }
 
-// restricted reports whether Pod Security itself refuses the user root, and all that goes with it.
+// restricted reports whether Pod Security itself refuses the user root, and everything that depends on it.
 func (in input) restricted() bool { return in.level == podsecurity.LevelRestricted }

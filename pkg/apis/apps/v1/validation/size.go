@@ -9,8 +9,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// validateSize refuses what costs more than any Application of ordinary size, beyond what a
-// schema can count.
+// validateSize refuses what costs more than an Application of ordinary size, and what a schema cannot count.
 func validateSize(app *v1.Application) field.ErrorList {
 	excess := app.FindExcess()
 	if excess == nil {

@@ -12,7 +12,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// volumeNames are the names of all volumes, in the order of the spec, and of the emptyDirs.
+// volumeNames returns the names of all volumes, in the order of the spec, and those of the emptyDirs.
 func volumeNames(spec *v1.ApplicationSpec) (all, emptyDirs []string) {
 	if spec.HasTemporaryVolume() {
 		all, emptyDirs = append(all, v1.TemporaryVolumeName), append(emptyDirs, v1.TemporaryVolumeName)
@@ -30,8 +30,8 @@ func volumeNames(spec *v1.ApplicationSpec) (all, emptyDirs []string) {
 	return all, emptyDirs
 }
 
-// validateVolumeMounts lets init containers and sidecars mount the Application's volumes. A wrong
-// name is answered with the right ones.
+// validateVolumeMounts lets init containers and sidecars mount the Application's volumes. For a wrong name, the error
+// lists the right ones.
 func validateVolumeMounts(in input, container otherContainer) field.ErrorList {
 	fldPath := container.path.Child("volumeMounts")
 	var errs field.ErrorList
