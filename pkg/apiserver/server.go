@@ -24,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/client-go/kubernetes"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -38,8 +39,10 @@ const drainTime = 5 * time.Second
 // Clients are what the server reads and writes with, as itself.
 type Clients struct {
 	Kubernetes kubernetes.Interface
-	Fairlead   versioned.Interface
-	Metrics    metricsclient.MetricsV1beta1Interface
+	// Logs reads logs, over connections of its own; see NewLogTransport.
+	Logs     coreclient.PodsGetter
+	Fairlead versioned.Interface
+	Metrics  metricsclient.MetricsV1beta1Interface
 }
 
 // Config is what the server is made of. Serving, authentication and authorization are in Generic, to which the options of
@@ -134,7 +137,7 @@ func (c CompletedConfig) New() (*Server, error) {
 	storage[v1.ApplicationResource+"/log"] = &logs{
 		caches: caches, history: history, access: access, streams: newStreams(c.limits), stopping: c.stopping,
 		open: func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
-			return c.clients.Kubernetes.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
+			return c.clients.Logs.Pods(namespace).GetLogs(pod, options).Stream(ctx)
 		},
 	}
 	for _, edit := range edits() {

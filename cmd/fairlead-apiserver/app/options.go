@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -149,7 +150,15 @@ func (o *Options) clients() (apiserver.Clients, error) {
 	if err != nil {
 		return apiserver.Clients{}, fmt.Errorf("make metrics client: %w", err)
 	}
-	return apiserver.Clients{Kubernetes: kube, Fairlead: versioned.New(custom), Metrics: metrics}, nil
+	logTransport, err := apiserver.NewLogTransport(config)
+	if err != nil {
+		return apiserver.Clients{}, fmt.Errorf("make transport for logs: %w", err)
+	}
+	logClient, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: logTransport})
+	if err != nil {
+		return apiserver.Clients{}, fmt.Errorf("make client for logs: %w", err)
+	}
+	return apiserver.Clients{Kubernetes: kube, Logs: logClient.CoreV1(), Fairlead: versioned.New(custom), Metrics: metrics}, nil
 }
 
 func (o *Options) clientConfig() (*rest.Config, error) {
