@@ -118,8 +118,8 @@ func TestSelectedEvents(t *testing.T) {
 func TestSlowWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHistory(time.Unix(0, begin))
-		w := &watcher{history: h, version: begin, match: everything, show: asIs, ctx: t.Context()}
-		slow := w.start(nil, false)
+		w := &watcher{history: h, version: begin, match: everything, show: asIs, ended: func() {}, ctx: t.Context()}
+		slow := w.start()
 		for i := range int32(3 * keptChanges) {
 			set(h, "a", view("a", i+1))
 		}
@@ -170,8 +170,12 @@ func TestWatchBookmarksAndStop(t *testing.T) {
 		h := newHistory(time.Unix(0, begin))
 		set(h, "a", view("a", 1))
 		initial, version := h.list(everything)
-		w := &watcher{history: h, version: version, match: everything, show: asIs, bookmarks: true, ctx: ctx}
-		watching := w.start(initial, true)
+		ended := false
+		w := &watcher{
+			history: h, version: version, match: everything, show: asIs, bookmarks: true, initial: initial, endInitial: true,
+			ended: func() { ended = true }, ctx: ctx,
+		}
+		watching := w.start()
 		var got []string
 		for range 2 {
 			got = append(got, describe(<-watching.ResultChan()))
@@ -185,6 +189,9 @@ func TestWatchBookmarksAndStop(t *testing.T) {
 		watching.Stop()
 		if event, open := <-watching.ResultChan(); open {
 			t.Errorf("after Stop: %v", describe(event))
+		}
+		if !ended {
+			t.Error("the watch still counts as open")
 		}
 	})
 }

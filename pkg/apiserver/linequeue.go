@@ -5,7 +5,6 @@ package apiserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -98,8 +97,6 @@ func (q *lineQueue) wait() {
 		q.rest = fmt.Appendf(nil, "fairlead: no line for %s; the stream ends\n", q.idle)
 	case <-q.ctx.Done():
 		q.ended = true
-		if errors.Is(context.Cause(q.ctx), errTotalTime) {
-			q.rest = []byte("fairlead: " + errTotalTime.Error() + "\n")
-		}
+		q.rest = []byte(lastLine(q.ctx))
 	}
 }

@@ -110,7 +110,11 @@ func TestFollow(t *testing.T) {
 			return io.NopCloser(strings.NewReader(at(1, "hello"))), nil
 		}
 		queue := newLineQueue(ctx, 1<<10, time.Hour)
-		f := &follower{open: open, namespace: "shop", options: &v1alpha1.ApplicationLogOptions{Follow: true}, pods: pods, queue: queue}
+		options := &v1alpha1.ApplicationLogOptions{Follow: true}
+		f := &follower{
+			open: open, namespace: "shop", options: options, present: func() []container { return containersOf(pods(), options) },
+			limit: 10, readers: make(readers, 10), queue: queue,
+		}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -179,32 +183,6 @@ func TestTotalTime(t *testing.T) {
 			t.Errorf("read %q, %v", read, err)
 		}
 	})
-}
-
-func TestStreamLimits(t *testing.T) {
-	s := newStreams(Limits{StreamsPerUser: 2, Streams: 3})
-	var releases []func()
-	for _, user := range []string{"a", "a", "b"} {
-		release, err := s.acquire(user)
-		if err != nil {
-			t.Fatal(err)
-		}
-		releases = append(releases, release)
-	}
-	for user, want := range map[string]int{"a": noRetry, "b": retryAfter} {
-		_, err := s.acquire(user)
-		if seconds, _ := apierrors.SuggestsClientDelay(err); !apierrors.IsTooManyRequests(err) || seconds != want {
-			t.Errorf("%s beyond the limit: %v, retry after %d s, want %d s", user, err, seconds, want)
-		}
-	}
-	releases[0]()
-	releases[0]() // Closing twice must not open a second place.
-	if _, err := s.acquire("a"); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.acquire("a"); err == nil {
-		t.Error("a has three streams")
-	}
 }
 
 func TestLogOptions(t *testing.T) {

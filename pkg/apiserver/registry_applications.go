@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +27,7 @@ import (
 type applications struct {
 	history *history
 	access  access
+	watches *quota
 }
 
 var (
@@ -126,25 +128,37 @@ func (r *applications) Watch(ctx context.Context, options *metainternalversion.L
 	if options == nil {
 		options = &metainternalversion.ListOptions{}
 	}
-	w := &watcher{history: r.history, match: matcher(ctx, options), show: show, bookmarks: options.AllowWatchBookmarks, ctx: ctx}
+	user, known := request.UserFrom(ctx)
+	if !known {
+		return nil, apierrors.NewInternalError(errors.New("the request has no user"))
+	}
+	release, err := r.watches.acquire(user.GetName())
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{history: r.history, match: matcher(ctx, options), show: show, bookmarks: options.AllowWatchBookmarks, ctx: ctx, ended: release}
+	if err := w.begin(options); err != nil {
+		release()
+		return nil, err
+	}
+	return w.start(), nil
+}
+
+// begin finds where the watch begins.
+func (w *watcher) begin(options *metainternalversion.ListOptions) (err error) {
 	asked := options.SendInitialEvents != nil
 	if asked && *options.SendInitialEvents || !asked && (options.ResourceVersion == "" || options.ResourceVersion == "0") {
-		var initial []*v1alpha1.ApplicationRuntime
-		initial, w.version = r.history.list(w.match)
-		if err := listable(options, w.version); err != nil {
-			return nil, err
-		}
-		return w.start(initial, asked && options.AllowWatchBookmarks), nil
+		w.initial, w.version = w.history.list(w.match)
+		w.endInitial = asked && options.AllowWatchBookmarks
+		return listable(options, w.version)
 	}
 	if options.ResourceVersion == "" || options.ResourceVersion == "0" {
-		_, w.version = r.history.list(w.match) // Only what comes.
+		_, w.version = w.history.list(w.match) // Only what comes.
 	} else if w.version, err = parseVersion(options.ResourceVersion); err != nil {
-		return nil, err
+		return err
 	}
-	if _, _, err := r.history.since(w.version); err != nil {
-		return nil, err
-	}
-	return w.start(nil, false), nil
+	_, _, err = w.history.since(w.version)
+	return err
 }
 
 func parseVersion(version string) (uint64, error) {

@@ -131,11 +131,12 @@ func (c CompletedConfig) New() (*Server, error) {
 	group := genericapiserver.NewDefaultAPIGroupInfo(v1alpha1.GroupName, c.scheme, runtime.NewParameterCodec(c.scheme), c.codecs)
 	group.NegotiatedSerializer = jsonOnly{c.codecs}
 	storage := map[string]rest.Storage{
-		v1.ApplicationResource:           &applications{history: history, access: access},
+		v1.ApplicationResource:           &applications{history: history, access: access, watches: newQuota("watches", c.limits.WatchesPerUser, c.limits.Watches)},
 		v1.ApplicationResource + "/tree": &tree{caches: caches, history: history, access: access},
 	}
 	storage[v1.ApplicationResource+"/log"] = &logs{
-		caches: caches, history: history, access: access, streams: newStreams(c.limits), stopping: c.stopping,
+		caches: caches, history: history, access: access, limits: c.limits, stopping: c.stopping,
+		streams: newQuota("streams", c.limits.StreamsPerUser, c.limits.Streams), readers: make(readers, c.limits.Containers),
 		open: func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return c.clients.Logs.Pods(namespace).GetLogs(pod, options).Stream(ctx)
 		},

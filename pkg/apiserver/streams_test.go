@@ -72,7 +72,8 @@ func TestManyStreams(t *testing.T) {
 		}
 		var ended atomic.Int64
 		registry := &logs{
-			caches: caches, streams: newStreams(Limits{StreamsPerUser: 1, Streams: count, BufferedBytes: kept, IdleTime: time.Hour, TotalTime: time.Hour, PodsPerRequest: 1}),
+			caches: caches, streams: newQuota("streams", 1, count), readers: make(readers, count),
+			limits: Limits{BufferedBytes: kept, IdleTime: time.Hour, TotalTime: time.Hour, PodsPerRequest: 1, ContainersPerRequest: 1},
 			open: func(_ context.Context, _, _ string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 				left := written
 				if options.SinceTime != nil {
@@ -113,8 +114,8 @@ func TestManyStreams(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if registry.streams.total != 0 || len(registry.streams.users) != 0 {
-			t.Errorf("after the end %d streams are open, of %d users", registry.streams.total, len(registry.streams.users))
+		if registry.streams.open != 0 || len(registry.streams.users) != 0 || len(registry.readers) != 0 {
+			t.Errorf("after the end %d streams are open, of %d users, and %d logs", registry.streams.open, len(registry.streams.users), len(registry.readers))
 		}
 	})
 }

@@ -26,25 +26,31 @@ type watcher struct {
 	match     func(*v1alpha1.ApplicationRuntime) bool
 	show      func(*v1alpha1.ApplicationRuntime) *v1alpha1.ApplicationRuntime
 	bookmarks bool
-	events    chan watch.Event
-	ctx       context.Context //nolint:containedctx // The life of the watch, which the caller of Watch ends by it.
+	// initial are the views that come first; endInitial: a bookmark marks their end.
+	initial    []*v1alpha1.ApplicationRuntime
+	endInitial bool
+	events     chan watch.Event
+	ended      func()          // is called at the end
+	ctx        context.Context //nolint:containedctx // The life of the watch, which the caller of Watch ends by it.
 }
 
-// start sends the initial views and then every change, until the context ends or Stop is called. Of the initial views,
-// endInitial marks the end with a bookmark.
-func (w *watcher) start(initial []*v1alpha1.ApplicationRuntime, endInitial bool) watch.Interface {
+// start sends the initial views and then every change, until the context ends or Stop is called.
+func (w *watcher) start() watch.Interface {
 	var stop context.CancelFunc
 	w.ctx, stop = context.WithCancel(w.ctx)
 	w.events = make(chan watch.Event)
 	proxy := &stoppable{events: w.events, stop: stop}
 	go func() {
 		defer close(w.events)
-		for _, view := range initial {
+		defer stop()
+		defer w.ended()
+		for _, view := range w.initial {
 			if !w.send(watch.Event{Type: watch.Added, Object: w.show(view)}) {
 				return
 			}
 		}
-		if endInitial && !w.send(w.bookmark(map[string]string{metav1.InitialEventsAnnotationKey: "true"})) {
+		w.initial = nil
+		if w.endInitial && !w.send(w.bookmark(map[string]string{metav1.InitialEventsAnnotationKey: "true"})) {
 			return
 		}
 		w.follow()

@@ -64,8 +64,12 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	cluster.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path to a kubeconfig file. Not needed in a cluster.")
 	limits := sections.FlagSet("limits")
 	limits.IntVar(&o.Limits.PodsPerRequest, "max-pods-per-log", o.Limits.PodsPerRequest, "Pods of which one log request reads.")
+	limits.IntVar(&o.Limits.ContainersPerRequest, "max-containers-per-log", o.Limits.ContainersPerRequest, "Containers of which one log request reads.")
+	limits.IntVar(&o.Limits.Containers, "max-containers", o.Limits.Containers, "Containers of which all log requests read at once; beyond, the answer is 429, or the stream says that it leaves some out.")
 	limits.IntVar(&o.Limits.StreamsPerUser, "max-streams-per-user", o.Limits.StreamsPerUser, "Log streams that one user may have open; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.Streams, "max-streams", o.Limits.Streams, "Log streams that all users may have open; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.WatchesPerUser, "max-watches-per-user", o.Limits.WatchesPerUser, "Watches that one user may have open; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.Watches, "max-watches", o.Limits.Watches, "Watches that all users may have open; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.BufferedBytes, "max-buffered-bytes", o.Limits.BufferedBytes, "Bytes kept for a slow reader of a followed log; beyond, lines are dropped and counted in the stream.")
 	limits.DurationVar(&o.Limits.IdleTime, "stream-idle-time", o.Limits.IdleTime, "How long a followed log may have no line before it ends.")
 	limits.DurationVar(&o.Limits.TotalTime, "stream-total-time", o.Limits.TotalTime, "How long a log stream may last.")
@@ -110,6 +114,9 @@ func (o *Options) complete() error {
 	}
 	errs := append(o.SecureServing.Validate(), o.Authentication.Validate()...)
 	errs = append(errs, o.Authorization.Validate()...)
+	if err := o.Limits.Validate(); err != nil {
+		errs = append(errs, err)
+	}
 	if o.ShutdownDelay < 0 {
 		errs = append(errs, errors.New("--shutdown-delay must not be negative"))
 	}
