@@ -6,6 +6,7 @@ package apiserver
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -164,6 +165,35 @@ func TestS23Containers(t *testing.T) {
 		}
 		if len(two.readers) != 0 || two.streams.open != 0 {
 			t.Errorf("after the end %d logs and %d streams are open", len(two.readers), two.streams.open)
+		}
+	})
+}
+
+// TestS23Revoked: a stream ends when its user may no longer read the logs, and goes on while the question has no answer.
+func TestS23Revoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var answer atomic.Pointer[permissions]
+		set := func(p permissions) { answer.Store(&p) }
+		set(allowed)
+		registry := logsOf(t, func() (authorizer.Decision, error) { return (*answer.Load())() }, DefaultLimits(), silent, "app")
+		log, err := stream(t.Context(), registry, follow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		set(func() (authorizer.Decision, error) { return authorizer.DecisionNoOpinion, errors.New("unavailable") })
+		time.AfterFunc(5*accessPeriod+time.Second, func() {
+			set(func() (authorizer.Decision, error) { return authorizer.DecisionNoOpinion, nil })
+		})
+		read, err := io.ReadAll(log)
+		if want := "fairlead: " + errRevoked.Error() + "\n"; err != nil || string(read) != want {
+			t.Errorf("read %q, %v; want %q", read, err, want)
+		}
+		if lasted := time.Since(start); lasted != 6*accessPeriod {
+			t.Errorf("the stream lasted for %s", lasted)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,7 @@ func (e endError) Error() string { return string(e) }
 
 const (
 	errTotalTime endError = "the stream has lasted as long as it may; ask again"
+	errRevoked   endError = "you may no longer read these logs; the stream ends"
 	errStopping  endError = "this server stops; ask again, and another one answers"
 )
 
@@ -37,6 +39,10 @@ func lastLine(ctx context.Context) string {
 	}
 	return ""
 }
+
+// accessPeriod is how often a stream asks whether its user may still read it. A stream lasts for hours and reads pods that
+// start later, while kubectl logs would ask again for each of them.
+const accessPeriod = time.Minute
 
 // logStream is what Get returns for the handler to stream.
 type logStream struct {
@@ -110,12 +116,24 @@ func (s *logStream) start(ctx context.Context) (reader io.Reader, work func(), e
 	}, nil
 }
 
-// guard ends the stream when the server stops.
+// guard ends the stream when its user loses the permission, or the server stops.
 func (s *logStream) guard(ctx context.Context, end context.CancelCauseFunc) {
-	select {
-	case <-ctx.Done():
-	case <-s.registry.stopping:
-		end(errStopping)
+	ticker := time.NewTicker(accessPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.registry.stopping:
+			end(errStopping)
+			return
+		case <-ticker.C:
+			// While kube-apiserver cannot answer, nothing has been revoked.
+			if apierrors.IsForbidden(s.registry.mayRead(ctx, s.application.Name)) {
+				end(errRevoked)
+				return
+			}
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *logs) ProducesObject(string) any { return "" }
 
 // Get returns a stream, which opens the logs only when it is read.
 func (r *logs) Get(ctx context.Context, name string, object runtime.Object) (runtime.Object, error) {
-	if err := r.access.require(ctx, name, onApplications("get", name), onPods("list", ""), onPods("get", "log")); err != nil {
+	if err := r.mayRead(ctx, name); err != nil {
 		return nil, err
 	}
 	if err := r.history.ready(); err != nil {
@@ -80,6 +80,11 @@ func (r *logs) Get(ctx context.Context, name string, object runtime.Object) (run
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the pods of %s have %d containers, and a stream reads %d at most: select one with container", name, len(containers), limit))
 	}
 	return &logStream{registry: r, application: key, containers: containers, options: options}, nil
+}
+
+// mayRead returns an error unless the user of the request may read the logs of all pods of the namespace.
+func (r *logs) mayRead(ctx context.Context, name string) error {
+	return r.access.require(ctx, name, onApplications("get", name), onPods("list", ""), onPods("get", "log"))
 }
 
 func checkLogOptions(options *v1alpha1.ApplicationLogOptions) error {
