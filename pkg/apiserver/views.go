@@ -53,8 +53,11 @@ func (v *views) handle() ([]cache.DoneChecker, error) {
 		return nil, fmt.Errorf("handle Applications: %w", err)
 	}
 	pods, err := v.caches.pods.AddTypedEventHandler(cache.TypedResourceEventHandlerDetailedFuncs[*pod]{
-		AddFunc:    func(p *pod, _ bool) { v.note(p.Namespace, p.Application) },
-		UpdateFunc: func(_, p *pod) { v.note(p.Namespace, p.Application) },
+		AddFunc: func(p *pod, _ bool) { v.note(p.Namespace, p.Application) },
+		UpdateFunc: func(before, p *pod) {
+			v.note(before.Namespace, before.Application) // The label may have changed.
+			v.note(p.Namespace, p.Application)
+		},
 		DeleteFunc: func(gone cache.DeletedObject[*pod]) {
 			if p := gone.OptionalObj; p != nil {
 				v.note(p.Namespace, p.Application)
