@@ -22,6 +22,7 @@ import (
 	crd "fairlead.dev/fairlead/docs/informers/13-crd"
 	fourways "fairlead.dev/fairlead/docs/informers/14-four-ways"
 	repair "fairlead.dev/fairlead/docs/informers/15-repair"
+	apiserver "fairlead.dev/fairlead/docs/informers/16-api-server"
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
 
@@ -53,6 +54,7 @@ func chapters() []chapter {
 		{"13-crd", labs(crd.Lab)},
 		{"14-four-ways", labs(fourways.Lab)},
 		{"15-repair", labs(repair.Lab)},
+		{"16-api-server", labs(apiserver.Lab, apiserver.Costs)},
 	}
 }
 
