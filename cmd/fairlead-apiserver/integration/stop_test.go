@@ -1,0 +1,77 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+)
+
+// TestStopMidStream stops the server while a client follows a log and another one watches. Both streams end, the log with
+// the reason. At the next server the watch of the old one is refused, and a new list and watch works. It is not parallel, like
+// TestOutage.
+func TestStopMidStream(t *testing.T) {
+	f := &fixture{
+		T: t, namespace: cluster.Namespace(t),
+		kube: kubernetes.NewForConfigOrDie(cluster.Config()), fairlead: versioned.NewForConfigOrDie(cluster.Config()),
+	}
+	f.apply("followed", 0)
+	seen := f.view("followed", func(*v1alpha1.ApplicationRuntime) bool { return true })
+	views := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace)
+	log, err := openLog(t.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, "followed", "true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	watching, err := views.Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watching.Stop()
+	if event := f.next(watching); event.Type != watch.Added {
+		t.Errorf("first event %v", event)
+	}
+
+	shared.stop()
+	read, err := io.ReadAll(log)
+	if err != nil || !strings.HasSuffix(string(read), "fairlead: this server stops; ask again, and another one answers\n") {
+		t.Errorf("the log ends with %q, %v", read, err)
+	}
+	for range watching.ResultChan() { // The channel is closed with the connection.
+	}
+
+	if err := shared.start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitAvailable(t.Context(), dynamic.NewForConfigOrDie(cluster.Config())); err != nil {
+		t.Fatal(err)
+	}
+	f.view("followed", func(*v1alpha1.ApplicationRuntime) bool { return true })
+	if _, err := views.Watch(t.Context(), metav1.ListOptions{ResourceVersion: seen.ResourceVersion}); code(err) != 410 {
+		t.Errorf("the watch of the server before: %v, want 410", err)
+	}
+	list, err := views.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := views.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Stop()
+	f.apply("later", 0)
+	f.untilEvent(again, func(kind watch.EventType, view *v1alpha1.ApplicationRuntime) bool {
+		return kind == watch.Added && view.Name == "later"
+	})
+}
