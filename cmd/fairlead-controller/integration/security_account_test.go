@@ -51,3 +51,28 @@ func TestS5ForeignServiceAccountWithoutWebhooks(t *testing.T) {
 	e.run(unreviewedAccounts)
 	e.waitReady("thief")
 }
+
+// TestS5FormerAccountDoesNotComeBack goes back to a revision that ran as an account, which the spec has let go of since: a
+// review of the spec does not see that account. Nothing runs as it again.
+func TestS5FormerAccountDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	e := start(t, unreviewedAccounts)
+	tenant := e.as("edit")
+	e.create("{apiVersion: v1, kind: ServiceAccount, metadata: {name: deployer}}")
+	e.create(named(small, "web") + "  serviceAccount: {name: deployer, automountToken: true}\n")
+	e.waitReady("web")
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.ServiceAccount = nil })
+	e.waitReady("web")
+	e.wantNoPodsAs("deployer")
+
+	tenant.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} })
+	e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
+	e.wantNoPodsAs("deployer")
+
+	// With the account in the spec, which takes a review where there are webhooks, the revision runs again.
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.ServiceAccount = &v1.ServiceAccount{Name: "deployer", AutomountToken: new(true)} })
+	e.waitReady("web")
+	if got := get[appsv1.Deployment](e, "web").Spec.Template.Spec.ServiceAccountName; got != "deployer" {
+		t.Errorf("the pods run as %s", got)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 )
 
@@ -41,6 +42,7 @@ func TestS18UsersQueueByNamespace(t *testing.T) {
 	}{
 		{"a user changes an Application", "tenant", e.patchApplication, true},
 		{"a user's ServiceAccount changes an Application", "system:serviceaccount:" + e.namespace + ":ci", e.patchApplication, true},
+		{"a user scales an Application, which the API server stores as a whole", "tenant", e.scaleApplication, true},
 		{"a user lists Applications", "tenant", e.listApplications, false},
 		{"the controller changes an Application", controller, e.patchApplication, false},
 	} {
@@ -71,6 +73,11 @@ func (e *env) priorityLevelOf(user string, request func(versioned.Interface) err
 func (e *env) patchApplication(c versioned.Interface) error {
 	_, err := c.AppsV1().Applications(e.namespace).Patch(e.Context(), "web", types.MergePatchType, []byte(`{"spec":{"paused":true}}`), metav1.PatchOptions{})
 	return err
+}
+
+func (e *env) scaleApplication(c versioned.Interface) error {
+	return c.AppsV1().RESTClient().Patch(types.MergePatchType).Namespace(e.namespace).Resource(v1.ApplicationResource).Name("web").SubResource("scale").
+		Body([]byte(`{"spec":{"replicas":2}}`)).Do(e.Context()).Error()
 }
 
 func (e *env) listApplications(c versioned.Interface) error {
