@@ -116,7 +116,7 @@ initContainers:
 			`spec.initContainers[0].volumeMounts[0].mountPath: Invalid value: "a": must be an absolute path`,
 			`spec.initContainers[0].volumeMounts[0].subPath: Invalid value: "/b": must be a relative path`,
 			`spec.initContainers[0].volumeMounts[0].subPathExpr: Invalid value: "../c": must not contain '..'`,
-			`spec.initContainers[0].volumeMounts[0].subPathExpr: Forbidden: subPath and subPathExpr are exclusive`,
+			`spec.initContainers[0].volumeMounts[0].subPathExpr: Forbidden: subPath and subPathExpr exclude each other: remove one of them`,
 			`spec.initContainers[0].volumeMounts[1].mountPropagation: Forbidden: Bidirectional needs a privileged container`,
 			`spec.initContainers[0].volumeMounts[1].recursiveReadOnly: Forbidden: needs readOnly true`,
 			`spec.initContainers[0].volumeMounts[2].mountPath: Duplicate value: "/d"`,

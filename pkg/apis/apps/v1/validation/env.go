@@ -38,7 +38,7 @@ func validateEnv(in input, path *field.Path, env []corev1.EnvVar) field.ErrorLis
 			continue
 		}
 		if variable.Value != "" {
-			errs = append(errs, field.Forbidden(path.Child("valueFrom"), "value and valueFrom are exclusive"))
+			errs = append(errs, field.Forbidden(path.Child("valueFrom"), "value and valueFrom exclude each other: remove one of them"))
 		}
 		errs = append(errs, validateEnvSource(in, path.Child("valueFrom"), variable.ValueFrom)...)
 	}

@@ -35,9 +35,9 @@ sidecars: [{name: log, image: log}]`,
 		name: "sources",
 		spec: `env: [{name: A, value: x, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: B, valueFrom: {}}, {name: C, valueFrom: {configMapKeyRef: {name: a, key: a}, secretKeyRef: {name: a, key: a}}}, {name: D, value: "\0"}]`,
 		want: []string{
-			`spec.env[0].valueFrom: Forbidden: value and valueFrom are exclusive`,
+			`spec.env[0].valueFrom: Forbidden: value and valueFrom exclude each other: remove one of them`,
 			`spec.env[1].valueFrom: Required value: exactly one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef must be set`,
-			`spec.env[2].valueFrom: Forbidden: exactly one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef may be set`,
+			`spec.env[2].valueFrom: Forbidden: exactly one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef may be set: keep one of configMapKeyRef, secretKeyRef`,
 			`spec.env[3].value: Invalid value: "\x00": must not contain a NUL character`,
 		},
 	}, {
@@ -101,7 +101,7 @@ func TestEnvFrom(t *testing.T) {
 		spec: `envFrom: [{}, {configMapRef: {name: a}, secretRef: {name: ""}}, {prefix: "=", configMapRef: {name: A}}]`,
 		want: []string{
 			`spec.envFrom[0]: Required value: exactly one of configMapRef, secretRef must be set`,
-			`spec.envFrom[1]: Forbidden: exactly one of configMapRef, secretRef may be set`,
+			`spec.envFrom[1]: Forbidden: exactly one of configMapRef, secretRef may be set: keep one of configMapRef, secretRef`,
 			`spec.envFrom[1].secretRef.name: Required value: must be the name of an object`,
 			`spec.envFrom[2].prefix: Invalid value: "=": a valid environment variable name must consist only of printable ASCII characters other than '='`,
 			`spec.envFrom[2].configMapRef.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')`,

@@ -98,13 +98,13 @@ func tooMany(path *field.Path, n, limit int) field.ErrorList {
 
 // exactlyOne requires exactly one of several alternatives.
 func exactlyOne(path *field.Path, alternatives []string, set ...bool) field.ErrorList {
-	n := 0
-	for _, isSet := range set {
+	var chosen []string
+	for i, isSet := range set {
 		if isSet {
-			n++
+			chosen = append(chosen, alternatives[i])
 		}
 	}
-	switch n {
+	switch len(chosen) {
 	case 0:
 		if len(alternatives) == 1 {
 			return field.ErrorList{field.Required(path.Child(alternatives[0]), "must be set")}
@@ -113,7 +113,7 @@ func exactlyOne(path *field.Path, alternatives []string, set ...bool) field.Erro
 	case 1:
 		return nil
 	default:
-		return field.ErrorList{field.Forbidden(path, "exactly one of "+strings.Join(alternatives, ", ")+" may be set")}
+		return field.ErrorList{field.Forbidden(path, "exactly one of "+strings.Join(alternatives, ", ")+" may be set: keep one of "+strings.Join(chosen, ", "))}
 	}
 }
 

@@ -42,16 +42,17 @@ func validateLifecycleHandler(path *field.Path, handler *corev1.LifecycleHandler
 	if handler == nil {
 		return nil
 	}
-	errs := exactlyOne(path, []string{"exec", "httpGet", "sleep"},
-		handler.Exec != nil, handler.HTTPGet != nil, handler.Sleep != nil, handler.TCPSocket != nil)
+	var errs field.ErrorList
+	if handler.TCPSocket != nil {
+		errs = append(errs, field.Forbidden(path.Child("tcpSocket"), "Kubernetes accepts it and it always fails: use exec, httpGet or sleep"))
+	} else {
+		errs = exactlyOne(path, []string{"exec", "httpGet", "sleep"}, handler.Exec != nil, handler.HTTPGet != nil, handler.Sleep != nil)
+	}
 	if handler.Exec != nil {
 		errs = append(errs, validateExec(path.Child("exec"), handler.Exec)...)
 	}
 	if action := handler.HTTPGet; action != nil {
 		errs = append(errs, validateCoreHTTPGet(path.Child("httpGet"), action, ports)...)
-	}
-	if handler.TCPSocket != nil {
-		errs = append(errs, field.Forbidden(path.Child("tcpSocket"), "Kubernetes accepts it and it always fails: use exec, httpGet or sleep"))
 	}
 	if sleep := handler.Sleep; sleep != nil && (sleep.Seconds < 0 || sleep.Seconds > grace) {
 		errs = append(errs, field.Invalid(path.Child("sleep", "seconds"), sleep.Seconds, fmt.Sprintf("must be between 0 and terminationGracePeriodSeconds (%d)", grace)))

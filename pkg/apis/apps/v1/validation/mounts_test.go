@@ -97,7 +97,7 @@ mounts:
 		spec: `mounts: [{mountPath: /a}, {mountPath: /b, emptyDir: {}, persistentVolumeClaim: {claimName: ""}}]`,
 		want: []string{
 			`spec.mounts[0]: Required value: exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set`,
-			`spec.mounts[1]: Forbidden: exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected may be set`,
+			`spec.mounts[1]: Forbidden: exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected may be set: keep one of emptyDir, persistentVolumeClaim`,
 			`spec.mounts[1].persistentVolumeClaim.claimName: Required value: must be the name of an object`,
 		},
 	}, {

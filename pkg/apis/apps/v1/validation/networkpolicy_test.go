@@ -25,7 +25,7 @@ func TestNetworkPolicy(t *testing.T) {
 		spec: `networkPolicy: {ingress: [{from: [{}, {application: {name: a}, podSelector: {}}, {application: {}}, {application: {name: 1a, namespace: A}}, {podSelector: {matchLabels: {a: b c}}, namespaceSelector: {matchExpressions: [{key: a, operator: In}]}}]}]}`,
 		want: []string{
 			`spec.networkPolicy.ingress[0].from[0]: Required value: exactly one of application, ipBlock, podSelector and/or namespaceSelector must be set`,
-			`spec.networkPolicy.ingress[0].from[1]: Forbidden: exactly one of application, ipBlock, podSelector and/or namespaceSelector may be set`,
+			`spec.networkPolicy.ingress[0].from[1]: Forbidden: exactly one of application, ipBlock, podSelector and/or namespaceSelector may be set: keep one of application, podSelector and/or namespaceSelector`,
 			`spec.networkPolicy.ingress[0].from[2].application.name: Required value: must be the name of an Application`,
 			`spec.networkPolicy.ingress[0].from[3].application.name: Invalid value: "1a": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name' or 'abc-123')`,
 			`spec.networkPolicy.ingress[0].from[3].application.namespace: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name' or '123-abc')`,

@@ -17,7 +17,7 @@ func TestProbes(t *testing.T) {
 		spec: `{livenessProbe: {}, readinessProbe: {exec: {}, tcpSocket: {port: 80}}}`,
 		want: []string{
 			`spec.livenessProbe: Required value: exactly one of exec, httpGet, tcpSocket, grpc must be set`,
-			`spec.readinessProbe: Forbidden: exactly one of exec, httpGet, tcpSocket, grpc may be set`,
+			`spec.readinessProbe: Forbidden: exactly one of exec, httpGet, tcpSocket, grpc may be set: keep one of exec, tcpSocket`,
 			`spec.readinessProbe.exec.command: Required value: must have at least the program to run`,
 		},
 	}, {
@@ -85,7 +85,7 @@ func TestLifecycle(t *testing.T) {
 		spec: `{ports: [{name: http, containerPort: 80}], lifecycle: {postStart: {}, preStop: {exec: {command: []}, httpGet: {port: https, scheme: X}}}}`,
 		want: []string{
 			`spec.lifecycle.postStart: Required value: exactly one of exec, httpGet, sleep must be set`,
-			`spec.lifecycle.preStop: Forbidden: exactly one of exec, httpGet, sleep may be set`,
+			`spec.lifecycle.preStop: Forbidden: exactly one of exec, httpGet, sleep may be set: keep one of exec, httpGet`,
 			`spec.lifecycle.preStop.exec.command: Required value: must have at least the program to run`,
 			`spec.lifecycle.preStop.httpGet.port: Unsupported value: "https": supported values: "http"`,
 			`spec.lifecycle.preStop.httpGet.scheme: Unsupported value: "X": supported values: "HTTP", "HTTPS"`,

@@ -87,7 +87,7 @@ func TestDisruptionBudget(t *testing.T) {
 		}, {
 			name: "both",
 			spec: `{replicas: 3, disruptionBudget: {mode: Custom, minAvailable: 1, maxUnavailable: 1}}`,
-			want: []string{`spec.disruptionBudget: Forbidden: exactly one of minAvailable, maxUnavailable may be set`},
+			want: []string{`spec.disruptionBudget: Forbidden: exactly one of minAvailable, maxUnavailable may be set: keep one of minAvailable, maxUnavailable`},
 		}, {
 			name: "none may go",
 			spec: `disruptionBudget: {mode: Custom, maxUnavailable: 0%}`,

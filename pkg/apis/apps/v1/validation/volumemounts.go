@@ -47,7 +47,7 @@ func validateVolumeMounts(in input, container otherContainer) field.ErrorList {
 		if mount.SubPathExpr != "" {
 			errs = append(errs, validateRelativePath(fldPath.Child("subPathExpr"), mount.SubPathExpr)...)
 			if mount.SubPath != "" {
-				errs = append(errs, field.Forbidden(fldPath.Child("subPathExpr"), "subPath and subPathExpr are exclusive"))
+				errs = append(errs, field.Forbidden(fldPath.Child("subPathExpr"), "subPath and subPathExpr exclude each other: remove one of them"))
 			}
 		}
 		errs = append(errs, validatePropagation(container, fldPath, mount)...)

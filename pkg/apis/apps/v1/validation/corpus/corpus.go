@@ -5,7 +5,7 @@
 // subject. The comment at the head of a file names the layer and the errors:
 //
 //	# refused by: rule
-//	# spec: Invalid value: "object": replicas and autoscaling are exclusive: …
+//	# spec: Invalid value: "object": replicas 2 and autoscaling, with maxReplicas 4, exclude each other: …
 //
 // Tests hold every file against the schema, against the webhooks' and the sync's validation, and
 // against a real API server.
