@@ -38,6 +38,17 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 	}
 }
 
+// TestReadmeLeadsUsersToTheirPages wants the pages for users on the first screen, in front of what is for readers of the code.
+func TestReadmeLeadsUsersToTheirPages(t *testing.T) {
+	const lines = 40
+	screen := strings.Join(strings.SplitN(read(t, "README.md"), "\n", lines+1)[:lines], "\n")
+	for _, page := range []string{"docs/applications.md", "docs/operations.md"} {
+		if !strings.Contains(screen, "]("+page+")") {
+			t.Errorf("the first %d lines of README.md have no link to %s", lines, page)
+		}
+	}
+}
+
 // TestReadingOrderHasEveryFile keeps the guide through the code complete.
 func TestReadingOrderHasEveryFile(t *testing.T) {
 	guide := read(t, "docs/reading-order.md")

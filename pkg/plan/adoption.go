@@ -24,5 +24,9 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
 	}
-	return name + " exists and does not belong to the Application; delete it, or give the Application another name"
+	advice := "delete it"
+	if ref.Kind == child.Deployment {
+		advice = "delete it with --cascade=orphan, which keeps its pods"
+	}
+	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"
 }

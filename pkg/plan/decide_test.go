@@ -227,3 +227,12 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+// Of all objects in the way, only a Deployment has pods that a user may want to keep while it goes.
+func TestNotOwnedDeployment(t *testing.T) {
+	const want = "Deployment web exists and does not belong to the Application; " +
+		"delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
+	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, &appsv1.Deployment{}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

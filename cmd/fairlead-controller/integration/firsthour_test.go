@@ -80,7 +80,11 @@ spec:
 	var want []string
 	for _, child := range []string{"Deployment", "PodDisruptionBudget", "Service", "ServiceAccount"} {
 		e.waitEvent("web", v1.ReasonConflict, child, "web")
-		want = append(want, "Warning: "+child+" web exists and does not belong to the Application; delete it, or give the Application another name.")
+		advice := "delete it"
+		if child == "Deployment" {
+			advice = "delete it with --cascade=orphan, which keeps its pods"
+		}
+		want = append(want, "Warning: "+child+" web exists and does not belong to the Application; "+advice+", or give the Application another name.")
 	}
 	if got := notes(e.events("web", v1.ReasonConflict)); !slices.Equal(got, want) {
 		t.Errorf("Events %q, want %q", got, want)
