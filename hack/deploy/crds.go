@@ -60,7 +60,7 @@ func printWhatStays(ctx context.Context, c *cluster, o options) error {
 				held++
 			}
 		}
-		fmt.Fprintf(c.out, "stays: %s, with %d objects\n", crd.GetName(), len(all))
+		fmt.Fprintf(c.out, "stays: %s, with %s\n", crd.GetName(), counted(len(all)))
 		if held > 0 {
 			fmt.Fprintf(c.out, "stays: %d of these have a finalizer, and cannot be deleted until Fairlead is deployed again\n", held)
 		}
@@ -80,7 +80,7 @@ func (c *cluster) removeCRD(ctx context.Context, crd *unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "deleting: %s and %d objects of it, with what they own\n", crd.GetName(), len(all))
+	fmt.Fprintf(c.out, "deleting: %s and %s of it, with what they own\n", crd.GetName(), counted(len(all)))
 	for i := range all {
 		fmt.Fprintln(c.out, "deleting:", objects.Name(&all[i]))
 	}

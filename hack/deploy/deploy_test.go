@@ -73,7 +73,7 @@ func TestDeployAndUndeploy(t *testing.T) {
 		t.Fatalf("create an Application when the webhooks are gone: %v", err)
 	}
 	output = mustRun(t, "uninstall", o) // with nothing there
-	for _, want := range []string{"not there: Namespace fairlead-system\n", "stays: applications.apps.fairlead.dev, with 1 objects\n", "stays: 1 of these have a finalizer"} {
+	for _, want := range []string{"not there: Namespace fairlead-system\n", "stays: applications.apps.fairlead.dev, with 1 object\n", "stays: 1 of these have a finalizer"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the output lacks %q:\n%s", want, output)
 		}

@@ -66,7 +66,7 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 		t.Errorf("a user who does not say yes: %v", err)
 	}
 	for _, want := range []string{
-		"deletes: 2 objects, each Application with its children\n",
+		"deletes: 2 objects (default/held, default/web), each Application with its children\n",
 		"stays: the children of default/held, because its deletionPolicy is Orphan\n",
 		"needs a running controller: default/held, to remove the finalizer apps.fairlead.dev/orphan\n",
 		"Delete them? Type yes: ",

@@ -37,7 +37,7 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	fmt.Fprintf(c.out, "deletes: %d objects, each Application with its children\n", len(all))
+	fmt.Fprintf(c.out, "deletes: %s (%s), each Application with its children\n", counted(len(all)), someNames(all))
 	for i := range all {
 		object := &all[i]
 		if policy, _, _ := unstructured.NestedString(object.Object, "spec", "deletionPolicy"); policy == string(v1.DeletionOrphan) {
@@ -107,4 +107,26 @@ func nameOf(object *unstructured.Unstructured) string {
 		return object.GetName()
 	}
 	return object.GetNamespace() + "/" + object.GetName()
+}
+
+// counted is a number of objects in words.
+func counted(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
+
+// someNames are those of all objects, or of the first of many.
+func someNames(all []unstructured.Unstructured) string {
+	const most = 10
+	var names []string
+	for i := range all[:min(len(all), most)] {
+		names = append(names, nameOf(&all[i]))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

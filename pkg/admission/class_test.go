@@ -163,8 +163,8 @@ func TestClassDeletion(t *testing.T) {
 		want         string
 	}{
 		{"nobody has it", applicationClass("gold", false, nil), []*v1.Application{application(nil), application(inClass("other"))}, ""},
-		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Applications (shop/web)"},
-		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, "in use by 1 Applications (shop/web)"},
+		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Application (shop/web)"},
+		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, "in use by 1 Application (shop/web)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			handler := (&inClasses{classes: []*v1.ApplicationClass{test.class}, applications: test.applications}).handler(t)

@@ -145,9 +145,9 @@ func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.Admissio
 		Status: metav1.StatusFailure,
 		Code:   http.StatusConflict,
 		Reason: metav1.StatusReasonConflict,
-		Message: fmt.Sprintf("ApplicationClass %s is in use by %d Applications (%s): give them another class in spec.className, "+
-			"or remove the annotation %s if they have it by default; then delete the class",
-			old.Name, len(users), someNames(users), v1.AnnotationDefaultClass),
+		Message: fmt.Sprintf("ApplicationClass %s is in use by %s (%s): set another class in spec.className, "+
+			"or remove the annotation %s if the class is only the default; then delete it",
+			old.Name, counted(len(users), "Application", "Applications"), someNames(users), v1.AnnotationDefaultClass),
 	}}, nil
 }
 

@@ -182,7 +182,7 @@ func TestClassesAtTheRequest(t *testing.T) {
 	classes := e.fairlead.AppsV1().ApplicationClasses()
 	e.eventually("a class in use is not deleted", func() (bool, string) {
 		err := classes.Delete(t.Context(), "standard", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-		return apierrors.IsConflict(err) && strings.Contains(err.Error(), "is in use by 1 Applications ("+e.namespace+"/web)"), fmt.Sprint(err)
+		return apierrors.IsConflict(err) && strings.Contains(err.Error(), "is in use by 1 Application ("+e.namespace+"/web)"), fmt.Sprint(err)
 	})
 	if err := classes.Delete(t.Context(), "spare", metav1.DeleteOptions{}); err != nil {
 		t.Errorf("a class that nobody uses: %v", err)
