@@ -94,10 +94,17 @@ func readCRDs(dir string) ([]unstructured.Unstructured, error) {
 
 func installCRD(ctx context.Context, client dynamic.Interface, discoverer discovery.ServerResourcesInterface, definition *unstructured.Unstructured) error {
 	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	if _, err := crds.Apply(ctx, definition.GetName(), definition, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+	err := wait.PollUntilContextCancel(ctx, readyPeriod, true, func(ctx context.Context) (bool, error) {
+		_, err := crds.Apply(ctx, definition.GetName(), definition, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+		if apierrors.IsTimeout(err) {
+			return false, nil // A definition is large, and the machine may be busy.
+		}
+		return err == nil, err
+	})
+	if err != nil {
 		return err
 	}
-	err := wait.PollUntilContextCancel(ctx, readyPeriod, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(ctx, readyPeriod, true, func(ctx context.Context) (bool, error) {
 		live, err := crds.Get(ctx, definition.GetName(), metav1.GetOptions{})
 		return err == nil && established(live), err
 	})
