@@ -30,7 +30,7 @@ var (
 	failures = flag.Int("chaos.failures", 1, "end after so many failures")
 )
 
-var shared = controlplane.NewShared()
+var shared = controlplane.NewShared(patientNodes)
 
 func TestMain(m *testing.M) {
 	// The tests mostly wait. What works at once, chaos.parallel limits.
@@ -44,12 +44,15 @@ func TestMain(m *testing.M) {
 // newRunner prepares the shared cluster.
 func newRunner(t *testing.T) *runner {
 	t.Helper()
-	cluster := shared.Get(t)
-	cluster.InstallCRDs(t, "../../../artifacts/crds")
-	r := &runner{cluster: cluster, busy: busy(), quiet: 10 * time.Second}
-	collector.Do(func() { errCollector = r.garbageCollected(t.Context()) })
-	if errCollector != nil {
-		t.Fatal(errCollector)
+	r := &runner{cluster: shared.Get(t), busy: busy(), quiet: 10 * time.Second}
+	// Once: many tests begin at the same time, and each apply of such large definitions costs the API server a while.
+	prepared.Do(func() {
+		if errPrepared = r.cluster.ApplyCRDs(t.Context(), crds); errPrepared == nil {
+			errPrepared = r.garbageCollected(t.Context())
+		}
+	})
+	if errPrepared != nil {
+		t.Fatal(errPrepared)
 	}
 	return r
 }
@@ -57,11 +60,14 @@ func newRunner(t *testing.T) *runner {
 // busy is one for all tests.
 var busy = sync.OnceValue(func() chan struct{} { return make(chan struct{}, *atOnce) })
 
-// The garbage collector of the shared cluster gets to know Applications once; the error is that of waiting for it.
+// The shared cluster gets the kinds of Fairlead once, and its garbage collector gets to know Applications; the error is
+// that of waiting for it.
 var (
-	collector    sync.Once
-	errCollector error
+	prepared    sync.Once
+	errPrepared error
 )
+
+const crds = "../../../artifacts/crds"
 
 // TestExplore draws programs and runs them, for as long as a flag says.
 func TestExplore(t *testing.T) {

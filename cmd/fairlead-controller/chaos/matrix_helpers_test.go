@@ -7,12 +7,18 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
@@ -58,14 +64,45 @@ func undisturbed(t *testing.T, disturb func(context.Context, *world)) {
 	t.Helper()
 	t.Parallel()
 	w := worldOf(t, newRunner(t).cluster, nil)
-	do(t, w, "create a full", "create b orphan", "wait")
-	before := len(w.network.streamsOf(""))
-	disturb(t.Context(), w)
+	do(t, w, "create a full", "create b orphan")
+	waitReady(t, w)
 	if err := w.quiet(t.Context(), 10*time.Second); err != nil {
+		t.Fatalf("before the disturbance: %v\n%s", err, w.log.tail(50))
+	}
+	_, writes := w.network.lastWrite()
+	before, after := len(w.network.streamsOf("")), 0
+	disturb(t.Context(), w)
+	err := wait.PollUntilContextTimeout(t.Context(), period, convergence, true, func(context.Context) (bool, error) {
+		after = len(w.network.streamsOf(""))
+		return after >= before, w.health()
+	})
+	if err != nil {
+		t.Fatalf("%d watches before, and %d after: %v\n%s", before, after, err, w.log.tail(50))
+	}
+	if err := errors.Join(w.quiet(t.Context(), 10*time.Second), w.disturbance(writes)); err != nil {
 		t.Errorf("%v\n%s", err, w.log.tail(50))
 	}
-	if after := len(w.network.streamsOf("")); after < before {
-		t.Errorf("%d watches before, and %d after", before, after)
+}
+
+// waitReady waits until every Application is Ready.
+func waitReady(t *testing.T, w *world) {
+	t.Helper()
+	var waits []string
+	err := wait.PollUntilContextTimeout(t.Context(), period, convergence, true, func(ctx context.Context) (bool, error) {
+		list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		waits = nil
+		for i := range list.Items {
+			if application := &list.Items[i]; isUnobserved(*application) || !meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionReady) {
+				waits = append(waits, application.Name+" "+readyReason(application))
+			}
+		}
+		return len(waits) == 0, w.health()
+	})
+	if err != nil {
+		t.Fatalf("not Ready: %q: %v\n%s", waits, err, w.log.tail(50))
 	}
 }
 

@@ -113,25 +113,30 @@ func TestF06SpoiledWatch(t *testing.T) {
 	}
 }
 
-// TestF07BlackHole lets all connections go silent. The controller notices within 50 seconds.
+// silence is how long the controller may take to follow an edit after its connections went silent. A busy machine needs
+// more than the 45 seconds of a ping, and without one the watches would stay for 5 minutes at least.
+const silence = 4 * time.Minute
+
+// TestF07BlackHole lets all connections go silent. The controller notices by an HTTP/2 ping.
 func TestF07BlackHole(t *testing.T) {
 	t.Parallel()
 	hole := &blackHole{}
 	defer hole.close()
 	w := worldOf(t, newRunner(t).cluster, func(config *app.Config) { config.Client.Dial = hole.dial })
-	do(t, w, "create a small", "wait")
+	do(t, w, "create a small")
+	waitReady(t, w)
 	hole.swallow()
 	begin := time.Now()
 	do(t, w, "edit a image")
-	err := wait.PollUntilContextTimeout(t.Context(), period, 90*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), period, silence, true, func(ctx context.Context) (bool, error) {
 		application, err := w.fairlead.AppsV1().Applications(w.namespace).Get(ctx, "a", metav1.GetOptions{})
 		return err == nil && application.Status.ObservedGeneration == application.Generation, err
 	})
-	took := time.Since(begin)
-	if err != nil || took > 60*time.Second {
-		t.Errorf("the edit was followed after %s: %v\n%s", took, err, w.log.tail(50))
+	took := time.Since(begin).Round(time.Second)
+	if err != nil {
+		t.Fatalf("the edit was not followed within %s: %v\n%s", took, err, w.log.tail(50))
 	}
-	t.Logf("the edit was followed %s after the connections went silent", took.Round(time.Second))
+	t.Logf("the edit was followed %s after the connections went silent", took)
 }
 
 // TestF10LostAnswers refuses writes, or loses the answers to those that the API server has carried out.

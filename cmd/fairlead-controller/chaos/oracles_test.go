@@ -41,9 +41,9 @@ const (
 	// calm is how long nothing is written before a namespace counts as calm for now. It is more than a status waits, and a
 	// burst of changed ConfigMaps.
 	calm = 2500 * time.Millisecond
-	// convergence is how long a controller may take once nothing disturbs it any more: twice the longest backoff, and
-	// the start of a controller on a busy machine.
-	convergence = 100 * time.Second
+	// convergence is how long a controller may take once nothing disturbs it any more. It is several times the longest
+	// backoff, because the machine may be busy.
+	convergence = 4 * time.Minute
 )
 
 // lastWrite is when the controller wrote last, and how often it has written.
@@ -214,8 +214,22 @@ func isFinal(s state) bool {
 	return true
 }
 
-// truthful checks that what the conditions say is so (I7).
+// truthful checks that what the conditions say is so (I7). Status may lag behind the pods, but not for long.
 func (w *world) truthful(ctx context.Context) error {
+	var lie error
+	err := wait.PollUntilContextTimeout(ctx, 5*period, convergence, true, func(ctx context.Context) (bool, error) {
+		if lie = w.isTruthful(ctx); lie == nil || errors.As(lie, new(*violation)) {
+			return lie == nil, nil
+		}
+		return false, lie
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil && lie != nil {
+		return lie
+	}
+	return err
+}
+
+func (w *world) isTruthful(ctx context.Context) error {
 	list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -234,6 +248,9 @@ func (w *world) truthful(ctx context.Context) error {
 				continue // It is not wanted any more, and waits until nothing uses it.
 			}
 			live, err := w.children(ref.Kind).Get(ctx, ref.Name, metav1.GetOptions{})
+			if ignoreNotFound(err) != nil {
+				return err
+			}
 			if err != nil || live.GetUID() != resource.UID || !child.OwnedBy(live, application) {
 				return violated("I7", "Application %s is Ready, but its %s %s is not there, or not its own: %v", application.Name, resource.Kind, resource.Name, err)
 			}
@@ -250,25 +267,34 @@ func (w *world) truthful(ctx context.Context) error {
 	return nil
 }
 
-// quiet checks that nothing is written for so long (I1).
+// quiet waits for a time of this length without a write (I1). A controller that is still catching up may take as long as
+// converging may; one that does not stop writing fails.
 func (w *world) quiet(ctx context.Context, length time.Duration) error {
+	begin := time.Now()
 	_, before := w.network.lastWrite()
-	err := wait.PollUntilContextTimeout(ctx, time.Second, length, false, func(context.Context) (bool, error) {
-		if err := w.health(); err != nil {
-			return false, err
+	err := wait.PollUntilContextTimeout(ctx, period, length+convergence, true, func(context.Context) (bool, error) {
+		since := begin
+		if last, _ := w.network.lastWrite(); last.After(begin) {
+			since = last
 		}
-		if _, now := w.network.lastWrite(); now > before {
-			w.network.mu.Lock()
-			defer w.network.mu.Unlock()
-			last := w.network.writes[now-1]
-			return false, violated("I1", "%d writes although nothing happens; the last is %s %s/%s %s", now-before, last.verb, last.resource, last.subresource, last.name)
-		}
-		return false, nil
+		return time.Since(since) >= length, w.health()
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return nil
+		return w.disturbance(before)
 	}
 	return err
+}
+
+// disturbance is a violation that tells of the writes after the first ones, or nil if there are none.
+func (w *world) disturbance(before int) error {
+	w.network.mu.Lock()
+	defer w.network.mu.Unlock()
+	count := len(w.network.writes)
+	if count == before {
+		return nil
+	}
+	last := w.network.writes[count-1]
+	return violated("I1", "%d writes although nothing happens; the last is %s %s/%s %s", count-before, last.verb, last.resource, last.subresource, last.name)
 }
 
 // nothingLeft deletes all Applications, and checks that everything goes with them that nothing told to stay (I8).

@@ -209,11 +209,15 @@ func (r *runner) compare(ctx context.Context, w *world) error {
 }
 
 func (r *runner) compareOnce(ctx context.Context, w *world) (err error) {
-	fresh, err := newWorld(ctx, r.cluster)
+	fresh, err := newNamespace(ctx, r.cluster)
 	if err != nil {
 		return err
 	}
+	fresh.mayEnd = w.mayEnd
 	defer func() { err = errors.Join(err, fresh.close(context.WithoutCancel(ctx))) }()
+	if err := fresh.start(ctx); err != nil {
+		return err
+	}
 	if err := w.copyTo(ctx, fresh); err != nil {
 		return err
 	}

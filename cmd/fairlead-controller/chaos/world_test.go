@@ -32,8 +32,8 @@ const (
 	user = "kubectl-edit"
 	// period is how often a condition is looked at.
 	period = 100 * time.Millisecond
-	// stopTimeout is more than a controller needs to drain its workers.
-	stopTimeout = 40 * time.Second
+	// stopTimeout is far more than a controller needs to drain its workers, on a busy machine.
+	stopTimeout = 3 * time.Minute
 )
 
 // world is a namespace, a controller that knows nothing else, and the network between it and the API server.
@@ -79,6 +79,7 @@ func newWorld(ctx context.Context, cluster *controlplane.ControlPlane) (*world, 
 func newNamespace(ctx context.Context, cluster *controlplane.ControlPlane) (*world, error) {
 	config := cluster.Config()
 	config.UserAgent = "fairlead-chaos"
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return insistent{next} })
 	w := &world{
 		cluster: cluster, network: newNetwork(), log: &recentLog{}, past: newPast(),
 		kube: kubernetes.NewForConfigOrDie(config), fairlead: versioned.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config),
@@ -89,7 +90,7 @@ func newNamespace(ctx context.Context, cluster *controlplane.ControlPlane) (*wor
 		return nil, fmt.Errorf("create namespace: %w", err)
 	}
 	w.namespace = namespace.Name
-	err = wait.PollUntilContextTimeout(ctx, period, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, period, insistence, true, func(ctx context.Context) (bool, error) {
 		_, err := w.kube.CoreV1().ServiceAccounts(w.namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, ignoreNotFound(err)
 	})
@@ -124,7 +125,7 @@ func (w *world) start(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return
 			}
-			if last := w.network.lastFault(); last.Before(begin) && !w.mayEnd {
+			if last := w.network.lastFault(); last.Before(begin) && !w.mayEnd && !errors.Is(err, errNotReached) {
 				w.fail(fmt.Errorf("the controller ended by itself: %w", err))
 				return
 			}
@@ -133,6 +134,10 @@ func (w *world) start(ctx context.Context) error {
 	}()
 	return nil
 }
+
+// errNotReached is that of a controller which gave up before it began: on a busy machine the API server may take longer to
+// answer than the controller waits at its start. The kubelet starts it again. If that does not help, the world does not converge.
+var errNotReached = errors.New("not started")
 
 // runController runs the controller as its command does.
 func (w *world) runController(ctx context.Context, p *process) error {
@@ -153,7 +158,7 @@ func (w *world) runController(ctx context.Context, p *process) error {
 	}
 	completed, err := config.Complete(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotReached, err)
 	}
 	return app.Run(ctx, completed)
 }
