@@ -150,7 +150,7 @@ func TestReasonsOfConcurrentHandlers(t *testing.T) {
 }
 
 // When there are more changes than the worker can process, a listed key waits, but only for its maxWait.
-func TestListedIsNotStarved(t *testing.T) {
+func TestF13ListedIsNotStarved(t *testing.T) {
 	inQueue(t, func(t *testing.T, q *Queue) {
 		start := time.Now()
 		q.Add(key("listed"), because(Listed))

@@ -105,9 +105,9 @@ func TestS18UndecodableStopsNobody(t *testing.T) {
 	e.waitCondition("broken", v1.ConditionStalled, "", "")
 }
 
-// TestUndecodableClass keeps what an Application has when its class cannot be decoded: the limits of the class are unknown then,
+// TestF21UndecodableClass keeps what an Application has when its class cannot be decoded: the limits of the class are unknown then,
 // not absent.
-func TestUndecodableClass(t *testing.T) {
+func TestF21UndecodableClass(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, controlplane.ForTest(t, controlplane.APIOnly()))
 	e.cluster.InstallCRDs(t, looseCRDs(t))

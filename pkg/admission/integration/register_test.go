@@ -50,7 +50,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 // A certificate that CABundle does not vouch for is as bad.
-func TestWrongCertificateAuthority(t *testing.T) {
+func TestF16WrongCertificateAuthority(t *testing.T) {
 	f := serve(t)
 	f.registrar.CABundle = []byte("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n")
 	if err := f.registrar.Register(t.Context()); err == nil {
@@ -63,7 +63,7 @@ func TestWrongCertificateAuthority(t *testing.T) {
 
 // A run that was killed leaves a registration that leads nowhere and refuses everything. The next run
 // replaces it, and takes its own back in the end.
-func TestRepairAfterKill(t *testing.T) {
+func TestF16RepairAfterKill(t *testing.T) {
 	killed := serve(t)
 	killed.register()
 	killed.server.Close()
