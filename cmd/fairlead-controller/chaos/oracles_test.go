@@ -43,7 +43,7 @@ const (
 	calm = 2500 * time.Millisecond
 	// convergence is how long a controller may take once nothing disturbs it any more. It is several times the longest
 	// backoff, because the machine may be busy.
-	convergence = 4 * time.Minute
+	convergence = 10 * time.Minute
 )
 
 // lastWrite is when the controller wrote last, and how often it has written.
