@@ -6,7 +6,7 @@
 #
 # The compiler runs on the platform of the builder and compiles for that of the image, so that another architecture
 # needs no emulation: docker buildx build --platform=linux/amd64,linux/arm64 .
-FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.8 AS build
+FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26.8@sha256:0f063af2d465d8dcae54cce04278ada488b96f77b42449c8d071e47d016cc65a AS build
 WORKDIR /src
 COPY . .
 # Where modules come from; go.sum says what they must be.

@@ -22,7 +22,7 @@ func TestS21Image(t *testing.T) {
 	all := strings.Join(instructions, "\n")
 	final := all[strings.LastIndex(all, "\nFROM ")+1:]
 	for _, want := range []struct{ where, pattern string }{
-		{all, `(?m)^FROM --platform=\$BUILDPLATFORM \S+/golang:\d+\.\d+\.\d+ AS build$`},
+		{all, `(?m)^FROM --platform=\$BUILDPLATFORM \S+/golang:\d+\.\d+\.\d+@sha256:[0-9a-f]{64} AS build$`},
 		{all, `(?m)^RUN .*CGO_ENABLED=0 GOTOOLCHAIN=local .*go build -trimpath -buildvcs=false .* -o /out/ \./cmd/fairlead-controller \./cmd/fairlead-apiserver$`},
 		{final, `(?m)^COPY --from=build /out/ /$`},
 		{final, `^FROM scratch\n`},

@@ -36,9 +36,9 @@ func TestWorkflowsAreRestricted(t *testing.T) {
 	}
 }
 
-var goImage = regexp.MustCompile(`(?m)^FROM .*/golang:(\S+)`)
+var goImage = regexp.MustCompile(`(?m)^FROM .*/golang:(\S+@sha256:[0-9a-f]{64})`)
 
-// TestOneGoVersion: the devcontainer has the compiler of the image.
+// TestOneGoVersion: the devcontainer has the compiler of the image, and no registry can change it.
 func TestOneGoVersion(t *testing.T) {
 	want, got := goImage.FindStringSubmatch(read(t, "Dockerfile")), goImage.FindStringSubmatch(read(t, ".devcontainer/Dockerfile"))
 	if want == nil || got == nil || want[1] != got[1] {

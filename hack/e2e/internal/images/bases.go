@@ -45,3 +45,9 @@ func isGo(image string) bool {
 	name, _, _ = strings.Cut(name, ":")
 	return name == "golang"
 }
+
+// nameOfStandIn is the name of a base without its digest, which a stand-in cannot have.
+func nameOfStandIn(base string) string {
+	name, _, _ := strings.Cut(base, "@")
+	return name
+}

@@ -20,6 +20,7 @@ func TestBases(t *testing.T) {
 		{name: "only scratch", dockerfile: "FROM scratch\nCOPY a /a\n"},
 		{name: "a platform and a stage", dockerfile: "# FROM comment\nFROM --platform=$BUILDPLATFORM golang:1.26 AS build\nRUN x\nFROM scratch\nCOPY --from=build /a /a\n", want: []string{"golang:1.26"}},
 		{name: "a stage upon a stage", dockerfile: "FROM golang:1.26 AS build\nFROM build AS test\nFROM gcr.io/distroless/static\n", want: []string{"golang:1.26", "gcr.io/distroless/static"}},
+		{name: "by digest", dockerfile: "FROM golang:1.26@sha256:abc\n", want: []string{"golang:1.26@sha256:abc"}},
 		{name: "twice the same, in small letters", dockerfile: "from a:1 as x\nfrom a:1\n", want: []string{"a:1"}},
 		{name: "a variable", dockerfile: "ARG BASE\nFROM ${BASE}\n", err: "does not name an image"},
 		{name: "nothing", dockerfile: "FROM\n", err: "does not name an image"},
@@ -73,6 +74,17 @@ func TestIsGo(t *testing.T) {
 	} {
 		if got := isGo(image); got != want {
 			t.Errorf("isGo(%q) = %t", image, got)
+		}
+	}
+}
+
+func TestNameOfStandIn(t *testing.T) {
+	for base, want := range map[string]string{
+		"docker.io/library/golang:1.26.8":            "docker.io/library/golang:1.26.8",
+		"docker.io/library/golang:1.26.8@sha256:abc": "docker.io/library/golang:1.26.8",
+	} {
+		if got := nameOfStandIn(base); got != want {
+			t.Errorf("nameOfStandIn(%q) = %q, want %q", base, got, want)
 		}
 	}
 }

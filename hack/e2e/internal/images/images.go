@@ -25,10 +25,12 @@ type Builder struct {
 	Log string
 
 	toolchain toolchain
+	// bases are the images of the repository's Dockerfile that have stand-ins.
+	bases []string
 }
 
-// Prepare makes the store, and stand-ins for the base images of the repository's Dockerfile, under their names: without a
-// registry they cannot be pulled. It returns what they are called.
+// Prepare makes the store, and stand-ins for the base images of the repository's Dockerfile: without a registry they cannot
+// be pulled. It returns what they stand in for.
 func (b *Builder) Prepare(ctx context.Context) ([]string, error) {
 	if err := os.MkdirAll(filepath.Join(b.Dir, "tmp"), 0o700); err != nil {
 		return nil, err
@@ -46,26 +48,26 @@ func (b *Builder) Prepare(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer dockerfile.Close()
-	names, err := bases(dockerfile)
+	b.bases, err = bases(dockerfile)
 	if err != nil {
 		return nil, fmt.Errorf("read the Dockerfile: %w", err)
 	}
-	for _, name := range names {
-		if err := b.standIn(ctx, name); err != nil {
-			return nil, fmt.Errorf("make a stand-in for %s: %w", name, err)
+	for _, base := range b.bases {
+		if err := b.standIn(ctx, base); err != nil {
+			return nil, fmt.Errorf("make a stand-in for %s: %w", base, err)
 		}
 	}
-	return names, nil
+	return b.bases, nil
 }
 
 // standIn makes an image that is empty, but for what the machine's own toolchain needs to be mounted into it.
-func (b *Builder) standIn(ctx context.Context, name string) error {
+func (b *Builder) standIn(ctx context.Context, base string) error {
 	content := "FROM scratch\n"
 	directory, err := os.MkdirTemp(b.Dir, "stand-in-")
 	if err != nil {
 		return err
 	}
-	if isGo(name) {
+	if isGo(base) {
 		if err := b.toolchain.layOut(filepath.Join(directory, "root")); err != nil {
 			return err
 		}
@@ -75,13 +77,16 @@ func (b *Builder) standIn(ctx context.Context, name string) error {
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		return err
 	}
-	return b.buildah(ctx, "build", "--quiet", "--tag="+name, "--file="+file, directory)
+	return b.buildah(ctx, "build", "--quiet", "--tag="+nameOfStandIn(base), "--file="+file, directory)
 }
 
 // Operator builds the image of the controller as `make image` does. A version other than "" is stamped into it instead
 // of git's.
 func (b *Builder) Operator(ctx context.Context, image, version string) error {
 	arguments := append(b.toolchain.volumes(), "--pull=never")
+	for _, base := range b.bases {
+		arguments = append(arguments, "--build-context="+base+"=container-image://"+nameOfStandIn(base))
+	}
 	if version != "" {
 		flags, err := b.output(ctx, "hack/build.sh", "--ldflags")
 		if err != nil {
