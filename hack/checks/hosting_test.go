@@ -4,6 +4,8 @@
 package checks
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +16,8 @@ var (
 	usedAction   = regexp.MustCompile(`(?m)^\s*(?:- )?uses: (.*)$`)
 	pinnedAction = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$`)
 	permissions  = regexp.MustCompile(`(?m)^permissions:\n {2}contents: read\n[a-z]`)
+	mayWrite     = regexp.MustCompile(`(?m)^.*: write(-all)?\b.*$`)
+	withReason   = regexp.MustCompile(`^ {6}[a-z-]+: write # \S`)
 )
 
 // TestWorkflowsAreRestricted: an action cannot change behind our back, and a job has no permission that it does not name.
@@ -33,6 +37,11 @@ func TestWorkflowsAreRestricted(t *testing.T) {
 		if !permissions.MatchString(text) {
 			t.Errorf("%s does not restrict its token to contents: read", name)
 		}
+		for _, permission := range mayWrite.FindAllString(text, -1) {
+			if !withReason.MatchString(permission) {
+				t.Errorf("%s has %q; only a job may write, and says why in a comment", name, permission)
+			}
+		}
 	}
 }
 
@@ -50,5 +59,15 @@ func TestOneGoVersion(t *testing.T) {
 func TestContributingIsOnePage(t *testing.T) {
 	if lines := strings.Count(read(t, "CONTRIBUTING.md"), "\n"); lines > 60 {
 		t.Errorf("CONTRIBUTING.md has %d lines", lines)
+	}
+}
+
+// TestVulnerabilitiesSayWhenNotRun: without a database govulncheck looks at nothing, and says so.
+func TestVulnerabilitiesSayWhenNotRun(t *testing.T) {
+	command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "vulnerabilities.sh"))
+	command.Env = append(os.Environ(), "GOVULNDB=")
+	output, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "NOT RUN") {
+		t.Errorf("without a database: %v, and the output\n%s", err, output)
 	}
 }
