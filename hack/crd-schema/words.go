@@ -8,6 +8,7 @@ import "fmt"
 // words say what a pattern wants. The API server quotes a violated pattern, and few users read regular expressions.
 var words = map[string]string{
 	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                                                         "must be lower-case letters, digits and '-', starting and ending with a letter or digit, such as my-name",
+	`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                                                      "must be empty, or lower-case letters, digits and '-', starting and ending with a letter or digit, such as my-name",
 	`^[a-z]([-a-z0-9]*[a-z0-9])?$`:                                                            "must be lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, such as my-name",
 	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                       "must be lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name",
 	`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                    "must be empty, or lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name",

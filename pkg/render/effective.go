@@ -31,6 +31,15 @@ func ServicePort(port v1.ApplicationPort) int32 {
 	return port.ContainerPort
 }
 
+// ServicePortName returns the name of the port of the Service for a port of the Application. Only a single port may have
+// none: the API server refuses a Service with several ports of which one has no name.
+func ServicePortName(app *v1.Application, port v1.ApplicationPort) string {
+	if name := port.ServicePortName; name != nil && (*name != "" || len(app.Spec.Ports) == 1) {
+		return *name
+	}
+	return port.Name
+}
+
 // Protocol returns the protocol, by default TCP.
 func Protocol(protocol corev1.Protocol) corev1.Protocol {
 	return cmp.Or(protocol, corev1.ProtocolTCP)

@@ -55,7 +55,18 @@ func ingressPaths(app *v1.Application, route v1.Route) *networkingv1ac.HTTPIngre
 			WithBackend(networkingv1ac.IngressBackend().
 				WithService(networkingv1ac.IngressServiceBackend().
 					WithName(app.Name).
-					WithPort(networkingv1ac.ServiceBackendPort().WithName(path.Port)))))
+					WithPort(ingressBackendPort(app, path.Port)))))
 	}
 	return paths
+}
+
+// ingressBackendPort refers to the port of the Service by name. If the spec names that port, it is by number: an Ingress
+// does not allow every name that a Service does.
+func ingressBackendPort(app *v1.Application, name string) *networkingv1ac.ServiceBackendPortApplyConfiguration {
+	for _, port := range declaredPorts(app, []string{name}) {
+		if port.ServicePortName != nil {
+			return networkingv1ac.ServiceBackendPort().WithNumber(ServicePort(port))
+		}
+	}
+	return networkingv1ac.ServiceBackendPort().WithName(name)
 }

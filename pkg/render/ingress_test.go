@@ -30,6 +30,15 @@ tls: [{hosts: [web.example.com, "*.web.example.com"], secretName: web-tls}]
 rules:
 - {host: web.example.com, http: {paths: [` + primary + `, {path: /admin, pathType: Exact, backend: {service: {name: web, port: {name: admin}}}}]}}
 - {host: "*.web.example.com", http: {paths: [` + primary + `, {path: /admin, pathType: Exact, backend: {service: {name: web, port: {name: admin}}}}]}}`},
+		{"by number, if the Service has another name for the port", `
+ports: [{name: http, containerPort: 8080, servicePort: 80, servicePortName: web-with-a-long-name}, {name: admin, containerPort: 9000}]
+routes: [{name: public, hostnames: [web.example.com], paths: [{path: /}, {path: /admin, port: admin}]}]`, `
+rules:
+- host: web.example.com
+  http:
+    paths:
+    - {path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}
+    - {path: /admin, pathType: Prefix, backend: {service: {name: web, port: {name: admin}}}}`},
 		{"invalid: without ports there is no Service", `routes: [{name: public, hostnames: [web.example.com]}]`, ``},
 		{"invalid: no host is not every host", ports + `routes: [{name: public, hostnames: []}]`, ``},
 	})

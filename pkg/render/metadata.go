@@ -57,7 +57,7 @@ func labelSelector(app *v1.Application) *metav1ac.LabelSelectorApplyConfiguratio
 	return metav1ac.LabelSelector().WithMatchLabels(Selector(app))
 }
 
-// ourLabels returns the labels of every child and pod. They override all others.
+// ourLabels returns the labels of every child and pod. On a child they override all others.
 func ourLabels(app *v1.Application) map[string]string {
 	return map[string]string{
 		v1.LabelName:        app.Name,
@@ -79,9 +79,10 @@ func childLabels(app *v1.Application) map[string]string {
 }
 
 // podLabels returns the labels of the pods. The Application's labels are not among them, because a new label of the
-// Application should not replace its pods.
+// Application should not replace its pods. The spec may replace the recommended labels, by which other objects may
+// select the pods; Fairlead selects by the reserved one alone.
 func podLabels(app *v1.Application) map[string]string {
-	labels := map[string]string{}
+	labels := ourLabels(app)
 	if metadata := app.Spec.PodMetadata; metadata != nil {
 		for key, value := range metadata.Labels {
 			if !reserved(key) {
@@ -89,7 +90,6 @@ func podLabels(app *v1.Application) map[string]string {
 			}
 		}
 	}
-	maps.Copy(labels, ourLabels(app))
 	return labels
 }
 

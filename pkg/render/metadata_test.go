@@ -22,8 +22,8 @@ podMetadata:
   labels:
     team: shop
     app.kubernetes.io/instance: wanted-on-the-pods
-    app.kubernetes.io/name: forged
-    app.kubernetes.io/managed-by: forged
+    app.kubernetes.io/name: wanted-too
+    app.kubernetes.io/managed-by: Helm
     apps.fairlead.dev/application: forged
     apps.fairlead.dev/other: forged
   annotations:
@@ -77,8 +77,8 @@ apps.fairlead.dev/application: web`)
 labels:
   team: shop
   app.kubernetes.io/instance: wanted-on-the-pods
-  app.kubernetes.io/name: web
-  app.kubernetes.io/managed-by: fairlead
+  app.kubernetes.io/name: wanted-too
+  app.kubernetes.io/managed-by: Helm
   apps.fairlead.dev/application: web
 annotations:
   prometheus.io/scrape: "true"`)

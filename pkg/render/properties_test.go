@@ -115,7 +115,7 @@ func TestS10ReservedLabelsCannotBeOverridden(t *testing.T) {
 			wantNoForgery(t, desired.Ref.String(), rendertest.Object(t, desired).GetAnnotations())
 			if desired.Kind == child.Deployment {
 				template := deployment(t, desired).Spec.Template
-				wantOurLabels(t, app, "pod template", template.Labels)
+				wantPodLabels(t, app, template.Labels)
 				wantNoForgery(t, "pod template", template.Annotations)
 			}
 		}
@@ -128,6 +128,23 @@ func wantOurLabels(t *rapid.T, app *v1.Application, what string, labels map[stri
 			t.Fatalf("%s: label %s is %q, want %q", what, key, labels[key], want)
 		}
 	}
+	wantNoForgedLabel(t, what, labels)
+}
+
+// wantPodLabels: the spec may set the recommended labels of the pods, but not the one by which Fairlead selects them.
+func wantPodLabels(t *rapid.T, app *v1.Application, labels map[string]string) {
+	if labels[v1.LabelApplication] != app.Name {
+		t.Fatalf("pod template: label %s is %q, want %q", v1.LabelApplication, labels[v1.LabelApplication], app.Name)
+	}
+	for _, key := range []string{v1.LabelName, v1.LabelManagedBy} {
+		if labels[key] != app.Spec.PodMetadata.Labels[key] {
+			t.Fatalf("pod template: label %s is %q, want that of the spec", key, labels[key])
+		}
+	}
+	wantNoForgedLabel(t, "pod template", labels)
+}
+
+func wantNoForgedLabel(t *rapid.T, what string, labels map[string]string) {
 	if _, has := labels[v1.ReservedPrefix+"other"]; has {
 		t.Fatalf("%s has a forged label: %v", what, labels)
 	}

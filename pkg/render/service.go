@@ -28,11 +28,13 @@ func services(app *v1.Application, _ Facts) ([]any, error) {
 		WithSessionAffinity(cmp.Or(given.SessionAffinity, corev1.ServiceAffinityNone))
 	for _, port := range app.Spec.Ports {
 		servicePort := corev1ac.ServicePort().
-			WithName(port.Name).
 			WithProtocol(Protocol(port.Protocol)).
 			WithPort(ServicePort(port)).
 			// By name, so that during a rollout that changes the number each pod gets requests at its own.
 			WithTargetPort(intstr.FromString(port.Name))
+		if name := ServicePortName(app, port); name != "" {
+			servicePort.WithName(name)
+		}
 		if port.AppProtocol != nil && *port.AppProtocol != "" {
 			servicePort.WithAppProtocol(*port.AppProtocol)
 		}

@@ -28,5 +28,20 @@ selector: {apps.fairlead.dev/application: web}
 ports:
 - {name: grpc, port: 80, targetPort: grpc, protocol: TCP, appProtocol: kubernetes.io/h2c}
 - {name: dns, port: 53, targetPort: dns, protocol: UDP}`},
+		{"the names of another Service", `
+ports:
+- {name: web, containerPort: 8080, servicePort: 80, servicePortName: http}
+- {name: admin, containerPort: 8081, servicePortName: ""}`, `
+type: ClusterIP
+sessionAffinity: None
+selector: {apps.fairlead.dev/application: web}
+ports:
+- {name: http, port: 80, targetPort: web, protocol: TCP}
+- {name: admin, port: 8081, targetPort: admin, protocol: TCP}`},
+		{"a port without a name", `ports: [{name: http, containerPort: 8080, servicePortName: ""}]`, `
+type: ClusterIP
+sessionAffinity: None
+selector: {apps.fairlead.dev/application: web}
+ports: [{port: 8080, targetPort: http, protocol: TCP}]`},
 	})
 }

@@ -20,8 +20,12 @@ func serviceMonitors(app *v1.Application, _ Facts) ([]any, error) {
 		return nil, nil
 	}
 	endpoint := map[string]any{
-		"port": ports[0].Name,
 		"path": cmp.Or(app.Spec.Monitoring.Path, "/metrics"),
+	}
+	if name := ServicePortName(app, ports[0]); name != "" {
+		endpoint["port"] = name
+	} else {
+		endpoint["targetPort"] = ports[0].Name // The Service has no name for it; the container has.
 	}
 	if interval := app.Spec.Monitoring.Interval; interval != "" {
 		endpoint["interval"] = interval

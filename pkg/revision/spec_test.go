@@ -136,7 +136,7 @@ func encoded(t rapid.TB, uid types.UID, spec v1.ApplicationSpec) (pods json.RawM
 }
 
 func TestPodSpec(t *testing.T) {
-	port := v1.ApplicationPort{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80)), AppProtocol: new("http")}
+	port := v1.ApplicationPort{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80)), ServicePortName: new("web"), AppProtocol: new("http")}
 	for name, test := range map[string]struct{ a, b v1.ApplicationSpec }{
 		"the Service's ports":       {v1.ApplicationSpec{Ports: []v1.ApplicationPort{port}}, v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}},
 		"the account's annotations": {v1.ApplicationSpec{ServiceAccount: &v1.ServiceAccount{Annotations: map[string]string{"a": "b"}}}, v1.ApplicationSpec{}},
@@ -156,16 +156,29 @@ func TestPodSpec(t *testing.T) {
 	}
 }
 
+// Only a single port may have no name in the Service, and the former revision may have had more.
+func TestSpliceNamesTheServicePortsOfSeveral(t *testing.T) {
+	application := &v1.Application{Spec: v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080, ServicePortName: new("")}}}}
+	former := v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}, {Name: "admin", ContainerPort: 9000}}}
+	if got := withPodFields(application, former).Spec.Ports; got[0].ServicePortName != nil {
+		t.Errorf("one of two ports of the Service has the name %q", *got[0].ServicePortName)
+	}
+	former.Ports = former.Ports[:1]
+	if got := withPodFields(application, former).Spec.Ports; got[0].ServicePortName == nil {
+		t.Error("the only port of the Service got a name")
+	}
+}
+
 // The Service's part of a port, and the account's annotations, are those of today.
 func TestSpliceKeepsWhatIsBeside(t *testing.T) {
 	application := &v1.Application{}
 	application.Spec = v1.ApplicationSpec{
-		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 1, ServicePort: new(int32(80))}, {Name: "new", ContainerPort: 2}},
+		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 1, ServicePort: new(int32(80)), ServicePortName: new("web")}, {Name: "new", ContainerPort: 2}},
 		ServiceAccount: &v1.ServiceAccount{Annotations: map[string]string{"role": "reader"}},
 	}
 	got := withPodFields(application, v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}).Spec
 	want := v1.ApplicationSpec{
-		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80))}},
+		Ports:          []v1.ApplicationPort{{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80)), ServicePortName: new("web")}},
 		ServiceAccount: application.Spec.ServiceAccount,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

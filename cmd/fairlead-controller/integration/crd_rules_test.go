@@ -59,6 +59,7 @@ var rules = []refusal{
 	{"from two at once", "networkPolicy: {ingress: [{from: [{application: {name: a}, podSelector: {}}]}]}", "spec.networkPolicy.ingress[0].from[0]", onePeer + `: keep one of ["application", "podSelector"]`},
 	{"port name of digits", "ports: [{name: '80', containerPort: 80}]", "spec.ports[0].name", "a port name needs at least one letter, such as http"},
 	{"port name with two dashes", "ports: [{name: a--b, containerPort: 80}]", "spec.ports[0].name", "a port name cannot contain --: write a single -"},
+	{"one of two ports without a name", "ports: [{name: http, containerPort: 80, servicePortName: ''}, {name: admin, containerPort: 81}]", "spec.ports", "servicePortName may be empty only if there is a single port, and there are 2: name it, or remove servicePortName"},
 	{"annotations of a foreign account", "serviceAccount: {name: robot, annotations: {a: b}}", "spec.serviceAccount", "serviceAccount.annotations belong to the ServiceAccount that Fairlead creates, and it does not create robot: remove annotations, or name"},
 	{"unknown strategy", "strategy: {type: BlueGreen}", "spec.strategy", "strategy.type must be RollingUpdate or Recreate, not BlueGreen"},
 	{"too many variables of all containers", "env: [" + flowEnv(257) + "], initContainers: [" + flowContainers(1, 128) + "], sidecars: [" + flowContainers(1, 128) + "]", "spec", "the containers have 513 environment variables together, more than 512: use envFrom"},

@@ -47,8 +47,8 @@ func TestStatusOfChildren(t *testing.T) {
 			{editing(func(spec *v1.ApplicationSpec) { spec.SecurityContext = nil }), oneReady},
 		},
 		"invalid-from-the-start": {
-			{applySpec("podMetadata: {labels: {app.kubernetes.io/name: other}}"), stalled("Invalid",
-				`spec.podMetadata.labels[app.kubernetes.io/name]: Forbidden: the label is reserved`, absent)},
+			{applySpec("podMetadata: {labels: {pod-template-hash: other}}"), stalled("Invalid",
+				`spec.podMetadata.labels[pod-template-hash]: Forbidden: the label is reserved`, absent)},
 			{editing(behave), oneReady},
 		},
 		"conflict": {

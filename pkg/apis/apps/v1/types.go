@@ -119,6 +119,7 @@ type ApplicationSpec struct {
 
 	// Ports on which the application listens. The first is the primary port: the default of probes and routes.
 	// Without ports the application is a worker and has no Service.
+	// +kubebuilder:validation:XValidation:rule="self.size() == 1 || self.all(p, !has(p.servicePortName) || p.servicePortName != '')",message="servicePortName may be empty only if there is a single port: name it, or remove servicePortName",messageExpression="'servicePortName may be empty only if there is a single port, and there are %d: name it, or remove servicePortName'.format([self.size()])"
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1

@@ -28,6 +28,13 @@ type ApplicationPort struct {
 	// +optional
 	ServicePort *int32 `json:"servicePort,omitempty"`
 
+	// Name of the port of the Service, for clients that use another one. Default: name. It may be empty if the
+	// Application has a single port. If it is set, Ingresses refer to the port by its number.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	ServicePortName *string `json:"servicePortName,omitempty"`
+
 	// Transport protocol. Default TCP.
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
 	// +optional

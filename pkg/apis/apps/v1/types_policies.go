@@ -97,10 +97,10 @@ type ServiceAccount struct {
 	AutomountToken *bool `json:"automountToken,omitempty"`
 }
 
-// PodMetadata are further labels and annotations of the pods. Labels of Fairlead
-// (apps.fairlead.dev/*, app.kubernetes.io/name, app.kubernetes.io/managed-by) are refused.
+// PodMetadata are further labels and annotations of the pods. Labels with the prefix apps.fairlead.dev/ are refused.
 type PodMetadata struct {
-	// Further labels of the pods. No selector is made of them.
+	// Further labels of the pods. Fairlead makes no selector of them. app.kubernetes.io/name and
+	// app.kubernetes.io/managed-by replace those that the pods have by default.
 	// +mapType=granular
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional

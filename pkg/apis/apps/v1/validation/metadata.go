@@ -73,7 +73,7 @@ func validatePodMetadata(in input) field.ErrorList {
 	errs := tooMany(path.Child("labels"), len(in.spec.PodMetadata.Labels), 64)
 	errs = append(errs, validateLabels(path.Child("labels"), in.spec.PodMetadata.Labels)...)
 	for _, key := range sortedKeys(in.spec.PodMetadata.Labels) {
-		if strings.HasPrefix(key, v1.ReservedPrefix) || key == v1.LabelName || key == v1.LabelManagedBy || key == labelPodTemplateHash {
+		if strings.HasPrefix(key, v1.ReservedPrefix) || key == labelPodTemplateHash {
 			errs = append(errs, field.Forbidden(path.Child("labels").Key(truncate(key, maxValue)), "the label is reserved: selectors and ownership rest on it"))
 		}
 	}

@@ -43,8 +43,6 @@ func TestPodMetadata(t *testing.T) {
 		want: []string{
 			`spec.podMetadata.labels[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
 			`spec.podMetadata.labels[d]: Invalid value: "e f": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue' or 'my_value' or '12345')`,
-			`spec.podMetadata.labels[app.kubernetes.io/managed-by]: Forbidden: the label is reserved: selectors and ownership rest on it`,
-			`spec.podMetadata.labels[app.kubernetes.io/name]: Forbidden: the label is reserved: selectors and ownership rest on it`,
 			`spec.podMetadata.labels[apps.fairlead.dev/application]: Forbidden: the label is reserved: selectors and ownership rest on it`,
 			`spec.podMetadata.labels[pod-template-hash]: Forbidden: the label is reserved: selectors and ownership rest on it`,
 		},

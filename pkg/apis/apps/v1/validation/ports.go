@@ -59,6 +59,35 @@ func validatePorts(in input) field.ErrorList {
 			errs = append(errs, invalid(path.Child("appProtocol"), *port.AppProtocol, utilvalidation.IsQualifiedName(*port.AppProtocol))...)
 		}
 	}
+	return append(errs, validateServicePortNames(path, in.spec.Ports)...)
+}
+
+// validateServicePortNames is about the names that the Service has for the ports. The API server refuses two ports of one
+// name, and several of which one has none.
+func validateServicePortNames(path *field.Path, ports []v1.ApplicationPort) field.ErrorList {
+	taken := names{}
+	for _, port := range ports {
+		if port.ServicePortName == nil {
+			taken.add(nil, port.Name)
+		}
+	}
+	var errs field.ErrorList
+	for i, port := range ports {
+		if port.ServicePortName == nil {
+			continue
+		}
+		path, name := path.Index(i).Child("servicePortName"), *port.ServicePortName
+		switch {
+		case name != "":
+			errs = append(errs, invalid(path, name, utilvalidation.IsDNS1123Label(name))...)
+			if duplicate := taken.add(path, name); len(duplicate) > 0 {
+				duplicate[0].Detail = "another port has the same servicePortName, which defaults to name"
+				errs = append(errs, duplicate...)
+			}
+		case len(ports) > 1:
+			errs = append(errs, field.Required(path, "it may be empty only if there is a single port"))
+		}
+	}
 	return errs
 }
 

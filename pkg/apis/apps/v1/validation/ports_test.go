@@ -37,6 +37,24 @@ func TestPorts(t *testing.T) {
 			`spec.ports[1].appProtocol: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
 		},
 	}, {
+		name: "names of the Service's ports",
+		spec: `ports: [{name: a, containerPort: 1, servicePortName: "8080"}, {name: b, containerPort: 2, servicePortName: longer-than-fifteen-letters}, {name: c, containerPort: 3}]`,
+	}, {
+		name: "the port of the Service without a name",
+		spec: `ports: [{name: a, containerPort: 1, servicePortName: ""}]`,
+	}, {
+		name: "two ports of the Service exchange their names",
+		spec: `ports: [{name: a, containerPort: 1, servicePortName: b}, {name: b, containerPort: 2, servicePortName: a}]`,
+	}, {
+		name: "wrong names of the Service's ports",
+		spec: `ports: [{name: a, containerPort: 1, servicePortName: b}, {name: b, containerPort: 2}, {name: c, containerPort: 3, servicePortName: ""}, {name: d, containerPort: 4, servicePortName: A}, {name: e, containerPort: 5, servicePortName: x}, {name: f, containerPort: 6, servicePortName: x}]`,
+		want: []string{
+			`spec.ports[0].servicePortName: Duplicate value: "b": another port has the same servicePortName, which defaults to name`,
+			`spec.ports[2].servicePortName: Required value: it may be empty only if there is a single port`,
+			`spec.ports[3].servicePortName: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name' or '123-abc')`,
+			`spec.ports[5].servicePortName: Duplicate value: "x": another port has the same servicePortName, which defaults to name`,
+		},
+	}, {
 		name: "duplicate numbers",
 		spec: `ports: [{name: a, containerPort: 80}, {name: b, containerPort: 80, servicePort: 81}, {name: c, containerPort: 81}, {name: d, containerPort: 82, servicePort: 80, protocol: TCP}]`,
 		want: []string{
