@@ -1118,6 +1118,13 @@ func schema_pkg_apis_apps_v1_ApplicationPort(ref common.ReferenceCallback) commo
 							Format:      "int32",
 						},
 					},
+					"servicePortName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the port of the Service, for clients that use another one. Default: name. It may be empty if the Application has a single port. If it is set, Ingresses refer to the port by its number.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"protocol": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Transport protocol. Default TCP.\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol.",
@@ -2532,7 +2539,7 @@ func schema_pkg_apis_apps_v1_PodMetadata(ref common.ReferenceCallback) common.Op
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PodMetadata are further labels and annotations of the pods. Labels of Fairlead (apps.fairlead.dev/*, app.kubernetes.io/name, app.kubernetes.io/managed-by) are refused.",
+				Description: "PodMetadata are further labels and annotations of the pods. Labels with the prefix apps.fairlead.dev/ are refused.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"labels": {
@@ -2542,7 +2549,7 @@ func schema_pkg_apis_apps_v1_PodMetadata(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Further labels of the pods. No selector is made of them.",
+							Description: "Further labels of the pods. Fairlead makes no selector of them. app.kubernetes.io/name and app.kubernetes.io/managed-by replace those that the pods have by default.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,

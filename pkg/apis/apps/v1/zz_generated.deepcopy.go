@@ -360,6 +360,11 @@ func (in *ApplicationPort) DeepCopyInto(out *ApplicationPort) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.ServicePortName != nil {
+		in, out := &in.ServicePortName, &out.ServicePortName
+		*out = new(string)
+		**out = **in
+	}
 	if in.AppProtocol != nil {
 		in, out := &in.AppProtocol, &out.AppProtocol
 		*out = new(string)

@@ -239,6 +239,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: servicePort
       type:
         scalar: numeric
+    - name: servicePortName
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationReference
   map:
     fields:

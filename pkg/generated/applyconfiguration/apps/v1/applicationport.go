@@ -20,6 +20,9 @@ type ApplicationPortApplyConfiguration struct {
 	ContainerPort *int32 `json:"containerPort,omitempty"`
 	// Port of the Service. Default: containerPort.
 	ServicePort *int32 `json:"servicePort,omitempty"`
+	// Name of the port of the Service, for clients that use another one. Default: name. It may be empty if the
+	// Application has a single port. If it is set, Ingresses refer to the port by its number.
+	ServicePortName *string `json:"servicePortName,omitempty"`
 	// Transport protocol. Default TCP.
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
 	// Application protocol as Services know it, e.g. http or kubernetes.io/h2c.
@@ -53,6 +56,14 @@ func (b *ApplicationPortApplyConfiguration) WithContainerPort(value int32) *Appl
 // If called multiple times, the ServicePort field is set to the value of the last call.
 func (b *ApplicationPortApplyConfiguration) WithServicePort(value int32) *ApplicationPortApplyConfiguration {
 	b.ServicePort = &value
+	return b
+}
+
+// WithServicePortName sets the ServicePortName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ServicePortName field is set to the value of the last call.
+func (b *ApplicationPortApplyConfiguration) WithServicePortName(value string) *ApplicationPortApplyConfiguration {
+	b.ServicePortName = &value
 	return b
 }
 

@@ -8,10 +8,10 @@ package v1
 // PodMetadataApplyConfiguration represents a declarative configuration of the PodMetadata type for use
 // with apply.
 //
-// PodMetadata are further labels and annotations of the pods. Labels of Fairlead
-// (apps.fairlead.dev/*, app.kubernetes.io/name, app.kubernetes.io/managed-by) are refused.
+// PodMetadata are further labels and annotations of the pods. Labels with the prefix apps.fairlead.dev/ are refused.
 type PodMetadataApplyConfiguration struct {
-	// Further labels of the pods. No selector is made of them.
+	// Further labels of the pods. Fairlead makes no selector of them. app.kubernetes.io/name and
+	// app.kubernetes.io/managed-by replace those that the pods have by default.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Further annotations of the pods.
 	Annotations map[string]string `json:"annotations,omitempty"`
