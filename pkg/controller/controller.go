@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/component-base/metrics"
@@ -26,8 +27,8 @@ import (
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// Config has the dependencies of a Controller. All fields are required except Facts, Validation, RequireClass, Metrics
-// and Debug, whose zero values are the defaults.
+// Config has the dependencies of a Controller. All fields are required except Facts, Validation, RequireClass, Metrics,
+// Debug and Tracer, whose zero values are the defaults.
 type Config struct {
 	Informers        *informer.Informers
 	Writer           *apply.Writer
@@ -51,6 +52,8 @@ type Config struct {
 	Metrics *Metrics
 	// Debug records the syncs and their causes for the live view; nil disables recording.
 	Debug *debug.Recorder
+	// Tracer makes a trace of each sync; nil makes none.
+	Tracer trace.Tracer
 }
 
 // LeaderElector calls run while this replica, and no other, may write. It is called once the caches are synced, and
@@ -106,6 +109,9 @@ func New(config Config) (*Controller, error) {
 		observed := newObservedQueue(config.Debug)
 		c.queue = workqueue.New(queueName, config.WorkersPerNamespace, observed)
 		c.instrument(config.Debug, observed)
+	}
+	if config.Tracer != nil {
+		c.stages = tracedStages{stages: c.stages, tracer: config.Tracer}
 	}
 	c.grants = newGrants(config.Informers, c.queue.Add)
 	h := &handlers{enqueue: c.queue.Add, claimants: c.grants.claimants}

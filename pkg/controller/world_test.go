@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,6 +64,8 @@ type setup struct {
 	access informer.Access
 	// pipeline records what the controller does; nil is none.
 	pipeline *debug.Recorder
+	// tracer makes spans of the syncs; nil makes none.
+	tracer trace.Tracer
 	// begin is called before the informers list.
 	begin func(*applytest.Server)
 }
@@ -121,6 +124,7 @@ func (w *world) make() {
 		WorkersPerNamespace: max(w.setup.workers, 1),
 		Metrics:             counts,
 		Debug:               w.setup.pipeline,
+		Tracer:              w.setup.tracer,
 	})
 	if err != nil {
 		w.Fatal(err)

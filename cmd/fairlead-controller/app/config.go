@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
+	tracingapi "k8s.io/component-base/tracing/api/v1"
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	podsecurity "k8s.io/pod-security-admission/api"
@@ -47,6 +48,8 @@ type Config struct {
 	// LeaderElection is nil if this is the only replica.
 	LeaderElection *LeaderElection
 	Serving        ServingOptions
+	// Tracing is nil if there are no traces.
+	Tracing *tracingapi.TracingConfiguration
 }
 
 type completedConfig struct {
@@ -84,6 +87,7 @@ func (o *Options) Config() (*Config, error) {
 		Classes:      o.Classes,
 		RequireClass: o.RequireClass,
 		Serving:      o.Serving,
+		Tracing:      o.Tracing.config(),
 	}
 	return config, o.configureReplicas(config)
 }

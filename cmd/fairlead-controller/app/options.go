@@ -40,6 +40,7 @@ type Options struct {
 	OperatorNamespace string
 	LeaderElection    LeaderElectionOptions
 	Serving           ServingOptions
+	Tracing           TracingOptions
 	Logging           *logsapi.LoggingConfiguration
 }
 
@@ -54,6 +55,7 @@ func NewOptions() *Options {
 		MonitoringNamespaces:      []string{"monitoring"},
 		LeaderElection:            newLeaderElectionOptions(),
 		Serving:                   newServingOptions(),
+		Tracing:                   newTracingOptions(),
 		Logging:                   logs.NewOptions(),
 	}
 }
@@ -85,6 +87,7 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	serving := sections.FlagSet("serving")
 	serving.StringVar(&o.OperatorNamespace, "operator-namespace", o.OperatorNamespace, "Namespace of the controller's own Lease and Secret. Default: the namespace of its pod, from $POD_NAMESPACE or its ServiceAccount.")
 	o.Serving.addFlags(serving)
+	o.Tracing.addFlags(sections.FlagSet("tracing"))
 
 	logsapi.AddFlags(o.Logging, sections.FlagSet("logs"))
 }
@@ -116,6 +119,7 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.validateHashKeySecret()...)
 	errs = append(errs, o.LeaderElection.validate()...)
 	errs = append(errs, o.Serving.validate()...)
+	errs = append(errs, o.Tracing.validate()...)
 	return utilerrors.NewAggregate(errs)
 }
 

@@ -117,11 +117,12 @@ func TestFlags(t *testing.T) {
 			"aggregated-api-service", "cert-dir", "cert-secret", "cert-service", "debug-bind-address", "debug-pipeline", "health-bind-address", "metrics-bind-address", "operator-namespace",
 			"profiling", "shutdown-delay", "webhook-bind-address", "webhook-client-ca-file", "webhook-client-name", "webhook-url",
 		},
+		"tracing": {"tracing-endpoint", "tracing-sampling-rate-per-million"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"cluster", "controller", "platform", "leader election", "serving", "logs"}, sections.Order); diff != "" {
+	if diff := cmp.Diff([]string{"cluster", "controller", "platform", "leader election", "serving", "tracing", "logs"}, sections.Order); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
 	}
 
@@ -131,7 +132,7 @@ func TestFlags(t *testing.T) {
 		"--leader-elect", "--leader-elect-namespace=ops", "--leader-elect-lease-name=mine",
 		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=5s",
 		"--operator-namespace=fairlead", "--health-bind-address=:1", "--metrics-bind-address=:2", "--profiling", "--debug-bind-address=127.0.0.1:4", "--debug-pipeline", "--webhook-bind-address=:3",
-		"--webhook-url=https://localhost:3", "--webhook-client-ca-file=/ca.crt", "--webhook-client-name=kube-apiserver", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--aggregated-api-service=api", "--shutdown-delay=5s",
+		"--webhook-url=https://localhost:3", "--webhook-client-ca-file=/ca.crt", "--webhook-client-name=kube-apiserver", "--cert-dir=/certs", "--cert-secret=certs", "--cert-service=hooks,numbers", "--aggregated-api-service=api", "--shutdown-delay=5s", "--tracing-endpoint=localhost:4317", "--tracing-sampling-rate-per-million=5",
 		"--config-hash-key-secret=ops/key", "--logging-format=json",
 	})
 	if err != nil {
@@ -155,12 +156,13 @@ func TestFlags(t *testing.T) {
 			WebhookURL: "https://localhost:3", WebhookClientCA: "/ca.crt", WebhookClientNames: []string{"kube-apiserver"}, CertDir: "/certs", CertSecret: "certs", CertServices: []string{"hooks", "numbers"},
 			AggregatedAPIService: "api", ShutdownDelay: 5 * time.Second,
 		},
+		Tracing: TracingOptions{Endpoint: "localhost:4317", SamplingRate: 5},
 	}
 	if diff := cmp.Diff(parsed, options); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	// An option without a flag would have the zero value above, unnoticed.
-	for _, options := range []any{*parsed, parsed.LeaderElection, parsed.Serving} {
+	for _, options := range []any{*parsed, parsed.LeaderElection, parsed.Serving, parsed.Tracing} {
 		for field, value := range reflect.ValueOf(options).Fields() {
 			if field.Name != "Logging" && value.IsZero() {
 				t.Errorf("no flag sets the option %s", field.Name)

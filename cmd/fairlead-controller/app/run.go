@@ -90,6 +90,11 @@ func Run(ctx context.Context, config CompletedConfig) error {
 	if err != nil {
 		return fmt.Errorf("create informers: %w", err)
 	}
+	tracer, flush, err := newTracer(ctx, config.Tracing)
+	if err != nil {
+		return err
+	}
+	defer flush()
 	registry := metrics.NewKubeRegistry()
 	counts := controller.NewMetrics(registry)
 	consistencyStore := consistency.NewStore()
@@ -111,6 +116,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		RequireClass:        config.RequireClass,
 		Metrics:             counts,
 		Debug:               recorder,
+		Tracer:              tracer,
 	})
 	if err != nil {
 		return fmt.Errorf("create controller: %w", err)
