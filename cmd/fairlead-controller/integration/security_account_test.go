@@ -70,7 +70,9 @@ func TestS5FormerAccountDoesNotComeBack(t *testing.T) {
 	e.wantNoPodsAs("deployer")
 
 	// With the account in the spec, which takes a review where there are webhooks, the revision runs again.
-	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.ServiceAccount = &v1.ServiceAccount{Name: "deployer", AutomountToken: new(true)} })
+	e.editSpec("web", func(spec *v1.ApplicationSpec) {
+		spec.ServiceAccount = &v1.ServiceAccount{Name: "deployer", AutomountToken: new(true)}
+	})
 	e.waitReady("web")
 	if got := get[appsv1.Deployment](e, "web").Spec.Template.Spec.ServiceAccountName; got != "deployer" {
 		t.Errorf("the pods run as %s", got)
