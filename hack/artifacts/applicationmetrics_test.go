@@ -133,7 +133,8 @@ func TestTeamAlertsHaveARunbook(t *testing.T) {
 	for _, rule := range alerts(t, teamRulesFile) {
 		rule.check(t)
 		file, heading, _ := strings.Cut(rule.Annotations["runbook"], "#")
-		if heading != strings.ToLower(rule.Alert) || !strings.Contains(readFile(t, file), "\n### "+rule.Alert+"\n") {
+		anchor := strings.ToLower(rule.Alert)
+		if heading != anchor || !strings.Contains(readFile(t, file), "\n### "+rule.Alert+"\n") {
 			t.Errorf("%s has the runbook %q, which does not lead to its chapter", rule.Alert, rule.Annotations["runbook"])
 		}
 	}

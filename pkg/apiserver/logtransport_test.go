@@ -71,7 +71,8 @@ func TestS23LogTransport(t *testing.T) {
 		if now > bound {
 			t.Fatalf("of a log that nothing reads, the connection keeps %d bytes, want at most %d", now, bound)
 		}
-		if same++; now != last {
+		same++
+		if now != last {
 			last, same = now, 0
 		}
 		if err := get("/other").Body.Close(); err != nil { // Another request on the same connection is answered.

@@ -98,7 +98,7 @@ func stagesOf(t *testing.T, spans tracetest.SpanStubs, sync tracetest.SpanStub) 
 func attributes(span tracetest.SpanStub) string {
 	texts := make([]string, len(span.Attributes))
 	for i, pair := range span.Attributes {
-		texts[i] = string(pair.Key) + "=" + pair.Value.Emit()
+		texts[i] = string(pair.Key) + "=" + pair.Value.String()
 	}
 	slices.Sort(texts)
 	return strings.Join(texts, " ")

@@ -158,7 +158,7 @@ func (c client) event(ctx context.Context, watching watch.Interface) error {
 	}
 	session, ok := event.Object.(*unstructured.Unstructured)
 	if !ok {
-		return fmt.Errorf("the watch sends %s: %v", event.Type, apierrors.FromObject(event.Object))
+		return fmt.Errorf("the watch sends %s: %w", event.Type, apierrors.FromObject(event.Object))
 	}
 	c.Say("watch: %s %s, resourceVersion %s, ending: %t", event.Type, session.GetName(), session.GetResourceVersion(), session.GetDeletionTimestamp() != nil)
 	return nil
@@ -184,7 +184,7 @@ func reason(err error) string {
 
 // withServer runs the server, registers it with kube-apiserver, and ends both after use.
 func withServer(ctx context.Context, l *lab.Lab, use func(client) error) (err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type registry struct {
 var (
 	_ rest.Scoper               = &registry{}
 	_ rest.SingularNameProvider = &registry{}
-	_ rest.Creater              = &registry{}
+	_ rest.Creater              = &registry{} //nolint:misspell // the name is Kubernetes'
 	_ rest.Getter               = &registry{}
 	_ rest.Lister               = &registry{}
 	_ rest.Watcher              = &registry{}

@@ -21,7 +21,7 @@ func groupVersion() schema.GroupVersion {
 // Session is a visit to a server. It exists in the server's memory alone, and ends with the server.
 type Session struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata"`
 
 	Minutes int `json:"minutes"`
 }
@@ -29,7 +29,7 @@ type Session struct {
 // SessionList is what a list returns.
 type SessionList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata"`
 
 	Items []Session `json:"items"`
 }
