@@ -88,6 +88,10 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	if err := run(ctx, []string{"uninstall-crds"}, o, waiting); err == nil || !strings.Contains(waiting.String(), waiting.text) {
 		t.Errorf("%v: the output lacks %q:\n%s", err, waiting.text, waiting)
 	}
+	// A controller that comes back needs ApplicationClasses to start.
+	if _, err := client.Resource(objects.CRDs).Get(t.Context(), "applicationclasses.apps.fairlead.dev", metav1.GetOptions{}); err != nil {
+		t.Errorf("while an Application waits: %v", err)
+	}
 	if _, err := applications.Patch(t.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,22 @@ func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
 	if err := c.announceDeletion(ctx, o); err != nil {
 		return err
 	}
-	return forEachCRD(o, func(crd *unstructured.Unstructured) error { return c.removeCRD(ctx, crd) })
+	var crds []*unstructured.Unstructured
+	err := forEachCRD(o, func(crd *unstructured.Unstructured) error {
+		crds = append(crds, crd)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Applications first: a controller that removes their finalizer does not start without ApplicationClasses.
+	slices.Reverse(crds)
+	for _, crd := range crds {
+		if err := c.removeCRD(ctx, crd); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *cluster) announceDeletion(ctx context.Context, o options) error {
