@@ -162,7 +162,7 @@ func (s *store) open(name cache.ObjectName) (*session, error) {
 	return found, nil
 }
 
-// closed is called at the end of a stream. The last one ends a session that is to be deleted.
+// closed is called at the end of a stream. The last stream to end completes the deletion of its session.
 func (s *store) closed(name cache.ObjectName, of *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
