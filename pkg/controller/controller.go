@@ -72,12 +72,13 @@ func NoElection(ctx context.Context, run func(ctx, lease context.Context)) error
 // Controller reconciles all Applications. Create it with New, and call Run once.
 type Controller struct {
 	Config
-	queue    *workqueue.Queue
-	memory   *memory
-	grants   *grants
-	watchdog *watchdog
-	classes  *classStatuses
-	synced   []cache.DoneChecker
+	queue     *workqueue.Queue
+	memory    *memory
+	throttled *throttle
+	grants    *grants
+	watchdog  *watchdog
+	classes   *classStatuses
+	synced    []cache.DoneChecker
 	// stages are the Controller itself, or a recorder around it.
 	stages stages
 }
@@ -97,10 +98,11 @@ func New(config Config) (*Controller, error) {
 		config.Metrics = NewMetrics(metrics.NewKubeRegistry())
 	}
 	c := &Controller{
-		Config:   config,
-		memory:   newMemory(config.ConsistencyStore),
-		watchdog: newWatchdog(),
-		classes:  newClassStatuses(config.Informers, config.Classes),
+		Config:    config,
+		memory:    newMemory(config.ConsistencyStore),
+		throttled: newThrottle(),
+		watchdog:  newWatchdog(),
+		classes:   newClassStatuses(config.Informers, config.Classes),
 	}
 	c.stages = c
 	if config.Debug == nil {

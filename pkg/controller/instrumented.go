@@ -39,7 +39,7 @@ func (c *Controller) instrument(recorder *debug.Recorder, queue *observedQueue) 
 func (s instrumentedStages) syncKey(ctx context.Context, item workqueue.Item) Outcome {
 	record := s.recorder.Started(item.Key, item.Trigger.Kind, string(item.Trigger.Event), item.Since)
 	outcome := s.stages.syncKey(record.Context(ctx), item)
-	record.Synced(string(outcome.Verdict), outcome.Verdict != Succeeded && outcome.Verdict != Stale, outcome.Err)
+	record.Synced(string(outcome.Verdict), outcome.Verdict != Succeeded && outcome.Verdict != Stale && outcome.Verdict != Throttled, outcome.Err)
 	if outcome.RequeueAfter > 0 || outcome.Verdict != Succeeded && outcome.Verdict != Invalid {
 		s.queue.willReturn(item.Key, record.ID())
 	}

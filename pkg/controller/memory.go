@@ -39,6 +39,10 @@ type remembered struct {
 	statusDue time.Time
 	// bursts are the latest changes of the ConfigMaps and Secrets that it refers to; see debounce.go.
 	bursts map[referenced]burst
+	// turn is when the next sync of a large Application may go on, if that has to wait. hasTurn is true while such a sync
+	// runs, and tookTurns after the first one. See throttle.go.
+	turn               time.Time
+	hasTurn, tookTurns bool
 }
 
 func newMemory(store *consistency.Store) *memory {

@@ -34,7 +34,7 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 		registry: registry,
 		syncs: metrics.NewHistogramVec(&metrics.HistogramOpts{
 			Name: "fairlead_sync_duration_seconds",
-			Help: "Duration of syncs of Applications, by verdict: Succeeded, Stale (skipped because the caches were behind), Invalid, Blocked, Failed.",
+			Help: "Duration of syncs of Applications, by verdict: Succeeded, Stale (skipped because the caches were behind), Throttled (delayed because the Application is large), Invalid, Blocked, Failed.",
 			// A sync that finds nothing to do takes a fraction of a millisecond.
 			Buckets:        []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 			StabilityLevel: metrics.ALPHA,
@@ -57,7 +57,7 @@ func NewMetrics(registry metrics.KubeRegistry) *Metrics {
 	}
 	registry.MustRegister(m.syncs, m.steps, m.writes, m.statuses)
 	// Initialized to 0, so that rates exist before the first event.
-	for _, verdict := range []Verdict{Succeeded, Stale, Invalid, Blocked, Failed} {
+	for _, verdict := range []Verdict{Succeeded, Stale, Throttled, Invalid, Blocked, Failed} {
 		m.syncs.WithLabelValues(string(verdict))
 	}
 	for _, result := range []string{statusWritten, statusUnchanged, statusDeferred, statusFailed} {

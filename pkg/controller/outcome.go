@@ -28,6 +28,9 @@ const (
 	// Stale means that the caches are older than our own writes, or that a write met a newer object. It is no error. The
 	// key is retried soon.
 	Stale Verdict = "Stale"
+	// Throttled means that the Application is large, and that its namespace has to wait for a sync of it. It is no error.
+	// The key returns after Outcome.RequeueAfter; its backoff stays as it is.
+	Throttled Verdict = "Throttled"
 	// Invalid means that the spec breaks a rule. The key waits for an edit; the status has the reason.
 	Invalid Verdict = "Invalid"
 	// Blocked means that a user or another controller must act (quota, policy, permission, an object of another owner).
@@ -40,7 +43,7 @@ const (
 // Outcome is what a sync returns.
 type Outcome struct {
 	Verdict Verdict
-	// RequeueAfter is the delay of the next sync, for Succeeded and Invalid; 0 means none.
+	// RequeueAfter is the delay of the next sync, for Succeeded, Throttled and Invalid; 0 means none.
 	RequeueAfter time.Duration
 	// RecheckAfter is the longest delay of the next sync, for Blocked; 0 leaves the delay to the backoff.
 	RecheckAfter time.Duration
@@ -76,6 +79,11 @@ func staleCaches(resources []schema.GroupVersionResource) Outcome {
 	return Outcome{Verdict: Stale, Err: fmt.Errorf("the caches of %v have not observed our last writes", resources)}
 }
 
+// throttled returns the outcome of a sync that has to wait.
+func throttled(wait time.Duration) Outcome {
+	return Outcome{Verdict: Throttled, RequeueAfter: wait}
+}
+
 // unless returns the outcome of the error, if there is one, in place of an outcome that waits for an event.
 func (o Outcome) unless(err error) Outcome {
 	if err == nil || o.Verdict != Succeeded && o.Verdict != Invalid {
@@ -96,6 +104,10 @@ func (c *Controller) handleOutcome(ctx context.Context, key cache.ObjectName, ou
 		if outcome.RequeueAfter > 0 {
 			c.queue.AddAfter(key, workqueue.Trigger{Event: workqueue.Requeued}, outcome.RequeueAfter)
 		}
+		return
+	case Throttled:
+		logger.V(4).Info("Throttled; requeueing", "delay", outcome.RequeueAfter)
+		c.queue.AddAfter(key, workqueue.Trigger{Event: workqueue.Requeued}, outcome.RequeueAfter)
 		return
 	case Stale:
 		logger.V(4).Info("Stale cache; requeueing", "cause", outcome.Err)

@@ -52,6 +52,9 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		c.grants.forget(key)
 		return succeeded(c.memory.view(key, observed.Application.UID, now).backoff).unless(owned.err())
 	}
+	if wait := c.throttle(key, observed.Application, now); wait > 0 {
+		return throttled(wait)
+	}
 	target, err := c.resolve(ctx, observed, now)
 	if err != nil {
 		return failed(err)

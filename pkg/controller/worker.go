@@ -78,6 +78,9 @@ func (c *Controller) processKey(ctx context.Context, item workqueue.Item) {
 	outcome := c.stages.syncKey(ctx, item)
 	took := time.Since(start)
 	c.Metrics.synced(outcome.Verdict, took)
+	if c.memory.endTurn(item.Key) {
+		c.throttled.synced(item.Key.Namespace, took)
+	}
 	logger.V(4).Info("Synced", "trigger", item.Trigger.String(), "verdict", outcome.Verdict, "duration", took)
 	c.handleOutcome(ctx, item.Key, outcome)
 }

@@ -5,6 +5,7 @@ package v1
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -23,6 +24,8 @@ const (
 	MaxConfigBytes = 512 << 10
 	// MaxLabels is how many labels an Application may have: each child gets a copy.
 	MaxLabels = 64
+	// elementCost is how many bytes cost the API server as much as an element of a list, such as a variable of a container.
+	elementCost = 128
 )
 
 // Excess is why an Application is refused as too large.
@@ -67,6 +70,21 @@ func (a *Application) FindExcess() *Excess {
 	return nil
 }
 
+// WriteCost is what a change of the Application costs the API server, as the number of bytes that would cost as much. It
+// is an estimate: each element of a list counts elementCost more than its bytes, since server-side apply tracks it, and
+// each path counts under each hostname. An Application that is too large costs as much as the largest allowed one.
+func (a *Application) WriteCost() int {
+	const most = MaxConfigBytes + MaxSpecBytes
+	if _, marked := a.Annotations[AnnotationExcess]; marked {
+		return most
+	}
+	rest := a.Spec
+	rest.Config = nil
+	c := counter{limit: most, perElement: elementCost}
+	c.pointedTo(reflect.ValueOf(&rest))
+	return min(a.Spec.configBytes()+a.Spec.routeCost()+c.bytes, most)
+}
+
 // WithoutExcess returns what remains to be kept of an Application that is too large: who it is, what
 // was said about it, and what is to become of its children. It asks for no host name and refers to
 // nothing. The annotation AnnotationExcess says why; the original has not changed.
@@ -102,4 +120,16 @@ func (s *ApplicationSpec) configBytes() int {
 		n += len(name) + len(content)
 	}
 	return n
+}
+
+// routeCost is the cost of an Ingress, which repeats the paths of a route for each hostname.
+func (s *ApplicationSpec) routeCost() int {
+	cost := 0
+	for i := range s.Routes {
+		route := &s.Routes[i]
+		for j := range route.Paths {
+			cost += max(len(route.Hostnames), 1) * (len(route.Paths[j].Path) + elementCost)
+		}
+	}
+	return cost
 }

@@ -144,3 +144,27 @@ func TestWithoutExcess(t *testing.T) {
 		t.Errorf("kept again (-want +got):\n%s", diff)
 	}
 }
+
+// TestWriteCost holds what counts as large: text, elements of lists, and paths under each hostname.
+func TestWriteCost(t *testing.T) {
+	variables := func(n int) []corev1.EnvVar { return make([]corev1.EnvVar, n) }
+	for _, tc := range []struct {
+		name     string
+		app      v1.Application
+		min, max int
+	}{
+		{"empty", v1.Application{}, 0, 1 << 10},
+		{"ordinary", v1.Application{Spec: v1.ApplicationSpec{
+			Env: variables(20), Routes: routes(3, 2, 4), Sidecars: []corev1.Container{{Env: variables(10)}},
+		}}, 8 << 10, 20 << 10},
+		{"config", v1.Application{Spec: v1.ApplicationSpec{Config: &v1.Config{Data: map[string]string{"a": strings.Repeat("x", 99_999)}}}}, 100_000, 101_000},
+		{"variables", v1.Application{Spec: v1.ApplicationSpec{Sidecars: []corev1.Container{{Env: variables(512)}}}}, 512 * 128, 512 * 256},
+		{"paths of hostnames", v1.Application{Spec: v1.ApplicationSpec{Routes: routes(1, 32, 16)}}, 512 * 128, 512 * 256},
+		{"too large", *(&v1.Application{}).WithoutExcess(&v1.Excess{Message: "too large"}), v1.MaxConfigBytes + v1.MaxSpecBytes, v1.MaxConfigBytes + v1.MaxSpecBytes},
+		{"largest", v1.Application{Spec: v1.ApplicationSpec{Command: make([]string, 1_000_000)}}, v1.MaxConfigBytes + v1.MaxSpecBytes, v1.MaxConfigBytes + v1.MaxSpecBytes},
+	} {
+		if got := tc.app.WriteCost(); got < tc.min || got > tc.max {
+			t.Errorf("%s: costs %d, want %d to %d", tc.name, got, tc.min, tc.max)
+		}
+	}
+}

@@ -19,12 +19,17 @@ func footprint(value any, limit int) int {
 	return f.bytes
 }
 
-// counter counts bytes up to a limit.
-type counter struct{ bytes, limit int }
+// counter counts bytes up to a limit. It adds perElement for each element of a list or map.
+type counter struct{ bytes, limit, perElement int }
 
 func (c *counter) add(size uintptr, times int) bool {
 	c.bytes += int(size) * times
 	return c.bytes <= c.limit
+}
+
+func (c *counter) addElements(size uintptr, length int) bool {
+	c.bytes += c.perElement * length
+	return c.add(size, length)
 }
 
 // pointedTo counts what is reachable from v. The bytes of v itself belong to what holds it.
@@ -44,13 +49,13 @@ func (c *counter) pointedTo(v reflect.Value) {
 			c.pointedTo(field)
 		}
 	case reflect.Slice:
-		if c.add(v.Type().Elem().Size(), v.Len()) && !isScalar(v.Type().Elem()) {
+		if c.addElements(v.Type().Elem().Size(), v.Len()) && !isScalar(v.Type().Elem()) {
 			for i := range v.Len() {
 				c.pointedTo(v.Index(i))
 			}
 		}
 	case reflect.Map:
-		if c.add(v.Type().Key().Size()+v.Type().Elem().Size()+mapEntryOverhead, v.Len()) {
+		if c.addElements(v.Type().Key().Size()+v.Type().Elem().Size()+mapEntryOverhead, v.Len()) {
 			for entries := v.MapRange(); entries.Next(); {
 				c.pointedTo(entries.Key())
 				c.pointedTo(entries.Value())
