@@ -39,6 +39,7 @@ var layers = []layer{
 	{"pkg/preview", []string{"pkg/apis/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/revision", "pkg/health"}},
 	// Those that talk to the API server.
 	{"pkg/codec", []string{"pkg/apis/apps/v1"}},
+	{"pkg/childcodec", []string{"pkg/child"}},
 	{"pkg/workqueue", nil},
 	{"pkg/consistency", []string{"pkg/debug"}},
 	{"pkg/apply", []string{"pkg/apis/apps/v1", "pkg/child", "pkg/plan", "pkg/consistency", "pkg/debug"}},
@@ -55,7 +56,10 @@ var layers = []layer{
 	// The API server's checks of custom resources, for tests and for the plugin.
 	{"pkg/crdschema", nil},
 	// The aggregated API server. It reads and decides, so it may use what is pure.
-	{"pkg/apiserver", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/health", "pkg/text"}},
+	{"pkg/apiserver", []string{
+		"pkg/codec", "pkg/childcodec", "pkg/crdschema", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/class", "pkg/health", "pkg/plan", "pkg/preview",
+		"pkg/render", "pkg/text",
+	}},
 	{"pkg/aggregation", []string{"pkg/apis/apps/v1"}},
 	// For tests and the demo. It knows clusters, not Fairlead.
 	{"pkg/testing/...", []string{"pkg/crdschema", "pkg/testing/..."}},

@@ -23,6 +23,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/childcodec"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/tree"
 )
@@ -125,7 +126,7 @@ func (c *Clients) loadChildren(ctx context.Context, loaded *Loaded, kind child.K
 	}
 	typed := make([]child.Object, 0, len(items))
 	for i := range items {
-		object, err := decode(kind, &items[i])
+		object, err := childcodec.Decode(kind, &items[i])
 		if err != nil {
 			return err
 		}

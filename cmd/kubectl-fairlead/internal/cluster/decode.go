@@ -4,48 +4,19 @@
 package cluster
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
 func named(name string) func(unstructured.Unstructured) bool {
 	return func(object unstructured.Unstructured) bool { return object.GetName() == name }
-}
-
-// decode makes a child typed, as the controller has it. ServiceMonitors have no Go type here and stay as they are.
-func decode(kind child.Kind, object *unstructured.Unstructured) (child.Object, error) {
-	var typed child.Object
-	switch kind {
-	case child.ServiceMonitor:
-		return object, nil
-	case child.HTTPRoute:
-		typed = &gatewayv1.HTTPRoute{}
-	default:
-		empty, err := scheme.Scheme.New(kind.GroupVersionKind())
-		if err != nil {
-			return nil, err
-		}
-		var ok bool
-		if typed, ok = empty.(child.Object); !ok {
-			return nil, fmt.Errorf("%T has no metadata", empty)
-		}
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", kind, object.GetName(), err)
-	}
-	return typed, nil
 }
 
 // sortEvents keeps the Events about the Application, and the Warnings about its objects; the newest first.
