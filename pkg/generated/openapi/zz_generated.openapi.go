@@ -70,13 +70,20 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.Service{}.OpenAPIModelName():                                             schema_pkg_apis_apps_v1_Service(ref),
 		v1.ServiceAccount{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_ServiceAccount(ref),
 		v1.TCPSocketAction{}.OpenAPIModelName():                                     schema_pkg_apis_apps_v1_TCPSocketAction(ref),
+		v1alpha1.ApplicationExecOptions{}.OpenAPIModelName():                        schema_pkg_apis_subresources_v1alpha1_ApplicationExecOptions(ref),
 		v1alpha1.ApplicationLogOptions{}.OpenAPIModelName():                         schema_pkg_apis_subresources_v1alpha1_ApplicationLogOptions(ref),
+		v1alpha1.ApplicationPortForwardOptions{}.OpenAPIModelName():                 schema_pkg_apis_subresources_v1alpha1_ApplicationPortForwardOptions(ref),
+		v1alpha1.ApplicationRendering{}.OpenAPIModelName():                          schema_pkg_apis_subresources_v1alpha1_ApplicationRendering(ref),
 		v1alpha1.ApplicationRuntime{}.OpenAPIModelName():                            schema_pkg_apis_subresources_v1alpha1_ApplicationRuntime(ref),
 		v1alpha1.ApplicationRuntimeList{}.OpenAPIModelName():                        schema_pkg_apis_subresources_v1alpha1_ApplicationRuntimeList(ref),
 		v1alpha1.ApplicationTree{}.OpenAPIModelName():                               schema_pkg_apis_subresources_v1alpha1_ApplicationTree(ref),
+		v1alpha1.FieldChange{}.OpenAPIModelName():                                   schema_pkg_apis_subresources_v1alpha1_FieldChange(ref),
 		v1alpha1.PauseOptions{}.OpenAPIModelName():                                  schema_pkg_apis_subresources_v1alpha1_PauseOptions(ref),
 		v1alpha1.PodCounts{}.OpenAPIModelName():                                     schema_pkg_apis_subresources_v1alpha1_PodCounts(ref),
 		v1alpha1.PodProblem{}.OpenAPIModelName():                                    schema_pkg_apis_subresources_v1alpha1_PodProblem(ref),
+		v1alpha1.RenderOptions{}.OpenAPIModelName():                                 schema_pkg_apis_subresources_v1alpha1_RenderOptions(ref),
+		v1alpha1.RenderedChange{}.OpenAPIModelName():                                schema_pkg_apis_subresources_v1alpha1_RenderedChange(ref),
+		v1alpha1.RenderedPods{}.OpenAPIModelName():                                  schema_pkg_apis_subresources_v1alpha1_RenderedPods(ref),
 		v1alpha1.ResourceUse{}.OpenAPIModelName():                                   schema_pkg_apis_subresources_v1alpha1_ResourceUse(ref),
 		v1alpha1.RestartOptions{}.OpenAPIModelName():                                schema_pkg_apis_subresources_v1alpha1_RestartOptions(ref),
 		v1alpha1.ResumeOptions{}.OpenAPIModelName():                                 schema_pkg_apis_subresources_v1alpha1_ResumeOptions(ref),
@@ -3379,6 +3386,88 @@ func schema_pkg_apis_apps_v1_counter(ref common.ReferenceCallback) common.OpenAP
 	}
 }
 
+func schema_pkg_apis_subresources_v1alpha1_ApplicationExecOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationExecOptions are the query parameters of the subresource exec. They mean what those of a pod's exec mean; the server picks the pod.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The container of the pod. Default: the one that runs the Application's image.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"command": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The command with its arguments. No shell is involved.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"stdin": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Redirects the standard input of the command.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"stdout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Redirects the standard output of the command.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"stderr": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Redirects the standard error of the command.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"tty": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Allocates a terminal for the command.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"command"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_subresources_v1alpha1_ApplicationLogOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -3445,6 +3534,146 @@ func schema_pkg_apis_subresources_v1alpha1_ApplicationLogOptions(ref common.Refe
 				},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_ApplicationPortForwardOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationPortForwardOptions are the query parameters of the subresource portforward.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"ports": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The ports of the pod. Only old protocols over websockets need them here; others name the port of each stream.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"integer"},
+										Format: "int32",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_ApplicationRendering(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationRendering is what applying an Application would do: its children, and how they differ from what runs now.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Metadata of the live Application; only name and namespace if there is none.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"class": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The class whose defaults apply.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"revision": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The number of the revision that would run.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The effect on the pods.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.RenderedPods{}.OpenAPIModelName()),
+						},
+					},
+					"changes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "What would change, child by child.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1alpha1.RenderedChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"children": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "All children, each with exactly the fields that Fairlead sets. Hashes of ConfigMaps and Secrets are those of the live pods.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(runtime.RawExtension{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"pods", "children"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.RenderedChange{}.OpenAPIModelName(), v1alpha1.RenderedPods{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName(), runtime.RawExtension{}.OpenAPIModelName()},
 	}
 }
 
@@ -3650,6 +3879,42 @@ func schema_pkg_apis_subresources_v1alpha1_ApplicationTree(ref common.ReferenceC
 	}
 }
 
+func schema_pkg_apis_subresources_v1alpha1_FieldChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FieldChange is one field that differs.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Path of the field.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The value before, as JSON; absent if the field is new.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The value after, as JSON; absent if the field is removed.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"path"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_subresources_v1alpha1_PauseOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -3790,6 +4055,190 @@ func schema_pkg_apis_subresources_v1alpha1_PodProblem(ref common.ReferenceCallba
 		},
 		Dependencies: []string{
 			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_RenderOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RenderOptions asks what applying an Application would do. Nothing is stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"application": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The Application as you would apply it, with apiVersion and kind. Only its spec, labels and annotations count.",
+							Ref:         ref(runtime.RawExtension{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"application"},
+			},
+		},
+		Dependencies: []string{
+			metav1.ObjectMeta{}.OpenAPIModelName(), runtime.RawExtension{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_RenderedChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RenderedChange is a child that would change.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind of the child.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the child.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"action": {
+						SchemaProps: spec.SchemaProps{
+							Description: "One of Create, Update, Delete, and Blocked: the name belongs to an object of another owner.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Why, if the action is Blocked.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"fields": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The fields that differ.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1alpha1.FieldChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"kind", "name", "action"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.FieldChange{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_RenderedPods(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RenderedPods is the effect of a change on the pods.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"replaced": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Every pod is replaced, because of the fields in because.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"because": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The fields of the pod template that differ.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1alpha1.FieldChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"paused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The replacement waits, because rollouts are paused.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"strategy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The strategy of the replacement.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"live": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The number of pods that exist.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The desired number before; absent if an autoscaler or a user decides.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The desired number after; absent if an autoscaler or a user decides.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"replaced"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.FieldChange{}.OpenAPIModelName()},
 	}
 }
 

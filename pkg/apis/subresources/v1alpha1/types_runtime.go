@@ -24,6 +24,7 @@ import (
 // +genclient:method=Rollback,verb=create,subresource=rollback,input=RollbackOptions,result=RollbackOptions
 // +genclient:method=Pause,verb=create,subresource=pause,input=PauseOptions,result=PauseOptions
 // +genclient:method=Resume,verb=create,subresource=resume,input=ResumeOptions,result=ResumeOptions
+// +genclient:method=Render,verb=create,subresource=render,input=RenderOptions,result=ApplicationRendering
 // +resourceName=applications
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:object:root=true

@@ -9,8 +9,23 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationExecOptions) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.ApplicationExecOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ApplicationLogOptions) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.ApplicationLogOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationPortForwardOptions) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.ApplicationPortForwardOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationRendering) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.ApplicationRendering"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -29,6 +44,11 @@ func (in ApplicationTree) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FieldChange) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.FieldChange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PauseOptions) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.PauseOptions"
 }
@@ -41,6 +61,21 @@ func (in PodCounts) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodProblem) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.PodProblem"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RenderOptions) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.RenderOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RenderedChange) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.RenderedChange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RenderedPods) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.RenderedPods"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

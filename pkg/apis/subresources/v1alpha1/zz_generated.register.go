@@ -49,11 +49,15 @@ func init() {
 // Adds the list of known types to Scheme.
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
+		&ApplicationExecOptions{},
 		&ApplicationLogOptions{},
+		&ApplicationPortForwardOptions{},
+		&ApplicationRendering{},
 		&ApplicationRuntime{},
 		&ApplicationRuntimeList{},
 		&ApplicationTree{},
 		&PauseOptions{},
+		&RenderOptions{},
 		&RestartOptions{},
 		&ResumeOptions{},
 		&RollbackOptions{},

@@ -31,6 +31,7 @@ type ApplicationRuntimeInterface interface {
 	Rollback(ctx context.Context, applicationRuntimeName string, rollbackOptions *subresourcesv1alpha1.RollbackOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.RollbackOptions, error)
 	Pause(ctx context.Context, applicationRuntimeName string, pauseOptions *subresourcesv1alpha1.PauseOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.PauseOptions, error)
 	Resume(ctx context.Context, applicationRuntimeName string, resumeOptions *subresourcesv1alpha1.ResumeOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.ResumeOptions, error)
+	Render(ctx context.Context, applicationRuntimeName string, renderOptions *subresourcesv1alpha1.RenderOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.ApplicationRendering, error)
 
 	ApplicationRuntimeExpansion
 }
@@ -125,6 +126,21 @@ func (c *applicationRuntimes) Resume(ctx context.Context, applicationRuntimeName
 		SubResource("resume").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(resumeOptions).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// Render takes the representation of a renderOptions and creates it.  Returns the server's representation of the applicationRendering, and an error, if there is any.
+func (c *applicationRuntimes) Render(ctx context.Context, applicationRuntimeName string, renderOptions *subresourcesv1alpha1.RenderOptions, opts v1.CreateOptions) (result *subresourcesv1alpha1.ApplicationRendering, err error) {
+	result = &subresourcesv1alpha1.ApplicationRendering{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("applications").
+		Name(applicationRuntimeName).
+		SubResource("render").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(renderOptions).
 		Do(ctx).
 		Into(result)
 	return

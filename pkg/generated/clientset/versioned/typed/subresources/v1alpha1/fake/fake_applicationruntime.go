@@ -101,3 +101,15 @@ func (c *fakeApplicationRuntimes) Resume(ctx context.Context, applicationRuntime
 	}
 	return obj.(*v1alpha1.ResumeOptions), err
 }
+
+// Render takes the representation of a renderOptions and creates it.  Returns the server's representation of the applicationRendering, and an error, if there is any.
+func (c *fakeApplicationRuntimes) Render(ctx context.Context, applicationRuntimeName string, renderOptions *v1alpha1.RenderOptions, opts v1.CreateOptions) (result *v1alpha1.ApplicationRendering, err error) {
+	emptyResult := &v1alpha1.ApplicationRendering{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), applicationRuntimeName, "render", c.Namespace(), renderOptions, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1alpha1.ApplicationRendering), err
+}
