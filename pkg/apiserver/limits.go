@@ -23,6 +23,8 @@ type Limits struct {
 	StreamsPerUser, Streams int
 	// WatchesPerUser and Watches are the same for watches.
 	WatchesPerUser, Watches int
+	// RendersPerUser and Renders are how many renderings are computed at once. Each lists the children of an Application.
+	RendersPerUser, Renders int
 	// BufferedBytes is how much a stream that follows keeps for a slow reader; beyond, lines are dropped.
 	BufferedBytes int
 	// IdleTime ends a stream without a line, TotalTime any stream.
@@ -34,16 +36,16 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		PodsPerRequest: 50, ContainersPerRequest: 100, Containers: 2000,
-		StreamsPerUser: 10, Streams: 500, WatchesPerUser: 100, Watches: 5000,
+		StreamsPerUser: 10, Streams: 500, WatchesPerUser: 100, Watches: 5000, RendersPerUser: 2, Renders: 10,
 		BufferedBytes: 256 << 10, IdleTime: 30 * time.Minute, TotalTime: 4 * time.Hour,
 	}
 }
 
 // Validate returns an error unless every limit is positive: a limit of zero refuses every request.
 func (l Limits) Validate() error {
-	if min(l.PodsPerRequest, l.ContainersPerRequest, l.Containers, l.StreamsPerUser, l.Streams, l.WatchesPerUser, l.Watches, l.BufferedBytes) < 1 ||
+	if min(l.PodsPerRequest, l.ContainersPerRequest, l.Containers, l.StreamsPerUser, l.Streams, l.WatchesPerUser, l.Watches, l.RendersPerUser, l.Renders, l.BufferedBytes) < 1 ||
 		min(l.IdleTime, l.TotalTime) <= 0 {
-		return errors.New("every limit of streams and watches must be positive")
+		return errors.New("every limit must be positive")
 	}
 	return nil
 }

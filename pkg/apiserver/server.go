@@ -23,6 +23,7 @@ import (
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
@@ -42,15 +43,18 @@ type Clients struct {
 	// Logs reads logs, over connections of its own; see NewLogTransport.
 	Logs     coreclient.PodsGetter
 	Fairlead versioned.Interface
-	Metrics  metricsclient.MetricsV1beta1Interface
+	// Dynamic reads children, for renderings.
+	Dynamic dynamic.Interface
+	Metrics metricsclient.MetricsV1beta1Interface
 }
 
 // Config is what the server is made of. Serving, authentication and authorization are in Generic, to which the options of
 // k8s.io/apiserver apply.
 type Config struct {
-	Generic *genericapiserver.Config
-	Clients Clients
-	Limits  Limits
+	Generic  *genericapiserver.Config
+	Clients  Clients
+	Limits   Limits
+	Platform Platform
 }
 
 // NewGenericConfig returns the part of a Config that this API determines: no storage, no admission plugins, and the
@@ -70,9 +74,10 @@ func NewGenericConfig(scheme *runtime.Scheme, codecs serializer.CodecFactory) *g
 }
 
 type completedConfig struct {
-	generic genericapiserver.CompletedConfig
-	clients Clients
-	limits  Limits
+	generic  genericapiserver.CompletedConfig
+	clients  Clients
+	limits   Limits
+	platform Platform
 	// stopping is closed when the server begins to shut down.
 	stopping <-chan struct{}
 	scheme   *runtime.Scheme
@@ -91,7 +96,7 @@ func (c *Config) Complete(scheme *runtime.Scheme, codecs serializer.CodecFactory
 		return CompletedConfig{}, errors.New("the cluster allows every client of its front-proxy CA to name any user: set --requestheader-allowed-names of kube-apiserver to the common name of its proxy client certificate")
 	}
 	return CompletedConfig{&completedConfig{
-		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, stopping: c.Generic.ShutdownInitiatedNotify(),
+		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, platform: c.Platform, stopping: c.Generic.ShutdownInitiatedNotify(),
 		scheme: scheme, codecs: codecs,
 	}}, nil
 }
@@ -134,12 +139,16 @@ func (c CompletedConfig) New() (*Server, error) {
 		v1.ApplicationResource:           &applications{history: history, access: access, watches: newQuota("watches", c.limits.WatchesPerUser, c.limits.Watches)},
 		v1.ApplicationResource + "/tree": &tree{caches: caches, history: history, access: access},
 	}
+	streams := newQuota("streams", c.limits.StreamsPerUser, c.limits.Streams)
 	storage[v1.ApplicationResource+"/log"] = &logs{
 		caches: caches, history: history, access: access, limits: c.limits, stopping: c.stopping,
-		streams: newQuota("streams", c.limits.StreamsPerUser, c.limits.Streams), readers: make(readers, c.limits.Containers),
+		streams: streams, readers: make(readers, c.limits.Containers),
 		open: func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 			return c.clients.Logs.Pods(namespace).GetLogs(pod, options).Stream(ctx)
 		},
+	}
+	if storage[v1.ApplicationResource+"/render"], err = newRenderer(caches, history, access, c.clients, c.limits, c.platform); err != nil {
+		return nil, err
 	}
 	for _, edit := range edits() {
 		storage[v1.ApplicationResource+"/"+edit.subresource] = &editor{edit: edit, applications: c.clients.Fairlead.AppsV1(), access: access}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -22,12 +23,15 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/version"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
+	podsecurity "k8s.io/pod-security-admission/api"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/apiserver"
 	"fairlead.dev/fairlead/pkg/codec"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	fairleadscheme "fairlead.dev/fairlead/pkg/generated/clientset/versioned/scheme"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
 // Options are the flags as the user gave them. Those of serving, authentication and authorization are the usual ones of
@@ -36,6 +40,7 @@ type Options struct {
 	Kubeconfig     string
 	ShutdownDelay  time.Duration
 	Limits         apiserver.Limits
+	Platform       apiserver.Platform
 	SecureServing  *genericoptions.SecureServingOptionsWithLoopback
 	Authentication *genericoptions.DelegatingAuthenticationOptions
 	Authorization  *genericoptions.DelegatingAuthorizationOptions
@@ -51,10 +56,19 @@ func NewOptions() *Options {
 	serving.HTTP2MaxStreamsPerConnection = 1000
 	return &Options{
 		Limits:         apiserver.DefaultLimits(),
+		Platform:       defaultPlatform(),
 		SecureServing:  serving.WithLoopback(),
 		Authentication: genericoptions.NewDelegatingAuthenticationOptions(),
 		Authorization:  genericoptions.NewDelegatingAuthorizationOptions(),
 		Logging:        logs.NewOptions(),
+	}
+}
+
+// defaultPlatform has the controller's defaults. A rendering lets every ServiceAccount pass: the webhook reviews who names one.
+func defaultPlatform() apiserver.Platform {
+	return apiserver.Platform{
+		Validation: validation.Options{SecurityProfile: podsecurity.LevelRestricted, ForeignServiceAccounts: true},
+		Facts:      render.Facts{RouteControllerNamespaces: []string{"ingress-nginx", "traefik"}, MonitoringNamespaces: []string{"monitoring"}},
 	}
 }
 
@@ -70,9 +84,16 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	limits.IntVar(&o.Limits.Streams, "max-streams", o.Limits.Streams, "Log streams that all users may have open; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.WatchesPerUser, "max-watches-per-user", o.Limits.WatchesPerUser, "Watches that one user may have open; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.Watches, "max-watches", o.Limits.Watches, "Watches that all users may have open; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.RendersPerUser, "max-renders-per-user", o.Limits.RendersPerUser, "Renderings that one user may ask for at once; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.Renders, "max-renders", o.Limits.Renders, "Renderings that all users may ask for at once; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.BufferedBytes, "max-buffered-bytes", o.Limits.BufferedBytes, "Bytes kept for a slow reader of a followed log; beyond, lines are dropped and counted in the stream.")
 	limits.DurationVar(&o.Limits.IdleTime, "stream-idle-time", o.Limits.IdleTime, "How long a followed log may have no line before it ends.")
 	limits.DurationVar(&o.Limits.TotalTime, "stream-total-time", o.Limits.TotalTime, "How long a log stream may last.")
+	platform := sections.FlagSet("rendering")
+	platform.StringVar((*string)(&o.Platform.Validation.SecurityProfile), "security-profile", string(o.Platform.Validation.SecurityProfile), "The controller's --security-profile: restricted, baseline or privileged.")
+	platform.BoolVar(&o.Platform.RequireClass, "require-class", o.Platform.RequireClass, "The controller's flag of this name.")
+	platform.StringSliceVar(&o.Platform.Facts.RouteControllerNamespaces, "route-controller-namespaces", o.Platform.Facts.RouteControllerNamespaces, "The controller's flag of this name.")
+	platform.StringSliceVar(&o.Platform.Facts.MonitoringNamespaces, "monitoring-namespaces", o.Platform.Facts.MonitoringNamespaces, "The controller's flag of this name.")
 	serving := sections.FlagSet("serving")
 	serving.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "How long to continue to serve after SIGTERM, until the Service sends no more requests.")
 	o.SecureServing.AddFlags(serving)
@@ -101,7 +122,7 @@ func (o *Options) Config(scheme *runtime.Scheme, codecs serializer.CodecFactory)
 	if err := o.Authorization.ApplyTo(&generic.Authorization); err != nil {
 		return nil, fmt.Errorf("delegate authorization: %w", err)
 	}
-	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits}, nil
+	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits, Platform: o.Platform}, nil
 }
 
 // complete lets the other options use --kubeconfig, and checks them.
@@ -153,6 +174,10 @@ func (o *Options) clients() (apiserver.Clients, error) {
 	if err != nil {
 		return apiserver.Clients{}, err
 	}
+	children, err := dynamic.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return apiserver.Clients{}, fmt.Errorf("make client for children: %w", err)
+	}
 	metrics, err := metricsclient.NewForConfigAndClient(protobuf, httpClient)
 	if err != nil {
 		return apiserver.Clients{}, fmt.Errorf("make metrics client: %w", err)
@@ -165,7 +190,7 @@ func (o *Options) clients() (apiserver.Clients, error) {
 	if err != nil {
 		return apiserver.Clients{}, fmt.Errorf("make client for logs: %w", err)
 	}
-	return apiserver.Clients{Kubernetes: kube, Logs: logClient.CoreV1(), Fairlead: versioned.New(custom), Metrics: metrics}, nil
+	return apiserver.Clients{Kubernetes: kube, Logs: logClient.CoreV1(), Fairlead: versioned.New(custom), Dynamic: children, Metrics: metrics}, nil
 }
 
 func (o *Options) clientConfig() (*rest.Config, error) {

@@ -54,6 +54,10 @@ var paths = []path{
 		_, err := views.GetTree(ctx, "asked", metav1.GetOptions{})
 		return err
 	}},
+	{"render", func(ctx context.Context, views subresources.ApplicationRuntimeInterface) error {
+		_, err := views.Render(ctx, "asked", renderOptions("asked", "example.com/asked:2"), metav1.CreateOptions{})
+		return err
+	}},
 	{"restart", func(ctx context.Context, views subresources.ApplicationRuntimeInterface) error {
 		_, err := views.Restart(ctx, "asked", &v1alpha1.RestartOptions{}, dryRun)
 		return err
@@ -74,7 +78,7 @@ var paths = []path{
 
 var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
-// TestS23Access asks every path as eight identities. A user gets through a subresource what the user may do directly, and
+// TestS23Access asks every path as nine identities. A user gets through a subresource what the user may do directly, and
 // nothing else: neither the permission for the subresource nor that for the objects is enough alone.
 func TestS23Access(t *testing.T) {
 	f := start(t)
@@ -87,6 +91,9 @@ func TestS23Access(t *testing.T) {
 	with := func(rules ...rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		return append(rules, rule("apps", "replicasets", "list"), rule("discovery.k8s.io", "endpointslices", "list"))
 	}
+	withChildren := func(rules ...rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		return append(with(rules...), onChildren()...)
+	}
 	reads, edits := []string{"get", "list", "watch"}, []string{"restart", "rollback", "pause", "resume"}
 	for _, identity := range []struct {
 		name    string
@@ -95,12 +102,13 @@ func TestS23Access(t *testing.T) {
 	}{
 		{"nobody", nil, nil},
 		{"only-subresources", []rbacv1.PolicyRule{subresource}, nil},
-		{"only-objects", with(applications, pods, podLogs), nil},
-		{"without-applications", with(subresource, pods, podLogs), nil},
-		{"without-pods", with(subresource, applications, podLogs), edits},
+		{"only-objects", withChildren(applications, pods, podLogs), nil},
+		{"without-applications", withChildren(subresource, pods, podLogs), nil},
+		{"without-pods", withChildren(subresource, applications, podLogs), edits},
 		{"getter", []rbacv1.PolicyRule{rule(group, "applications", "get"), rule(v1.GroupName, "applications", "get"), pods}, []string{"get"}},
-		{"reader", with(subresource, rule(v1.GroupName, "applications", "get", "list", "watch"), pods), slices.Concat(reads, []string{"tree"})},
-		{"tenant", with(subresource, applications, pods, podLogs), slices.Concat(reads, edits, []string{"tree", "log"})},
+		{"reader", withChildren(subresource, rule(v1.GroupName, "applications", "get", "list", "watch"), pods), slices.Concat(reads, []string{"tree"})},
+		{"without-children", with(subresource, applications, pods, podLogs), slices.Concat(reads, edits, []string{"tree", "log"})},
+		{"tenant", withChildren(subresource, applications, pods, podLogs), slices.Concat(reads, edits, []string{"tree", "log", "render"})},
 	} {
 		client := f.client(identity.name, identity.rules...)
 		views := client.ApplicationRuntimes(f.namespace)
