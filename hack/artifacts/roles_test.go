@@ -4,6 +4,7 @@
 package artifacts
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,10 @@ func excesses(p permission) []string {
 	}
 	has(p.rule.Verbs, "*", "escalate", "bind", "impersonate")
 	has(p.rule.APIGroups, "*", "certificates.k8s.io")
-	has(p.rule.Resources, "*", "pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "serviceaccounts/token", "nodes", "nodes/proxy", "persistentvolumes")
+	if p.role != connectRole {
+		has(p.rule.Resources, "pods/exec", "pods/portforward")
+	}
+	has(p.rule.Resources, "*", "pods/attach", "pods/ephemeralcontainers", "serviceaccounts/token", "nodes", "nodes/proxy", "persistentvolumes")
 	has(p.rule.NonResourceURLs, "*", "/*")
 	for _, resource := range p.rule.Resources {
 		if strings.Contains(resource, "*") {
@@ -80,7 +84,7 @@ func excesses(p permission) []string {
 	if slices.Contains(p.rule.Resources, "leases") && len(p.rule.ResourceNames) == 0 && !slices.Equal(p.rule.Verbs, []string{"create"}) {
 		all = append(all, "Leases without a name")
 	}
-	if slices.Contains(p.rule.Resources, "namespaces") && !slices.Equal(p.rule.Verbs, []string{"get", "list", "watch"}) {
+	if slices.Contains(p.rule.Resources, "namespaces") && slices.ContainsFunc(p.rule.Verbs, isWrite) {
 		all = append(all, "writing namespaces")
 	}
 	roles := slices.Contains(p.rule.APIGroups, rbacv1.GroupName)
@@ -99,6 +103,30 @@ func excesses(p permission) []string {
 		all = append(all, "CustomResourceDefinitions without a name, or to write")
 	}
 	return all
+}
+
+func isWrite(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) }
+
+// connectRole lets the aggregated API server connect with pods.
+const connectRole = "ClusterRole fairlead-apiserver-connect"
+
+// TestS1ConnectIsOptional: only with its component may the aggregated API server connect with pods, and do no more there.
+func TestS1ConnectIsOptional(t *testing.T) {
+	for _, variant := range variants(t) {
+		var granted []string
+		for _, p := range permissions(t, parse(t, build(t, variant))) {
+			if p.role == connectRole {
+				granted = append(granted, fmt.Sprint(p.rule.APIGroups, p.rule.Resources, p.rule.Verbs))
+			}
+		}
+		var want []string
+		if variant == aggregated+"-connect" {
+			want = []string{"[] [pods/exec pods/portforward] [get create]"}
+		}
+		if !slices.Equal(granted, want) {
+			t.Errorf("%s: the role to connect has %q, want %q", variant, granted, want)
+		}
+	}
 }
 
 // TestS1SecretsAreOptional: without the component, no Secret of a tenant can be read.
@@ -125,6 +153,7 @@ func TestEveryRuleHasAReason(t *testing.T) {
 		"artifacts/rbac/watched/role.yaml", "artifacts/rbac/own/role.yaml", "artifacts/rbac/cluster/role.yaml", "artifacts/rbac/classes/role.yaml", "artifacts/rbac/users/roles.yaml",
 		"artifacts/rbac/users/live-view.yaml",
 		"artifacts/components/aggregated-api/role.yaml", "artifacts/components/aggregated-api/keeper.yaml", "artifacts/components/aggregated-api/users.yaml",
+		"artifacts/components/aggregated-api-connect/role.yaml", "artifacts/components/aggregated-api-connect/users.yaml",
 		"artifacts/components/secrets-access/secrets-access.yaml", "artifacts/components/monitoring/reader.yaml",
 	} {
 		lines := strings.Split(readFile(t, file), "\n")

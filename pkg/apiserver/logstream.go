@@ -84,7 +84,7 @@ func (s *logStream) InputStream(ctx context.Context, _, _ string) (stream io.Rea
 		defer close(finished)
 		work()
 	}()
-	go s.guard(ctx, end)
+	go guard(ctx, end, s.registry.stopping, func(ctx context.Context) error { return s.registry.mayRead(ctx, s.application.Name) })
 	return &closer{Reader: reader, close: func() {
 		end(nil)
 		stopTimer()
@@ -116,20 +116,20 @@ func (s *logStream) start(ctx context.Context) (reader io.Reader, work func(), e
 	}, nil
 }
 
-// guard ends the stream when its user loses the permission, or the server stops.
-func (s *logStream) guard(ctx context.Context, end context.CancelCauseFunc) {
+// guard ends a stream when its user loses the permission, or the server stops.
+func guard(ctx context.Context, end context.CancelCauseFunc, stopping <-chan struct{}, may func(context.Context) error) {
 	ticker := time.NewTicker(accessPeriod)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.registry.stopping:
+		case <-stopping:
 			end(errStopping)
 			return
 		case <-ticker.C:
 			// While kube-apiserver cannot answer, nothing has been revoked.
-			if apierrors.IsForbidden(s.registry.mayRead(ctx, s.application.Name)) {
+			if apierrors.IsForbidden(may(ctx)) {
 				end(errRevoked)
 				return
 			}

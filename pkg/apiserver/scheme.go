@@ -6,10 +6,8 @@ package apiserver
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -37,6 +35,8 @@ func newScheme() *runtime.Scheme {
 	// Status and the kinds of discovery.
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	utilruntime.Must(scheme.AddConversionFunc((*url.Values)(nil), (*v1alpha1.ApplicationLogOptions)(nil), convertLogOptions))
+	utilruntime.Must(scheme.AddConversionFunc((*url.Values)(nil), (*v1alpha1.ApplicationExecOptions)(nil), convertExecOptions))
+	utilruntime.Must(scheme.AddConversionFunc((*url.Values)(nil), (*v1alpha1.ApplicationPortForwardOptions)(nil), convertPortForwardOptions))
 	utilruntime.Must(scheme.AddFieldLabelConversionFunc(v1alpha1.SchemeGroupVersion.WithKind("ApplicationRuntime"), selectableField))
 	return scheme
 }
@@ -62,33 +62,4 @@ func (s jsonOnly) SupportedMediaTypes() []runtime.SerializerInfo {
 		}
 	}
 	return supported
-}
-
-// convertLogOptions reads the query of a request for logs.
-func convertLogOptions(from, into any, _ conversion.Scope) error {
-	query, okFrom := from.(*url.Values)
-	options, okInto := into.(*v1alpha1.ApplicationLogOptions)
-	if !okFrom || !okInto {
-		return fmt.Errorf("cannot convert %T to %T", from, into)
-	}
-	options.Container = query.Get("container")
-	for name, field := range map[string]*bool{"follow": &options.Follow, "previous": &options.Previous, "timestamps": &options.Timestamps} {
-		if value := query.Get(name); value != "" {
-			parsed, err := strconv.ParseBool(value)
-			if err != nil {
-				return fmt.Errorf("%s=%q is not true or false", name, value)
-			}
-			*field = parsed
-		}
-	}
-	for name, field := range map[string]**int64{"sinceSeconds": &options.SinceSeconds, "tailLines": &options.TailLines} {
-		if value := query.Get(name); value != "" {
-			parsed, err := strconv.ParseInt(value, 10, 64)
-			if err != nil {
-				return fmt.Errorf("%s=%q is not a number", name, value)
-			}
-			*field = &parsed
-		}
-	}
-	return nil
 }

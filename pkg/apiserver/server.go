@@ -43,6 +43,8 @@ type Clients struct {
 	// Logs reads logs, over connections of its own; see NewLogTransport.
 	Logs     coreclient.PodsGetter
 	Fairlead versioned.Interface
+	// Pods connects users with pods.
+	Pods *PodConnections
 	// Dynamic reads children, for renderings.
 	Dynamic dynamic.Interface
 	Metrics metricsclient.MetricsV1beta1Interface
@@ -63,7 +65,7 @@ func NewGenericConfig(scheme *runtime.Scheme, codecs serializer.CodecFactory) *g
 	config := genericapiserver.NewConfig(codecs)
 	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	// kube-apiserver keeps exactly these open too; it has the names of the subresources hard-coded.
-	config.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log"))
+	config.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log", "exec", "portforward"))
 	config.ShutdownWatchTerminationGracePeriod = drainTime
 	config.EnableProfiling = false
 	namer := openapinamer.NewDefinitionNamer(scheme)
@@ -149,6 +151,12 @@ func (c CompletedConfig) New() (*Server, error) {
 	}
 	if storage[v1.ApplicationResource+"/render"], err = newRenderer(caches, history, access, c.clients, c.limits, c.platform); err != nil {
 		return nil, err
+	}
+	for _, connection := range connections() {
+		storage[v1.ApplicationResource+"/"+connection.subresource] = &connector{
+			connection: connection, caches: caches, history: history, access: access, limits: c.limits, streams: streams,
+			pods: c.clients.Pods, stopping: c.stopping,
+		}
 	}
 	for _, edit := range edits() {
 		storage[v1.ApplicationResource+"/"+edit.subresource] = &editor{edit: edit, applications: c.clients.Fairlead.AppsV1(), access: access}

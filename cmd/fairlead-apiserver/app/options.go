@@ -190,7 +190,11 @@ func (o *Options) clients() (apiserver.Clients, error) {
 	if err != nil {
 		return apiserver.Clients{}, fmt.Errorf("make client for logs: %w", err)
 	}
-	return apiserver.Clients{Kubernetes: kube, Logs: logClient.CoreV1(), Fairlead: versioned.New(custom), Dynamic: children, Metrics: metrics}, nil
+	pods, err := apiserver.NewPodConnections(config)
+	if err != nil {
+		return apiserver.Clients{}, err
+	}
+	return apiserver.Clients{Kubernetes: kube, Logs: logClient.CoreV1(), Pods: pods, Fairlead: versioned.New(custom), Dynamic: children, Metrics: metrics}, nil
 }
 
 func (o *Options) clientConfig() (*rest.Config, error) {

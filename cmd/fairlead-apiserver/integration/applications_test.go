@@ -34,9 +34,9 @@ func TestDiscovery(t *testing.T) {
 	}
 	want := []string{
 		"applications ApplicationRuntime get,list,watch",
-		"applications/log ApplicationRuntime get",
+		"applications/exec ApplicationRuntime create,get", "applications/log ApplicationRuntime get",
 		"applications/pause PauseOptions create",
-		"applications/restart RestartOptions create",
+		"applications/portforward ApplicationRuntime create,get", "applications/render RenderOptions create", "applications/restart RestartOptions create",
 		"applications/resume ResumeOptions create",
 		"applications/rollback RollbackOptions create",
 		"applications/tree ApplicationTree get",

@@ -99,6 +99,12 @@ type fixture struct {
 func start(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
+	return startAlone(t)
+}
+
+// startAlone is start for a test that changes what others use.
+func startAlone(t *testing.T) *fixture {
+	t.Helper()
 	return &fixture{
 		T: t, namespace: cluster.Namespace(t),
 		kube: kubernetes.NewForConfigOrDie(cluster.Config()), fairlead: versioned.NewForConfigOrDie(cluster.Config()),

@@ -29,10 +29,10 @@ const (
 	serverRole = "fairlead-apiserver"
 )
 
-// applyRoles creates the roles of the component, so that the server and the keeper have the permissions of an installation,
+// applyRoles creates the roles of the components, so that the server and the keeper have the permissions of an installation,
 // and no others.
 func applyRoles(ctx context.Context, client rbacclient.RbacV1Interface) error {
-	for _, file := range []string{"role.yaml", "keeper.yaml"} {
+	for _, file := range []string{"role.yaml", "keeper.yaml", "../aggregated-api-connect/role.yaml"} {
 		content, err := os.ReadFile(filepath.Join(component, file))
 		if err != nil {
 			return err

@@ -12,20 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
-	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 )
 
 // TestStopMidStream stops the server while a client follows a log and another one watches. Both streams end, the log with
 // the reason. At the next server the watch of the old one is refused, and a new list and watch works. It is not parallel, like
 // TestOutage.
 func TestStopMidStream(t *testing.T) {
-	f := &fixture{
-		T: t, namespace: cluster.Namespace(t),
-		kube: kubernetes.NewForConfigOrDie(cluster.Config()), fairlead: versioned.NewForConfigOrDie(cluster.Config()),
-	}
+	f := startAlone(t)
 	f.apply("followed", 0)
 	seen := f.view("followed", func(*v1alpha1.ApplicationRuntime) bool { return true })
 	views := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace)
