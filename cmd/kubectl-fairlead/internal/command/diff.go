@@ -29,7 +29,8 @@ func (t *tool) diff() *cobra.Command {
 		Short: "Show what a file would change, and whether pods are replaced",
 		Long: long(`
 			Show what applying a file would change, child by child and field by field, and whether pods are replaced and by which
-			field. The file is compared with the Application in the cluster, or with another file (--from).
+			field. The file is compared with the Application in the cluster, or with another file (--from). Where the cluster has
+			the aggregated API and lets you, it computes that; otherwise the plugin does.
 
 			The exit code is 0 without a difference, 1 with one, and 2 if that could not be found out, as for kubectl diff.`),
 		Example: examples(`
@@ -40,6 +41,7 @@ func (t *tool) diff() *cobra.Command {
 			git show main:web.yaml | kubectl fairlead diff -f web.yaml --from - --class-file=classes/`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			from.ownFacts = cmd.Flags().Changed("security-profile") || cmd.Flags().Changed("route-controller-namespaces") || cmd.Flags().Changed("monitoring-namespaces")
 			d, name, err := t.compare(cmd.Context(), from, before)
 			if err != nil {
 				return err
@@ -69,11 +71,19 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 	if err != nil {
 		return d, "", err
 	}
+	name = application.Namespace + "/" + application.Name
+	if len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts {
+		if answer, served, err := t.askServer(ctx, application); err != nil {
+			return d, "", err
+		} else if served {
+			d, err = servedDifference(answer)
+			return d, name, err
+		}
+	}
 	platform, err := from.platformOf(ctx, t, application.Namespace, checker)
 	if err != nil {
 		return d, "", err
 	}
-	name = application.Namespace + "/" + application.Name
 	if len(before) > 0 {
 		old, _, err := from.application(ctx, t, before)
 		if err != nil {
@@ -109,24 +119,9 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 
 // difference renders both and compares.
 func (t *tool) difference(old, application *v1.Application, live child.Snapshot, platform preview.Platform) (preview.Difference, error) {
-	if old != nil {
-		spec := application.Spec
-		labels, annotations := application.Labels, application.Annotations
-		application = old.DeepCopy()
-		application.Spec, application.Labels, application.Annotations = spec, labels, annotations
+	after, d, err := preview.Of(plan.NewDiffer(scheme.Scheme), old, application, live, platform, t.now())
+	if err == nil && len(after.Invalid) > 0 {
+		err = refused(after.Reason, after.Invalid)
 	}
-	after, err := preview.Render(application, live, platform, t.now())
-	if err != nil {
-		return preview.Difference{}, err
-	}
-	if len(after.Invalid) > 0 {
-		return preview.Difference{}, refused(after.Reason, after.Invalid)
-	}
-	var before preview.Rendering
-	if old != nil {
-		if before, err = preview.Render(old, live, platform, t.now()); err != nil {
-			return preview.Difference{}, err
-		}
-	}
-	return preview.Compare(plan.NewDiffer(scheme.Scheme), before, after, live)
+	return d, err
 }

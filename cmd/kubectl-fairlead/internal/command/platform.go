@@ -27,6 +27,8 @@ type platform struct {
 	profile              string
 	routeControllers     []string
 	monitoringNamespaces []string
+	// ownFacts means that a flag says what the platform is like, so the aggregated API is not asked.
+	ownFacts bool
 }
 
 func (p *platform) addFiles(cmd *cobra.Command) {

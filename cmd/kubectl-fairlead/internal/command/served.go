@@ -1,0 +1,84 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// isServed reports whether the aggregated API answered. Where it is not installed, is down, or refuses this user, the plugin does
+// the work itself, with the user's own permissions.
+func isServed(err error) bool {
+	return !apierrors.IsNotFound(err) && !apierrors.IsServiceUnavailable(err) && !apierrors.IsForbidden(err) && !apierrors.IsTooManyRequests(err)
+}
+
+// askServer asks the aggregated API what applying the Application would do. served is false if the plugin must find out itself.
+func (t *tool) askServer(ctx context.Context, application *v1.Application) (answer *v1alpha1.ApplicationRendering, served bool, err error) {
+	clients, err := t.clients()
+	if err != nil {
+		return nil, false, err
+	}
+	posted := &v1.Application{Spec: application.Spec}
+	posted.Name, posted.Labels, posted.Annotations = application.Name, application.Labels, application.Annotations
+	posted.APIVersion, posted.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
+	encoded, err := json.Marshal(posted)
+	if err != nil {
+		return nil, false, err
+	}
+	options := &v1alpha1.RenderOptions{Application: runtime.RawExtension{Raw: encoded}}
+	answer, err = clients.Fairlead.SubresourcesV1alpha1().ApplicationRuntimes(application.Namespace).
+		Render(ctx, application.Name, options, metav1.CreateOptions{})
+	if err != nil && !isServed(err) {
+		return nil, false, nil
+	}
+	return answer, true, err
+}
+
+// servedDifference is the answer in the plugin's own form.
+func servedDifference(answer *v1alpha1.ApplicationRendering) (preview.Difference, error) {
+	because, err := servedChanges(answer.Pods.Because)
+	d := preview.Difference{Pods: preview.Pods{
+		Replaced: answer.Pods.Replaced, Because: because, Paused: answer.Pods.Paused, Strategy: appsv1.DeploymentStrategyType(answer.Pods.Strategy),
+		Live: answer.Pods.Live, Before: answer.Pods.Before, After: answer.Pods.After,
+	}}
+	for i := range answer.Changes {
+		change := &answer.Changes[i]
+		fields, failed := servedChanges(change.Fields)
+		if failed != nil {
+			err = failed
+		}
+		d.Children = append(d.Children, preview.Child{
+			Kind: change.Kind, Name: change.Name, Action: preview.Action(change.Action), Reason: change.Reason, Changes: fields,
+		})
+	}
+	return d, err
+}
+
+func servedChanges(served []v1alpha1.FieldChange) ([]preview.Change, error) {
+	var changes []preview.Change
+	for _, field := range served {
+		change := preview.Change{Path: field.Path}
+		for text, into := range map[*string]*any{&field.Before: &change.Before, &field.After: &change.After} {
+			if *text == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(*text), into); err != nil {
+				return nil, fmt.Errorf("the server says that %s is %q: %w", field.Path, *text, err)
+			}
+		}
+		changes = append(changes, change)
+	}
+	return changes, nil
+}

@@ -1,0 +1,83 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// TestAskServer: the plugin takes the server's answer, and does the work itself where no server does it for this user. Another error
+// is one of the user's file, and the answer.
+func TestAskServer(t *testing.T) {
+	resource := v1alpha1.Resource("applications")
+	other := errors.New("connection refused")
+	for _, test := range []struct {
+		name   string
+		err    error
+		served bool
+		want   error
+	}{
+		{"an answer", nil, true, nil},
+		{"not installed", apierrors.NewGenericServerResponse(404, "create", resource, "web", "404 page not found", 0, true), false, nil},
+		{"down", apierrors.NewServiceUnavailable("down"), false, nil},
+		{"not allowed", apierrors.NewForbidden(resource, "web", nil), false, nil},
+		{"too many", apierrors.NewTooManyRequests("too many", 0), false, nil},
+		{"no connection", other, true, other},
+	} {
+		fairlead := fake.NewClientset()
+		fairlead.PrependReactor("create", "applications", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, &v1alpha1.ApplicationRendering{Revision: 2}, test.err
+		})
+		application := &v1.Application{Spec: v1.ApplicationSpec{Image: "example.com/web:2"}}
+		application.Namespace, application.Name = "shop", "web"
+		answer, served, err := (&tool{connected: &cluster.Clients{Fairlead: fairlead}}).askServer(t.Context(), application)
+		if served != test.served || !errors.Is(err, test.want) || test.err == nil && answer.Revision != 2 {
+			t.Errorf("%s: %+v, served %v, %v; want served %v, %v", test.name, answer, served, err, test.served, test.want)
+		}
+	}
+}
+
+// TestServedDifference: what the server says comes out as what the plugin computes.
+func TestServedDifference(t *testing.T) {
+	image := v1alpha1.FieldChange{Path: ".spec.template.spec.containers[web].image", Before: `"web:1"`, After: `"web:2"`}
+	got, err := servedDifference(&v1alpha1.ApplicationRendering{
+		Pods: v1alpha1.RenderedPods{Replaced: true, Because: []v1alpha1.FieldChange{image}, Strategy: "Recreate", Live: 2, Before: new(int32(2)), After: new(int32(3))},
+		Changes: []v1alpha1.RenderedChange{
+			{Kind: "Deployment", Name: "web", Action: "Update", Fields: []v1alpha1.FieldChange{image, {Path: ".spec.replicas", Before: "2", After: "3"}, {Path: ".spec.paused", After: "true"}}},
+			{Kind: "Service", Name: "web", Action: "Blocked", Reason: "not ours"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := preview.Change{Path: image.Path, Before: "web:1", After: "web:2"}
+	want := preview.Difference{
+		Pods: preview.Pods{Replaced: true, Because: []preview.Change{change}, Strategy: appsv1.RecreateDeploymentStrategyType, Live: 2, Before: new(int32(2)), After: new(int32(3))},
+		Children: []preview.Child{
+			{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{
+				change, {Path: ".spec.replicas", Before: 2.0, After: 3.0}, {Path: ".spec.paused", After: true},
+			}},
+			{Kind: "Service", Name: "web", Action: preview.Blocked, Reason: "not ours"},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if _, err := servedDifference(&v1alpha1.ApplicationRendering{Pods: v1alpha1.RenderedPods{Because: []v1alpha1.FieldChange{{Path: ".a", After: "{"}}}}); err == nil {
+		t.Error("a value that is no JSON is no error")
+	}
+}
