@@ -16,7 +16,7 @@ import (
 // foreignDeployment warns of a Deployment that has the name of a new Application and belongs to a user or another
 // controller. It is a warning, because the user may be about to delete it.
 func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old != nil || in.new.Name == "" {
+	if len(found.errs) > 0 || in.old != nil || in.new.Name == "" || in.new.Spec.AdoptionPolicy == v1.AdoptionConsented {
 		return nil
 	}
 	deployment := Reference{Kind: KindDeployment, Namespace: in.new.Namespace, Name: in.new.Name}

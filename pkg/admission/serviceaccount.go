@@ -86,21 +86,13 @@ func belongsTo(account *metav1.PartialObjectMetadata, application *v1.Applicatio
 
 // mayActAs asks the API server whether the requester may act as the ServiceAccount.
 func (h *Handler) mayActAs(ctx context.Context, in input, name string) (bool, error) {
-	user := in.request.UserInfo
-	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
-	for key, values := range user.Extra {
-		extra[key] = authorizationv1.ExtraValue(values)
-	}
-	status, err := h.config.ReviewAccess(ctx, authorizationv1.SubjectAccessReviewSpec{
-		User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: in.new.Namespace, Verb: serviceAccountVerb, Version: "v1", Resource: "serviceaccounts", Name: name,
-		},
+	allowed, err := h.mayAct(ctx, in, authorizationv1.ResourceAttributes{
+		Namespace: in.new.Namespace, Verb: serviceAccountVerb, Version: "v1", Resource: "serviceaccounts", Name: name,
 	})
 	if err != nil {
-		return false, fmt.Errorf("find out whether %q may use ServiceAccount %s: %w", user.Username, name, err)
+		return false, fmt.Errorf("find out whether %q may use ServiceAccount %s: %w", in.request.UserInfo.Username, name, err)
 	}
-	return status.Allowed && !status.Denied, nil
+	return allowed, nil
 }
 
 func serviceAccountName(application *v1.Application) string {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
@@ -27,6 +28,8 @@ type Client interface {
 	Patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
 	// Get reads the metadata, managedFields included.
 	Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error)
+	// ListPods lists the metadata of the pods that carry the labels of the selector.
+	ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error)
 	// Delete deletes in the background if the preconditions hold.
 	Delete(ctx context.Context, ref child.Ref, preconditions metav1.Preconditions) error
 }
@@ -76,6 +79,20 @@ func (c *restClient) Patch(ctx context.Context, ref child.Ref, kind types.PatchT
 
 func (c *restClient) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error) {
 	return do(ctx, c.client.Get().AbsPath(objectPath(ref)...))
+}
+
+// acceptMetadataList is acceptMetadata for a list.
+const acceptMetadataList = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
+	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+func (c *restClient) ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	err := c.client.Get().
+		AbsPath("api", "v1", "namespaces", namespace, "pods").
+		Param("labelSelector", labels.SelectorFromSet(selector).String()).
+		SetHeader("Accept", acceptMetadataList).
+		Do(ctx).Into(list)
+	return list.Items, err
 }
 
 func (c *restClient) Delete(ctx context.Context, ref child.Ref, preconditions metav1.Preconditions) error {

@@ -30,7 +30,7 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	result.Instead = &instead
 	switch {
 	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
-		instead.Action, instead.Reason = plan.NotOwned, plan.NotOwnedMessage(result.Ref, object)
+		instead = instead.Foreign(application, object)
 		return result
 	case object.GetDeletionTimestamp() != nil:
 		instead.Action, instead.Reason = plan.WaitDeletion, "it is being deleted"

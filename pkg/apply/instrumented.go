@@ -73,6 +73,11 @@ func (c instrumentedClient) Get(ctx context.Context, ref child.Ref) (*metav1.Par
 	return object, err
 }
 
+// ListPods is not observed: requests are recorded by the child that they are about.
+func (c instrumentedClient) ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error) {
+	return c.client.ListPods(ctx, namespace, selector)
+}
+
 func (c instrumentedClient) Delete(ctx context.Context, ref child.Ref, preconditions metav1.Preconditions) error {
 	began := time.Now()
 	err := c.client.Delete(ctx, ref, preconditions)

@@ -110,6 +110,8 @@ func (w *Writer) execute(ctx context.Context, application *v1.Application, step 
 		return w.apply(ctx, owner, result)
 	case plan.Scale:
 		return w.scale(ctx, owner, result)
+	case plan.Adopt:
+		return w.takeOver(ctx, owner, application, result)
 	case plan.Delete:
 		return w.delete(ctx, owner, w.verify(ctx, application, result))
 	default:

@@ -14,7 +14,7 @@ import (
 var conditionTypes = []string{
 	v1.ConditionReady, v1.ConditionReconciling, v1.ConditionStalled, v1.ConditionAvailable, v1.ConditionProgressing,
 	v1.ConditionRoutesReady, v1.ConditionAutoscalingActive, v1.ConditionMonitoringReady, v1.ConditionPaused, v1.ConditionConfigWatched,
-	v1.ConditionRolledBack, v1.ConditionDrifted,
+	v1.ConditionRolledBack, v1.ConditionDrifted, v1.ConditionAdopted,
 }
 
 // applications counts the cached Applications by their conditions at each scrape. Every replica has the same caches, so

@@ -17,6 +17,7 @@ import (
 
 // The actions of Events, as verbs.
 const (
+	actionAdopt   = "Adopt"
 	actionReport  = "Report"
 	actionDelete  = "Delete"
 	actionRepair  = "Repair"
@@ -24,8 +25,8 @@ const (
 	actionRollOut = "RollOut"
 )
 
-// recordRepairs records an Event for each write that repaired drift, deleted a child, or replaces pods without an edit
-// of the Application or its Deployment. The effects of an edit need no Event.
+// recordRepairs records an Event for each write that repaired drift, adopted an object, deleted a child, or replaces pods
+// without an edit of the Application or its Deployment. The effects of an edit need no Event.
 func (c *Controller) recordRepairs(application *v1.Application, results []plan.Result) {
 	for _, result := range results {
 		switch {
@@ -34,6 +35,8 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 			// Each new revision deletes an old one, and has an Event itself.
 		case result.Action == plan.Delete:
 			c.recordChildEvent(application, result.Ref, v1.EventChildDeleted, actionDelete, "Deleted", result.Reason)
+		case result.Action == plan.Adopt:
+			c.recordChildEvent(application, result.Ref, v1.ReasonAdopted, actionAdopt, "Adopted", result.Reason)
 		case result.Undone > 0:
 			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeWarning, v1.EventRolloutUndone, actionRepair,
 				"Restored %s %s: %s.", result.Ref.Kind.Kind, result.Ref.Name, result.Reason)

@@ -87,7 +87,7 @@ func (s instrumentedStages) plan(
 		switch step.Action {
 		case plan.Keep:
 			continue
-		case plan.Create, plan.Apply, plan.Scale, plan.Delete:
+		case plan.Create, plan.Apply, plan.Scale, plan.Adopt, plan.Delete:
 			changes++
 		}
 		record.Step(step.Ref.Kind.GroupVersionResource().GroupResource().String(),

@@ -83,7 +83,7 @@ func (m *memory) executed(application *v1.Application, results []plan.Result, no
 		case !result.Changed():
 		case done.Drift:
 			m.repaired(application, result.Ref, now)
-		case done.Action == plan.Apply, done.Action == plan.Scale:
+		case done.Action == plan.Apply, done.Action == plan.Scale, done.Action == plan.Adopt:
 			m.applied(application, result.Ref, done.Rendering())
 		}
 	}

@@ -85,6 +85,8 @@ func outcomeOf(invalid field.ErrorList, results []plan.Result) Outcome {
 	var conflict error
 	for _, result := range results {
 		switch {
+		case result.Adoption == plan.AdoptionHeld:
+			// Nothing is wrong, and the Deployment's events tell when the pods are replaced.
 		case result.Action == plan.NotOwned:
 			blocked = append(blocked, notOwnedError(result.Reason))
 			foreign = foreignRecheck

@@ -11,13 +11,6 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// refuseAdoption makes a step that leaves a live object alone: it has the name of the child, but the Application does not
-// own it. Whether it does, pkg/child decides by UID. Package apply refuses in the same way what no cache shows.
-func refuseAdoption(step Step, live metav1.Object) Step {
-	step.Action, step.Reason = NotOwned, NotOwnedMessage(step.Ref, live)
-	return step
-}
-
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
 func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	name := ref.Kind.Kind + " " + ref.Name

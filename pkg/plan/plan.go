@@ -40,7 +40,7 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 		if err != nil {
 			return nil, err
 		}
-		step, err := decide(differ, in, desired)
+		step, err := decide(differ, in, steps, desired)
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +52,7 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 	handOverReplicas(in.Snapshot, steps)
 	withholdDependents(steps)
 	deferRollout(in, steps)
+	holdForPods(in.Snapshot.Application, steps)
 	recheckOwner(in.Snapshot.Application, steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
 	return steps, nil
@@ -132,8 +133,8 @@ func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 	return &next
 }
 
-// decide makes the step for one rendered child.
-func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
+// decide makes the step for one rendered child. steps are those of the children before it.
+func decide(differ Differ, in Input, steps []Step, desired child.Desired) (Step, error) {
 	step := Step{Ref: desired.Ref, Desired: &desired}
 	if unavailable, is := in.Snapshot.Unavailable[desired.Kind]; is {
 		step.Action, step.Reason = APIUnavailable, unavailable.Message
@@ -152,7 +153,7 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 	step.Live = live
 	released := child.IsOrphaned(in.Snapshot.Application, desired.Ref, live)
 	if !released && !child.OwnedBy(live, in.Snapshot.Application) {
-		return refuseAdoption(step, live), nil
+		return decideForeign(differ, in, steps, step)
 	}
 	if live.GetDeletionTimestamp() != nil {
 		step.Action = WaitDeletion
@@ -160,6 +161,9 @@ func decide(differ Differ, in Input, desired child.Desired) (Step, error) {
 		return step, nil
 	}
 	if err := keepWeights(&desired, live); err != nil {
+		return Step{}, err
+	}
+	if err := keepSelector(in.Snapshot.Application, &desired, live); err != nil {
 		return Step{}, err
 	}
 	difference, err := differ.Compare(desired, live)

@@ -58,12 +58,12 @@ func withholdDependents(steps []Step) {
 // needs adds the target's child to the Needs of the step.
 func (s *Step) needs(target Step) {
 	switch s.Action {
-	case Create, Apply, Scale, Keep:
+	case Create, Apply, Scale, Keep, Adopt:
 	default:
 		return // It is not written anyway.
 	}
 	switch {
-	case target.Action == Create, target.Action == Apply:
+	case target.Action == Create, target.Action == Apply, target.Action == Adopt:
 		s.Needs = append(s.Needs, target.Ref)
 	case !(Result{Step: target}).owned() || s.startsAutoscaling() && target.Action == WaitDependency:
 		*s = s.WaitOwned(Result{Step: target})
@@ -108,7 +108,7 @@ func (r Result) owned() bool {
 	switch done := r.Done(); done.Action {
 	case Keep, WaitDeletion:
 		return true
-	case Create:
+	case Create, Adopt:
 		return r.Err == nil
 	case Apply, Scale:
 		return !apierrors.IsConflict(r.Err) && !apierrors.IsNotFound(r.Err)

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -20,6 +21,8 @@ const (
 	Apply Action = "Apply"
 	// Scale sets the number of pods of a Deployment, HandOver, and nothing else; the rest waits. See deferRollout.
 	Scale Action = "Scale"
+	// Adopt takes over a live object that is not the Application's, with the consent of a user. See adopt.go.
+	Adopt Action = "Adopt"
 	// Delete deletes an owned child that is no longer rendered.
 	Delete Action = "Delete"
 )
@@ -75,14 +78,26 @@ type Step struct {
 	// FieldSet is, for the Create of a Deployment, and for an Apply to one that still has that of its creation, the
 	// hash of the names of the rendered fields; see fieldset.go. "" is unknown.
 	FieldSet string
+	// Adoption is where the adoption of a live object stands that is NotOwned; "" if the Application does not adopt it.
+	Adoption Adoption
+	// Adopted are, for Adopt, the fields that the Application takes over from other field managers.
+	Adopted *fieldpath.Set
+	// Selects are, for the Adopt of a Service, the labels by which the live one selects pods. The writer proves that
+	// each of these pods carries the Application's label.
+	Selects map[string]string
 	// HandOver is, for a Deployment that is rendered without replicas, the number that the autoscaler or user starts
 	// from; see handover.go. For Scale it is the rendered number. Usually nil.
 	HandOver *int32
 }
 
-// wait returns the step as a WaitDependency for the reason.
+// wait returns the step as a WaitDependency for the reason. An object that is not adopted yet stays NotOwned.
 func (s Step) wait(reason string) Step {
-	s.Action, s.Reason, s.HandOver = WaitDependency, reason, nil
+	if s.Action == Adopt || s.Action == NotOwned {
+		s.Action, s.Adoption = NotOwned, AdoptionHeld
+	} else {
+		s.Action = WaitDependency
+	}
+	s.Reason, s.HandOver = reason, nil
 	return s
 }
 
@@ -128,7 +143,7 @@ func (r Result) Changed() bool {
 		return true
 	case done.Action == Delete:
 		return r.UID != ""
-	case done.Action == Apply, done.Action == Scale:
+	case done.Action == Apply, done.Action == Scale, done.Action == Adopt:
 		return done.Live == nil || done.Live.GetResourceVersion() != r.ResourceVersion
 	default:
 		return false

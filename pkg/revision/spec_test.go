@@ -26,7 +26,7 @@ import (
 var beside = []string{
 	"ClassName", "ConfigChangePolicy", "Replicas", "Autoscaling", "Strategy", "MinReadySeconds", "ProgressDeadlineSeconds",
 	"RevisionHistoryLimit", "Paused", "Rollback", "ReconcilePolicy", "Service", "Routes", "DisruptionBudget", "NetworkPolicy",
-	"Monitoring", "DeletionPolicy",
+	"Monitoring", "DeletionPolicy", "AdoptionPolicy",
 }
 
 func TestEveryFieldIsOfThePodsOrBeside(t *testing.T) {

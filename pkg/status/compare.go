@@ -96,6 +96,7 @@ func headlineOf(s v1.ApplicationStatus) headline {
 // they have the same length and the new one has every old resource.
 func sameFacts(old, new v1.ApplicationStatus) bool {
 	if !equality.Semantic.DeepEqual(old.Class, new.Class) || !equality.Semantic.DeepEqual(old.RefusedClass, new.RefusedClass) || !equality.Semantic.DeepEqual(old.Revision, new.Revision) || old.ObservedGeneration != new.ObservedGeneration || old.Selector != new.Selector || old.Image != new.Image ||
+		!equality.Semantic.DeepEqual(old.Adoption, new.Adoption) ||
 		!slices.Equal(old.URLs, new.URLs) || len(old.Resources) != len(new.Resources) {
 		return false
 	}

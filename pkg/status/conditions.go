@@ -53,6 +53,9 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 	if watched, ok := configWatched(in); ok {
 		add(v1.ConditionConfigWatched, watched)
 	}
+	if adopted, ok := adopted(in, p); ok {
+		add(v1.ConditionAdopted, adopted)
+	}
 	if drift, ok := drifted(in, children); ok {
 		add(v1.ConditionDrifted, drift)
 	}

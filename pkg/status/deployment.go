@@ -33,8 +33,11 @@ func podsOf(in Input) pods {
 		ref:     child.Ref{Kind: child.Deployment, Namespace: application.Namespace, Name: application.Name},
 	}
 	result, ok := in.result(p.ref)
-	if result.Action == plan.NotOwned {
+	switch {
+	case result.Action == plan.NotOwned:
 		p.foreign = text.Sentence(result.Reason)
+	case ok && foreign(in, result):
+		p.foreign = "The Deployment is not adopted yet."
 	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)
 	if p.written {
@@ -57,6 +60,9 @@ func desiredReplicas(result plan.Result, live int32) int32 {
 	if result.Action == plan.Create {
 		return 1
 	}
+	if deployment, ok := result.Live.(*appsv1.Deployment); ok && deployment.Spec.Replicas != nil {
+		return *deployment.Spec.Replicas
+	}
 	return live
 }
 
@@ -66,7 +72,7 @@ func changesPods(result plan.Result) bool {
 	switch result.Action {
 	case plan.Create:
 		return true
-	case plan.Apply, plan.Scale:
+	case plan.Apply, plan.Scale, plan.Adopt:
 		return result.Live == nil || result.Generation != result.Live.GetGeneration()
 	default:
 		return false
@@ -96,6 +102,8 @@ func summarizeDeployment(in Input, p pods) summary {
 		switch {
 		case p.written:
 			return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was written; waiting for its pods."}
+		case p.foreign != "" && in.observing():
+			return summary{reason: v1.ReasonDrifted, message: "The Deployment is not adopted, and reconcilePolicy Observe adopts none."}
 		case in.observing():
 			return summary{reason: v1.ReasonDrifted, message: "There is no Deployment, and reconcilePolicy Observe creates none."}
 		default:

@@ -63,8 +63,8 @@ func resources(in Input, children []assessment) []v1.ResourceStatus {
 // is recreated: by it the plan knows that a missing child is not new.
 func uid(in Input, result plan.Result) types.UID {
 	switch {
-	case result.Action == plan.NotOwned:
-		return ""
+	case foreign(in, result):
+		return "" // A UID here makes the object the Application's; see child.IsOrphaned.
 	case result.Action == plan.APIUnavailable && !in.Snapshot.Unavailable[result.Ref.Kind].MayExist: // It went with its API.
 		return ""
 	case result.UID != "":
@@ -74,6 +74,12 @@ func uid(in Input, result plan.Result) types.UID {
 	default:
 		return in.lastResource(result.Ref).UID
 	}
+}
+
+// foreign reports whether the live object of this name is not the Application's after the sync: it was refused, or its
+// adoption failed or was only planned.
+func foreign(in Input, result plan.Result) bool {
+	return result.Action == plan.NotOwned || result.Action == plan.Adopt && (result.Err != nil || in.observing())
 }
 
 func assess(in Input, result plan.Result) (state v1.ResourceState, reason, message string) {
@@ -90,6 +96,9 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 	}
 	switch result.Action {
 	case plan.NotOwned:
+		if result.Adoption == plan.AdoptionHeld {
+			return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
+		}
 		return v1.ResourceConflict, v1.ReasonConflict, text.Capitalize(text.Sentence(result.Reason))
 	case plan.WaitDeletion:
 		if result.Desired == nil {
@@ -124,7 +133,7 @@ func upToDate(result plan.Result) bool {
 		return false
 	}
 	switch result.Action {
-	case plan.Keep, plan.Create, plan.Apply, plan.Delete:
+	case plan.Keep, plan.Create, plan.Apply, plan.Adopt, plan.Delete:
 		return true
 	default:
 		return false
@@ -140,6 +149,8 @@ func backoffMessage(result plan.Result) string {
 
 func driftMessage(result plan.Result) string {
 	switch {
+	case result.Action == plan.Adopt:
+		return "It would be adopted."
 	case result.Desired == nil:
 		return "It would be deleted."
 	case result.Live == nil:
@@ -203,6 +214,8 @@ func blockedMessage(same []assessment) string {
 		subject += fmt.Sprintf(" and %d more", others)
 	}
 	switch {
+	case first.Adoption != "":
+		return text.Truncate(first.message, maxBlocked)
 	case first.reason != v1.ReasonConflict:
 		return subject + ": " + text.Truncate(first.message, maxBlocked)
 	case len(same) == 1:

@@ -65,12 +65,13 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 		UpdatedReplicas:    pods.Status.UpdatedReplicas,
 		ReadyReplicas:      pods.Status.ReadyReplicas,
 		AvailableReplicas:  pods.Status.AvailableReplicas,
-		Selector:           v1.LabelApplication + "=" + application.Name,
+		Selector:           selector(in),
 		URLs:               urls(in),
 		Image:              image(in, pods),
 		Revision:           revision(in, pods),
 		Class:              appliedClass(in),
 		RefusedClass:       refusedClass(in),
+		Adoption:           adoption(in, pods),
 		Resources:          resources(in, children),
 		Problems:           pods.Problems,
 	}
@@ -143,7 +144,7 @@ func (in Input) owns(ref child.Ref) bool {
 		return false
 	}
 	if result, ok := in.result(ref); ok {
-		return result.Action != plan.NotOwned
+		return !foreign(in, result)
 	}
 	return child.OwnedBy(live, in.Snapshot.Application) || child.IsOrphaned(in.Snapshot.Application, ref, live)
 }

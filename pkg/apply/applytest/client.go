@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -46,6 +47,21 @@ func (c *Client) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectM
 	k := c.server.kindOf(ref.Kind.GroupVersionResource())
 	r := request("get", ref)
 	return c.serve(ctx, r, func() (child.Object, error) { return c.server.get(k, name(r)) })
+}
+
+// ListPods lists the pods that carry the labels.
+func (c *Client) ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error) {
+	k := c.server.kindOf(Pods.GroupVersionResource())
+	var found []metav1.PartialObjectMetadata
+	err := c.server.serve(ctx, Request{Verb: "list", Kind: Pods, Namespace: namespace}, func() error {
+		for name, pod := range k.objects {
+			if name.Namespace == namespace && labels.SelectorFromSet(selector).Matches(labels.Set(pod.GetLabels())) {
+				found = append(found, *partial(pod))
+			}
+		}
+		return nil
+	})
+	return found, err
 }
 
 // Delete deletes an object, if the preconditions hold.

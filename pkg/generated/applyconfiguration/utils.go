@@ -19,6 +19,8 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=apps.fairlead.dev, Version=v1
+	case v1.SchemeGroupVersion.WithKind("AdoptionStatus"):
+		return &appsv1.AdoptionStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Application"):
 		return &appsv1.ApplicationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ApplicationClass"):

@@ -26,6 +26,7 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
+		v1.AdoptionStatus{}.OpenAPIModelName():                                      schema_pkg_apis_apps_v1_AdoptionStatus(ref),
 		v1.Application{}.OpenAPIModelName():                                         schema_pkg_apis_apps_v1_Application(ref),
 		v1.ApplicationClass{}.OpenAPIModelName():                                    schema_pkg_apis_apps_v1_ApplicationClass(ref),
 		v1.ApplicationClassList{}.OpenAPIModelName():                                schema_pkg_apis_apps_v1_ApplicationClassList(ref),
@@ -480,6 +481,71 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                     schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+	}
+}
+
+func schema_pkg_apis_apps_v1_AdoptionStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AdoptionStatus is the progress of an adoption.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"selector": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Label selector of the adopted Deployment, if it is not Fairlead's. It stays; this is only a report.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"podsToReplace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that were started before the adoption and still run. The rollout replaces them.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"podFields": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Paths of the pod template that the adoption would set to another value; with reconcilePolicy Observe. What it removes is not listed: all that the Application does not have. A long list is truncated.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"awaiting": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Objects that wait for the consent of a user, each as its kind and name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
 	}
 }
 
@@ -1661,6 +1727,13 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							Format:      "",
 						},
 					},
+					"adoptionPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Whether the Application takes over a Deployment or Service of its name that runs already. Never (the default): it leaves such an object alone. Consented: it adopts the object once a user consents with the annotation apps.fairlead.dev/adoptable-by on it, whose value is the UID of the Application. It replaces no pod: a Deployment keeps its selector, and spec.paused must be true until the pods may be replaced. The condition Adopted reports the progress.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"image"},
 			},
@@ -1803,6 +1876,12 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							Ref:         ref(v1.RefusedClass{}.OpenAPIModelName()),
 						},
 					},
+					"adoption": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The progress of the adoption of objects that existed already. Absent while there is nothing to adopt, and when all pods have been replaced.",
+							Ref:         ref(v1.AdoptionStatus{}.OpenAPIModelName()),
+						},
+					},
 					"resources": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1848,7 +1927,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.RefusedClass{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), v1.RevisionStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.AdoptionStatus{}.OpenAPIModelName(), v1.AppliedClass{}.OpenAPIModelName(), v1.Problem{}.OpenAPIModelName(), v1.RefusedClass{}.OpenAPIModelName(), v1.ResourceStatus{}.OpenAPIModelName(), v1.RevisionStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

@@ -32,6 +32,9 @@ const (
 	ConditionRolledBack = "RolledBack"
 	// ConditionDrifted is present and True while children differ and reconcilePolicy is Observe.
 	ConditionDrifted = "Drifted"
+	// ConditionAdopted is present while spec.adoptionPolicy is Consented, or while the Deployment has the selector with
+	// which it was adopted. True: the Application owns its Deployment and Service, and every pod carries Fairlead's label.
+	ConditionAdopted = "Adopted"
 )
 
 // Reasons of the conditions. Those of Events are declared below.
@@ -116,6 +119,22 @@ const (
 	ReasonNotCausedByRevision = "NotCausedByRevision"
 	// ReasonRevisionRefused: the last healthy revision is invalid, or exceeds a limit of the class.
 	ReasonRevisionRefused = "RevisionRefused"
+)
+
+// Reasons of the condition Adopted. ReasonRollingOut is another one.
+const (
+	// ReasonAdopted: nothing is left to adopt.
+	ReasonAdopted = "Adopted"
+	// ReasonAwaitingConsent: an object has no consent with the UID of the Application.
+	ReasonAwaitingConsent = "AwaitingConsent"
+	// ReasonRefused: an object cannot be adopted as the spec is; the message names the field.
+	ReasonRefused = "Refused"
+	// ReasonAdopting: an object has the consent, and is about to be adopted.
+	ReasonAdopting = "Adopting"
+	// ReasonPodsHeld: the Deployment is adopted and paused. Its pods run as before.
+	ReasonPodsHeld = "PodsHeld"
+	// ReasonSelectorShared: the Service selects pods that are not the Application's.
+	ReasonSelectorShared = "SelectorShared"
 )
 
 // Reasons why pods of the current revision do not serve. status.problems has these, QuotaExceeded, PolicyDenied,

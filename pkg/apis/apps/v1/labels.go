@@ -49,6 +49,10 @@ const (
 	// before it may leave it out.
 	AnnotationReplicasManaged = "apps.fairlead.dev/replicas-managed"
 
+	// AnnotationAdoptableBy is on an object that a user allows an Application to adopt: the UID of that Application. The
+	// adoption removes it.
+	AnnotationAdoptableBy = "apps.fairlead.dev/adoptable-by"
+
 	// AnnotationExcess is only in caches, on the rest of an Application that is too large: it has the reason. A stored
 	// Application with it counts as too large as well.
 	AnnotationExcess = "apps.fairlead.dev/excess"

@@ -341,4 +341,12 @@ type ApplicationSpec struct {
 	// +kubebuilder:default=Delete
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// Whether the Application takes over a Deployment or Service of its name that runs already. Never (the default): it
+	// leaves such an object alone. Consented: it adopts the object once a user consents with the annotation
+	// apps.fairlead.dev/adoptable-by on it, whose value is the UID of the Application. It replaces no pod: a Deployment
+	// keeps its selector, and spec.paused must be true until the pods may be replaced. The condition Adopted reports the
+	// progress.
+	// +optional
+	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
 }

@@ -97,6 +97,17 @@ type ServiceAccount struct {
 	AutomountToken *bool `json:"automountToken,omitempty"`
 }
 
+// AdoptionPolicy is whether an Application takes over objects that exist already.
+// +kubebuilder:validation:Enum=Never;Consented
+type AdoptionPolicy string
+
+const (
+	// AdoptionNever leaves existing objects alone. The default.
+	AdoptionNever AdoptionPolicy = "Never"
+	// AdoptionConsented takes over an object on which a user consented to that.
+	AdoptionConsented AdoptionPolicy = "Consented"
+)
+
 // PodMetadata are further labels and annotations of the pods. Labels with the prefix apps.fairlead.dev/ are refused.
 type PodMetadata struct {
 	// Further labels of the pods. Fairlead makes no selector of them. app.kubernetes.io/name and

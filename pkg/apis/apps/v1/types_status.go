@@ -73,6 +73,11 @@ type ApplicationStatus struct {
 	// +optional
 	RefusedClass *RefusedClass `json:"refusedClass,omitempty"`
 
+	// The progress of the adoption of objects that existed already. Absent while there is nothing to adopt, and when all
+	// pods have been replaced.
+	// +optional
+	Adoption *AdoptionStatus `json:"adoption,omitempty"`
+
 	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	// +listType=map
 	// +listMapKey=group
@@ -87,6 +92,30 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Problems []Problem `json:"problems,omitempty"`
+}
+
+// AdoptionStatus is the progress of an adoption.
+type AdoptionStatus struct {
+	// Label selector of the adopted Deployment, if it is not Fairlead's. It stays; this is only a report.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// Pods that were started before the adoption and still run. The rollout replaces them.
+	// +optional
+	PodsToReplace int32 `json:"podsToReplace,omitempty"`
+
+	// Paths of the pod template that the adoption would set to another value; with reconcilePolicy Observe. What it removes
+	// is not listed: all that the Application does not have. A long list is truncated.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	PodFields []string `json:"podFields,omitempty"`
+
+	// Objects that wait for the consent of a user, each as its kind and name.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Awaiting []string `json:"awaiting,omitempty"`
 }
 
 // RevisionStatus are the numbers of revisions.

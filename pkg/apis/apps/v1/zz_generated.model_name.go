@@ -9,6 +9,11 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AdoptionStatus) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.apps.v1.AdoptionStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Application) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.apps.v1.Application"
 }

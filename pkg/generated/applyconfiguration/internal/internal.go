@@ -26,6 +26,27 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: dev.fairlead.fairlead.pkg.apis.apps.v1.AdoptionStatus
+  map:
+    fields:
+    - name: awaiting
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: podFields
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: podsToReplace
+      type:
+        scalar: numeric
+    - name: selector
+      type:
+        scalar: string
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.Application
   map:
     fields:
@@ -255,6 +276,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationSpec
   map:
     fields:
+    - name: adoptionPolicy
+      type:
+        scalar: string
     - name: affinity
       type:
         namedType: io.k8s.api.core.v1.Affinity
@@ -450,6 +474,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: dev.fairlead.fairlead.pkg.apis.apps.v1.ApplicationStatus
   map:
     fields:
+    - name: adoption
+      type:
+        namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.AdoptionStatus
     - name: availableReplicas
       type:
         scalar: numeric

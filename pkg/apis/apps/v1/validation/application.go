@@ -163,6 +163,7 @@ func validatePolicies(in input) field.ErrorList {
 	errs := enum(in.path.Child("imagePullPolicy"), in.spec.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	errs = append(errs, enum(in.path.Child("reconcilePolicy"), in.spec.ReconcilePolicy, v1.ReconcileEnforce, v1.ReconcileObserve, v1.ReconcileSuspend)...)
 	errs = append(errs, enum(in.path.Child("deletionPolicy"), in.spec.DeletionPolicy, v1.DeletionDelete, v1.DeletionOrphan)...)
+	errs = append(errs, enum(in.path.Child("adoptionPolicy"), in.spec.AdoptionPolicy, v1.AdoptionNever, v1.AdoptionConsented)...)
 	if rollback := in.spec.Rollback; rollback != nil {
 		errs = append(errs, enum(in.path.Child("rollback", "policy"), rollback.Policy, v1.RollbackNever, v1.RollbackOnFailure)...)
 	}

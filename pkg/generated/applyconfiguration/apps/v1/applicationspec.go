@@ -136,6 +136,12 @@ type ApplicationSpecApplyConfiguration struct {
 	// Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no
 	// ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
 	DeletionPolicy *appsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// Whether the Application takes over a Deployment or Service of its name that runs already. Never (the default): it
+	// leaves such an object alone. Consented: it adopts the object once a user consents with the annotation
+	// apps.fairlead.dev/adoptable-by on it, whose value is the UID of the Application. It replaces no pod: a Deployment
+	// keeps its selector, and spec.paused must be true until the pods may be replaced. The condition Adopted reports the
+	// progress.
+	AdoptionPolicy *appsv1.AdoptionPolicy `json:"adoptionPolicy,omitempty"`
 }
 
 // ApplicationSpecApplyConfiguration constructs a declarative configuration of the ApplicationSpec type for use with
@@ -540,5 +546,13 @@ func (b *ApplicationSpecApplyConfiguration) WithPodMetadata(value *PodMetadataAp
 // If called multiple times, the DeletionPolicy field is set to the value of the last call.
 func (b *ApplicationSpecApplyConfiguration) WithDeletionPolicy(value appsv1.DeletionPolicy) *ApplicationSpecApplyConfiguration {
 	b.DeletionPolicy = &value
+	return b
+}
+
+// WithAdoptionPolicy sets the AdoptionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AdoptionPolicy field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithAdoptionPolicy(value appsv1.AdoptionPolicy) *ApplicationSpecApplyConfiguration {
+	b.AdoptionPolicy = &value
 	return b
 }

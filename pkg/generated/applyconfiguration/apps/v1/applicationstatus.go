@@ -45,6 +45,9 @@ type ApplicationStatusApplyConfiguration struct {
 	// The class that is not applied, because the Application breaks its rules; the children stay as status.class has
 	// them. The message of Ready has the rule. Absent while the class is applied.
 	RefusedClass *RefusedClassApplyConfiguration `json:"refusedClass,omitempty"`
+	// The progress of the adoption of objects that existed already. Absent while there is nothing to adopt, and when all
+	// pods have been replaced.
+	Adoption *AdoptionStatusApplyConfiguration `json:"adoption,omitempty"`
 	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
 	// Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready.
@@ -174,6 +177,14 @@ func (b *ApplicationStatusApplyConfiguration) WithClass(value *AppliedClassApply
 // If called multiple times, the RefusedClass field is set to the value of the last call.
 func (b *ApplicationStatusApplyConfiguration) WithRefusedClass(value *RefusedClassApplyConfiguration) *ApplicationStatusApplyConfiguration {
 	b.RefusedClass = value
+	return b
+}
+
+// WithAdoption sets the Adoption field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Adoption field is set to the value of the last call.
+func (b *ApplicationStatusApplyConfiguration) WithAdoption(value *AdoptionStatusApplyConfiguration) *ApplicationStatusApplyConfiguration {
+	b.Adoption = value
 	return b
 }
 

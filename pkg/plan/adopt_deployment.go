@@ -1,0 +1,124 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// refuseDeployment returns the path of what excludes the adoption of a live Deployment, and why; "" if nothing does.
+//
+// Whatever finds the old pods must find the new ones: Services, NetworkPolicies and monitors of which Fairlead does not
+// know. So these have the labels of the old pods, and their named ports. And no pod may start or stop because of the
+// adoption, so the rollout is paused and the number of pods stays.
+func refuseDeployment(in Input, rendered, live *appsv1.Deployment) (path, why string) {
+	if path, why = refuseSelector(rendered, live); path != "" {
+		return path, why
+	}
+	if path, why = refuseTemplate(&rendered.Spec.Template, &live.Spec.Template); path != "" {
+		return path, why
+	}
+	if !rendered.Spec.Paused {
+		return "spec.paused", "the adoption would replace the pods at once; set it to true in the Application, and to false once they may be replaced"
+	}
+	// A paused Deployment with pods of two templates starts and stops some of them to fit its strategy, which the adoption changes.
+	if live.Status.ObservedGeneration < live.Generation || live.Status.UpdatedReplicas != live.Status.Replicas {
+		return "status.updatedReplicas", "a rollout is in progress; the adoption waits until it is complete"
+	}
+	if want, have := rendered.Spec.Replicas, replicasOf(live); want != nil && *want != have {
+		return "spec.replicas", fmt.Sprintf("the adoption would change the number of pods from %d to %d; set it to %d in the Application, or remove it there", have, *want, have)
+	}
+	if in.Missing != "" {
+		return "spec", in.Missing
+	}
+	// The informers have no ReplicaSet without Fairlead's label, so nothing would keep an edit of the Application from
+	// changing what the old pods read, perhaps as an account that its author may not use.
+	for _, desired := range in.Desired {
+		if desired.Kind == child.ConfigMap && child.ReferencesOf(&live.Spec.Template.Spec).Has(desired.Ref) {
+			return "spec.config", fmt.Sprintf("the pods read a ConfigMap %s already, which is the name of the Application's own", desired.Name)
+		}
+	}
+	// The informers have no object without Fairlead's labels, so a second autoscaler or budget would go unnoticed.
+	for _, desired := range in.Desired {
+		switch desired.Kind {
+		case child.HorizontalPodAutoscaler:
+			return "spec.autoscaling", "the Deployment may have an autoscaler already; remove it from the Application, and add it when the condition Adopted is True"
+		case child.PodDisruptionBudget:
+			return "spec.disruptionBudget", "the pods may have a budget already; set mode Disabled in the Application until the condition Adopted is True"
+		}
+	}
+	return "", ""
+}
+
+// refuseSelector: the live selector stays, so it must select the new pods too.
+func refuseSelector(rendered, live *appsv1.Deployment) (path, why string) {
+	selector := live.Spec.Selector
+	switch {
+	case selector == nil || len(selector.MatchLabels) == 0:
+		return "spec.selector.matchLabels", "there are none"
+	case len(selector.MatchExpressions) > 0:
+		return "spec.selector.matchExpressions", "only matchLabels can stay"
+	}
+	return refuseLabels("spec.selector.matchLabels", rendered.Spec.Template.Labels, selector.MatchLabels)
+}
+
+// refuseTemplate: what refers to the old pods by a label, or to a port of theirs by its name, must find the new ones.
+func refuseTemplate(rendered, live *corev1.PodTemplateSpec) (path, why string) {
+	if path, why = refuseLabels("spec.template.metadata.labels", rendered.Labels, live.Labels); path != "" {
+		return path, why
+	}
+	for i := range live.Spec.Containers {
+		container := &live.Spec.Containers[i]
+		for _, port := range container.Ports {
+			if port.Name != "" && portNumber(&rendered.Spec, port.Name, port.Protocol) != port.ContainerPort {
+				return fmt.Sprintf("spec.template.spec.containers[%s].ports[%s]", container.Name, port.Name),
+					fmt.Sprintf("the new pods need the port too; add one of this name to spec.ports, with containerPort %d", port.ContainerPort)
+			}
+		}
+	}
+	return "", ""
+}
+
+func refuseLabels(path string, rendered, live map[string]string) (at, why string) {
+	for _, key := range sortedKeys(live) {
+		if value, has := rendered[key]; !has || value != live[key] {
+			return path + "[" + key + "]", fmt.Sprintf("the new pods need the label too; add %s: %q to spec.podMetadata.labels", key, live[key])
+		}
+	}
+	return "", ""
+}
+
+// portNumber returns the number of the container port of this name; 0 if there is none.
+func portNumber(pod *corev1.PodSpec, name string, protocol corev1.Protocol) int32 {
+	for i := range pod.Containers {
+		for _, port := range pod.Containers[i].Ports {
+			if port.Name == name && protocolOf(port.Protocol) == protocolOf(protocol) {
+				return port.ContainerPort
+			}
+		}
+	}
+	return 0
+}
+
+func protocolOf(protocol corev1.Protocol) corev1.Protocol {
+	return cmp.Or(protocol, corev1.ProtocolTCP)
+}
+
+// replicasOf returns the number of pods that a Deployment asks for.
+func replicasOf(deployment *appsv1.Deployment) int32 {
+	if deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return *deployment.Spec.Replicas
+}
+
+func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }

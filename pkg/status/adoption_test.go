@@ -1,0 +1,131 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// adoptable is a live Deployment with the selector of a chart. updated is the number of its 3 pods that are new.
+func adoptable(updated int32) *appsv1.Deployment {
+	live := newDeployment()
+	live.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
+	live.Spec.Template.Labels = map[string]string{"app": "shop"}
+	counts(live, 3, updated, 3)
+	return live
+}
+
+func TestAdopted(t *testing.T) {
+	foreign := func(kind child.Kind, adoption plan.Adoption, reason string) plan.Result {
+		r := result(plan.NotOwned, kind, "web", adoptable(3))
+		r.Adoption, r.Reason = adoption, reason
+		return r
+	}
+	adopt := result(plan.Adopt, child.Deployment, "web", adoptable(3))
+	adopt.UID, adopt.Generation, adopt.Fields = deploymentUID, 5, []string{".metadata.labels.a", ".spec.template.spec.containers"}
+	failed := adopt
+	failed.Err = errors.New("no")
+	kept := func(updated int32) plan.Result { return result(plan.Keep, child.Deployment, "web", adoptable(updated)) }
+	for _, test := range []struct {
+		name    string
+		policy  v1.AdoptionPolicy
+		paused  bool
+		observe bool
+		results []plan.Result
+		want    string
+		status  *v1.AdoptionStatus
+		selects string
+	}{
+		{name: "nothing to adopt", policy: v1.AdoptionNever, results: []plan.Result{result(plan.Keep, child.Deployment, "web", newDeployment())}},
+		{name: "no consent", policy: v1.AdoptionConsented, results: []plan.Result{foreign(child.Deployment, plan.AdoptionAwaitsConsent, "no consent")},
+			want: "False AwaitingConsent No consent.", status: &v1.AdoptionStatus{Awaiting: []string{"Deployment web"}}},
+		{name: "refused", policy: v1.AdoptionConsented, results: []plan.Result{foreign(child.Deployment, plan.AdoptionRefused, "because of spec.paused")},
+			want: "False Refused Because of spec.paused."},
+		{name: "it waits for another object", policy: v1.AdoptionConsented, results: []plan.Result{foreign(child.Deployment, plan.AdoptionHeld, "it refers to another")},
+			want: "False Adopting Deployment web is not adopted yet: it refers to another."},
+		{name: "only observed", policy: v1.AdoptionConsented, observe: true, results: []plan.Result{adopt},
+			want: "False Adopting The objects with a consent are not adopted yet.", status: &v1.AdoptionStatus{PodsToReplace: 3, PodFields: []string{".spec.template.spec.containers"}}},
+		{name: "failed", policy: v1.AdoptionConsented, results: []plan.Result{failed}, want: "False Adopting The objects with a consent are not adopted yet."},
+		{name: "just adopted", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{adopt},
+			want: "False PodsHeld", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
+		{name: "held", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{kept(0)},
+			want: "False PodsHeld", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
+		{name: "held, although the policy is Never again", policy: v1.AdoptionNever, paused: true, results: []plan.Result{kept(0)},
+			want: "False PodsHeld", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
+		{name: "rolling out", policy: v1.AdoptionConsented, results: []plan.Result{kept(2)},
+			want: "False RollingOut", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 1}, selects: "app=shop"},
+		{name: "the Service waits", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "held")}, want: "False RollingOut"},
+		{name: "the Service has other pods", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionShared, "it selects pod a")},
+			want: "False SelectorShared It selects pod a."},
+		{name: "adopted", policy: v1.AdoptionConsented, results: []plan.Result{kept(3)}, want: "True Adopted"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			application := newApplication()
+			application.Spec.AdoptionPolicy, application.Spec.Paused = test.policy, &test.paused
+			if test.observe {
+				application.Spec.ReconcilePolicy = v1.ReconcileObserve
+			}
+			snapshot := child.Snapshot{Application: application, Children: map[child.Ref]child.Object{}}
+			for _, r := range test.results {
+				if r.Action == plan.Keep {
+					snapshot.Children[r.Ref] = r.Live
+				}
+			}
+			got := Compute(Input{Snapshot: snapshot, Health: health.Assess(snapshot, noon), Results: test.results}, noon)
+			condition := ""
+			if c := meta.FindStatusCondition(got.Conditions, v1.ConditionAdopted); c != nil {
+				condition = fmt.Sprint(c.Status, " ", c.Reason, " ", c.Message)
+			}
+			if !strings.HasPrefix(condition, test.want) || test.want == "" && condition != "" {
+				t.Errorf("the condition is %q, want %q", condition, test.want)
+			}
+			if diff := cmp.Diff(test.status, got.Adoption); diff != "" {
+				t.Errorf("status.adoption (-want +got):\n%s", diff)
+			}
+			if want := test.selects; want == "" && got.Selector != v1.LabelApplication+"=web" || want != "" && got.Selector != want {
+				t.Errorf("the selector is %q", got.Selector)
+			}
+		})
+	}
+}
+
+// The UID in the status makes an object the Application's. That of a foreign one must not be there.
+func TestForeignUIDsAreNotInTheStatus(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		action  plan.Action
+		err     error
+		observe bool
+		want    bool
+	}{
+		{"adopted", plan.Adopt, nil, false, true},
+		{"not adopted", plan.Adopt, errors.New("no"), false, false},
+		{"only observed", plan.Adopt, nil, true, false},
+		{"refused", plan.NotOwned, nil, false, false},
+	} {
+		r := result(test.action, child.Deployment, "web", adoptable(3))
+		r.Err, r.UID = test.err, deploymentUID
+		application := newApplication()
+		if test.observe {
+			application.Spec.ReconcilePolicy = v1.ReconcileObserve
+		}
+		got := Compute(Input{Snapshot: child.Snapshot{Application: application}, Results: []plan.Result{r}}, noon)
+		if (got.Resources[0].UID != "") != test.want {
+			t.Errorf("%s: status.resources has %+v", test.name, got.Resources[0])
+		}
+	}
+}
