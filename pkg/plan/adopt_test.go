@@ -94,8 +94,8 @@ func TestAdoptDeployment(t *testing.T) {
 		reason string
 	}{
 		{"all is as it must be", func(*v1.Application, *appsv1.Deployment) {}, "", "a user consented to its adoption"},
-		{"never, by default", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.AdoptionPolicy = "" }, "", "does not belong to the Application; delete it"},
-		{"never", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.AdoptionPolicy = v1.AdoptionNever }, "", "does not belong to the Application; delete it"},
+		{"never, by default", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.AdoptionPolicy = "" }, "", "does not belong to the Application; let the Application adopt it"},
+		{"never", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.AdoptionPolicy = v1.AdoptionNever }, "", "does not belong to the Application; let the Application adopt it"},
 		{"another controller", func(_ *v1.Application, live *appsv1.Deployment) {
 			live.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Shop", Name: "front", UID: "shop-uid", Controller: new(true)}}
 		}, "", "belongs to Shop front"},

@@ -20,6 +20,9 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	advice := "delete it"
 	if ref.Kind == child.Deployment {
 		advice = "delete it with --cascade=orphan, which keeps its pods"
+		if path, _ := RefuseMetadata(object); path == "" {
+			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + advice
+		}
 	}
 	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"
 }

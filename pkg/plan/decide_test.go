@@ -228,11 +228,15 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Of all objects in the way, only a Deployment has pods that a user may want to keep while it goes.
+// Of all objects in the way, only a Deployment has pods that a user may want to keep while it goes. It can be adopted, unless
+// a deployment tool manages it.
 func TestNotOwnedDeployment(t *testing.T) {
-	const want = "Deployment web exists and does not belong to the Application; " +
-		"delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
-	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, &appsv1.Deployment{}); got != want {
-		t.Errorf("%q, want %q", got, want)
+	const begin, end = "Deployment web exists and does not belong to the Application; ", "delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
+	deployment := &appsv1.Deployment{}
+	for _, want := range []string{begin + "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + end, begin + end} {
+		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		deployment.Annotations = map[string]string{"meta.helm.sh/release-name": "web"}
 	}
 }

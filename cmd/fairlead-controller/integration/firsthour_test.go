@@ -82,7 +82,7 @@ spec:
 		e.waitEvent("web", v1.ReasonConflict, child, "web")
 		advice := "delete it"
 		if child == "Deployment" {
-			advice = "delete it with --cascade=orphan, which keeps its pods"
+			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, delete it with --cascade=orphan, which keeps its pods"
 		}
 		want = append(want, "Warning: "+child+" web exists and does not belong to the Application; "+advice+", or give the Application another name.")
 	}
