@@ -303,15 +303,15 @@ func (w *world) nothingLeft(ctx context.Context) error {
 	if err := client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return err
 	}
-	var left []string
+	var left []string // When it was last seen in full.
 	err := wait.PollUntilContextTimeout(ctx, 5*period, convergence, true, func(ctx context.Context) (bool, error) {
-		left = nil
+		var found []string
 		list, err := client.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
 		for i := range list.Items {
-			left = append(left, "Application "+list.Items[i].Name)
+			found = append(found, "Application "+list.Items[i].Name)
 		}
 		for _, kind := range child.Kinds() {
 			objects, err := w.children(kind).List(ctx, metav1.ListOptions{LabelSelector: v1.LabelApplication})
@@ -321,10 +321,11 @@ func (w *world) nothingLeft(ctx context.Context) error {
 			for i := range objects.Items {
 				object := &objects.Items[i]
 				if !w.past.orphans[object.GetLabels()[v1.LabelApplication]] || len(object.GetOwnerReferences()) > 0 {
-					left = append(left, kind.Kind+" "+object.GetName())
+					found = append(found, kind.Kind+" "+object.GetName())
 				}
 			}
 		}
+		left = found
 		return len(left) == 0, w.health()
 	})
 	if wait.Interrupted(err) && len(left) > 0 && ctx.Err() == nil {
