@@ -44,8 +44,8 @@ func NewWriter(client Client, consistencyStore *consistency.Store) *Writer {
 	return &Writer{client: client, consistencyStore: consistencyStore}
 }
 
-// ErrOwnerDeleted ends a sync whose plan repairs the garbage collector's work: the Application is deleted or being
-// deleted, and nothing was written.
+// ErrOwnerDeleted ends a sync whose plan needs a live look at the Application, which is deleted or being deleted.
+// Nothing was written.
 var ErrOwnerDeleted = errors.New("the Application is deleted, or being deleted")
 
 // Execute executes the steps in order and returns a result for each. A step that fails does not stop the others: a

@@ -62,6 +62,96 @@ func TestChildrenGoBeforeTheApplication(t *testing.T) {
 	}
 }
 
+// A new leader whose cache shows an older spec than the former leader acted on neither restores it nor deletes what the
+// present spec asks for.
+func TestNewLeaderWithAnOlderSpec(t *testing.T) {
+	for name, older := range map[string]func(*v1.Application){
+		"an image":   func(a *v1.Application) { a.Spec.Image = "web:2" },
+		"the number": func(a *v1.Application) { a.Spec.Replicas = new(int32(3)) },
+		"no Service": func(a *v1.Application) { a.Spec.Ports = nil },
+		"paused":     func(a *v1.Application) { a.Spec.Paused = new(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+				pass(time.Minute)
+				w.end()
+				spec := w.application("web").Spec
+				w.edit("web", older)
+				elected := make(chan struct{})
+				w.startUnder(elected)
+				pass(time.Minute)
+				w.server.HoldWatch(applytest.Applications)
+				w.edit("web", func(a *v1.Application) { a.Spec = spec })
+				before := w.count(toChildren)
+				close(elected)
+				pass(time.Minute)
+				w.server.ReleaseWatch(applytest.Applications)
+				pass(time.Minute)
+				if got := w.server.Requests(toChildren)[before:]; len(got) > 0 {
+					t.Errorf("%d writes of what the present spec does not ask for, first %s %s", len(got), got[0].Verb, got[0].Kind.Kind)
+				}
+			})
+		})
+	}
+}
+
+// A delete that was held up is not retried by a cache that has not seen that the spec asks for the child again.
+func TestDeleteLooksAtThePresentSpec(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(5 * time.Second)
+		permit := w.server.Intercept(func(_ context.Context, r applytest.Request) error {
+			if r.Verb == "delete" && r.Kind == child.Service {
+				return errors.New("the connection broke")
+			}
+			return nil
+		})
+		w.edit("web", func(a *v1.Application) { a.Spec.Ports = nil })
+		pass(5 * time.Second)
+		w.server.HoldWatch(applytest.Applications)
+		w.edit("web", func(a *v1.Application) { a.Spec.Ports = application("web").Spec.Ports })
+		permit()
+		pass(time.Minute)
+		w.server.ReleaseWatch(applytest.Applications)
+		pass(time.Minute)
+		if got := w.server.UIDs(child.Service, namespace, "web"); len(got) != 1 || len(w.server.All(child.Service)) != 1 {
+			t.Errorf("the Services were %v; there are %v", got, w.server.All(child.Service))
+		}
+	})
+}
+
+// Only the first change after a start costs a read. A new Application, and what follows, cost none.
+func TestChangesNeedNoRead(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		reads := func() int {
+			return w.count(func(r applytest.Request) bool { return r.Verb == "get" && r.Kind == applytest.Applications })
+		}
+		edit := func(image string) {
+			w.edit("web", func(a *v1.Application) { a.Spec.Image = image })
+			pass(time.Minute)
+			if got := w.image("web"); got != image {
+				t.Errorf("the Deployment runs %s, want %s", got, image)
+			}
+		}
+		pass(time.Minute)
+		edit("web:2")
+		edit("web:3")
+		if got := reads(); got != 0 {
+			t.Errorf("%d reads for a new Application and two changes", got)
+		}
+		w.end()
+		w.start()
+		pass(time.Minute)
+		if got := reads(); got != 0 {
+			t.Errorf("%d reads for a restart", got)
+		}
+		edit("web:4")
+		edit("web:5")
+		if got := reads(); got != 1 {
+			t.Errorf("%d reads for two changes after a restart, want 1", got)
+		}
+	})
+}
+
 // Without an answer nothing is repaired yet.
 func TestRepairWaitsForTheAnswer(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/consistency"
 )
@@ -29,6 +30,9 @@ type memory struct {
 
 // remembered is the state of one Application.
 type remembered struct {
+	// confirmed is the UID of the Application whose cached version the API server has confirmed: a live read had the same
+	// generation, or a status that names the version was accepted. "" is none yet.
+	confirmed types.UID
 	// quiet is the fingerprint of its last sync, if that left nothing to do; see fingerprint.go.
 	quiet quiet
 	// uid is the UID of the Application whose children were repaired. A new Application of the same name starts without
@@ -57,6 +61,21 @@ func (m *memory) of(key cache.ObjectName) *remembered {
 		m.applications[key] = r
 	}
 	return r
+}
+
+// confirm remembers that the cached Application was current at a moment in the life of this process.
+func (m *memory) confirm(application *v1.Application) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(cache.MetaObjectToName(application)).confirmed = application.UID
+}
+
+// isConfirmed reports whether this Application was confirmed.
+func (m *memory) isConfirmed(application *v1.Application) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, found := m.applications[cache.MetaObjectToName(application)]
+	return found && r.confirmed == application.UID
 }
 
 // forget drops the state of an Application.

@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,9 +30,13 @@ func (c *Controller) isDeletable(ctx context.Context, application *v1.Applicatio
 		!slices.Contains(live.Finalizers, metav1.FinalizerOrphanDependents), nil
 }
 
-// recheckDeletion reads from the API server whether the Application is being deleted, or gone: apply.ErrOwnerDeleted.
-// Kubernetes' own controllers call this RecheckDeletionTimestamp.
-func (c *Controller) recheckDeletion(ctx context.Context, application *v1.Application) error {
+// errOlderSpec is the cause of the conflict that ends a sync of an older spec.
+var errOlderSpec = errors.New("the cache shows another generation of the Application")
+
+// recheckOwner reads from the API server whether the Application is being deleted, or gone: apply.ErrOwnerDeleted. If its
+// spec is another one than the cached, it returns a conflict. Kubernetes' own controllers have the first half as
+// RecheckDeletionTimestamp.
+func (c *Controller) recheckOwner(ctx context.Context, application *v1.Application) error {
 	live, err := c.getApplication(ctx, application)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -40,7 +45,10 @@ func (c *Controller) recheckDeletion(ctx context.Context, application *v1.Applic
 		return err
 	case live.UID != application.UID || live.DeletionTimestamp != nil:
 		return apply.ErrOwnerDeleted
+	case live.Generation != application.Generation:
+		return apierrors.NewConflict(applicationsGVR.GroupResource(), application.Name, errOlderSpec)
 	default:
+		c.memory.confirm(application)
 		return nil
 	}
 }

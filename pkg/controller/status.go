@@ -40,6 +40,7 @@ func (c *Controller) writeStatus(ctx context.Context, application *v1.Applicatio
 	if err != nil {
 		return fmt.Errorf("update status: %w", err)
 	}
+	c.memory.confirm(application)
 	c.ConsistencyStore.WroteAt(cache.MetaObjectToName(application), applicationsGVR, written.ResourceVersion)
 	return nil
 }

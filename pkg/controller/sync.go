@@ -116,6 +116,7 @@ func (c *Controller) plan(
 		InBackoff:      remembered.inBackoff,
 		LastApplied:    remembered.lastApplied,
 		ReleaseBackoff: owned.contended,
+		Confirmed:      c.memory.isConfirmed(observed.Application),
 		Missing:        target.references.missingMessage(),
 	})
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *Controller) execute(ctx context.Context, application *v1.Application, s
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return c.Writer.Observe(ctx, application, steps), nil
 	}
-	results, err := c.Writer.Execute(ctx, application, steps, func(ctx context.Context) error { return c.recheckDeletion(ctx, application) })
+	results, err := c.Writer.Execute(ctx, application, steps, func(ctx context.Context) error { return c.recheckOwner(ctx, application) })
 	c.memory.executed(application, results, now)
 	c.recordRepairs(application, plan.Done(results))
 	return results, err

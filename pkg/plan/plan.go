@@ -24,6 +24,9 @@ type Input struct {
 	LastApplied map[child.Ref]string
 	// ReleaseBackoff are children whose owner another writer keeps restoring, against deletionPolicy Orphan.
 	ReleaseBackoff map[child.Ref]bool
+	// Confirmed means that the API server has confirmed a version of the cached Application since this process started to
+	// write. Caches never go back, so none is older than what an earlier process acted on.
+	Confirmed bool
 	// Missing says which ConfigMaps, Secrets or keys the pods need that do not exist; "" if none.
 	Missing string
 }
@@ -53,7 +56,7 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 	withholdDependents(steps)
 	deferRollout(in, steps)
 	holdForPods(in.Snapshot.Application, steps)
-	recheckOwner(in.Snapshot.Application, steps)
+	recheckOwner(in, steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
 	return steps, nil
 }

@@ -60,8 +60,8 @@ type Step struct {
 	// Undone is the number of the revision that another client put on the Deployment, and that the step replaces; 0 if
 	// none did. See undo.go.
 	Undone int64
-	// RecheckOwner means that the garbage collector may have caused the drift. The writer reads the Application before
-	// it writes anything; see recheck.go.
+	// RecheckOwner means that the step must not rely on the cached Application. The writer reads it from the API server
+	// before it writes anything; see recheck.go.
 	RecheckOwner bool
 	// Fields are the paths that differ, if that is the reason.
 	Fields []string
