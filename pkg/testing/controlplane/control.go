@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -79,6 +82,24 @@ func (cp *ControlPlane) disturb(tb testing.TB, component Component, action strin
 	if err := cp.process.act(tb.Context(), component, action); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// CommandLine returns how a component that runs was started, for a test that starts another one like it. It needs /proc.
+func (cp *ControlPlane) CommandLine(tb testing.TB, component Component) []string {
+	tb.Helper()
+	var components []componentStatus
+	if err := cp.process.call(tb.Context(), http.MethodGet, "/components", &components); err != nil {
+		tb.Fatal(err)
+	}
+	i := slices.IndexFunc(components, func(status componentStatus) bool { return status.Name == component && status.PID != 0 })
+	if i < 0 {
+		tb.Fatalf("%s does not run", component)
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", components[i].PID))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 }
 
 // Act performs the action of Kill, Terminate, Pause and the others on a component: kill, terminate, pause, resume,
