@@ -183,5 +183,12 @@ func plants() []plant {
 			new:   `d > 0 && (shortest == 0 || d > shortest)`,
 			tests: unit("./pkg/controller", ""),
 		},
+		{
+			name: "older-spec-trusted", mistake: "a new leader writes what an older spec in its cache asks for",
+			file:  "pkg/controller/recheck.go",
+			old:   `	case live.Generation != application.Generation:`,
+			new:   `	case live.Generation < application.Generation:`,
+			tests: unit("./pkg/controller", "OlderSpec|PresentSpec"),
+		},
 	}
 }
