@@ -179,6 +179,37 @@ func TestF15Revoked(t *testing.T) {
 	}
 }
 
+// TestF17Killed kills the process, as the kernel does when memory runs out, while it creates, changes and deletes. The next
+// one is killed soon after its start.
+func TestF17Killed(t *testing.T) {
+	t.Parallel()
+	for _, moment := range []string{"50ms", "300ms", "1s"} {
+		t.Run(moment, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				create a full
+				create b orphan
+				let MOMENT
+				kill
+				let MOMENT
+				kill
+				wait
+				edit a no-config
+				edit a other-ports
+				deletion b Delete
+				let MOMENT
+				kill
+				wait
+				recreate a small
+				delete b background
+				let MOMENT
+				kill
+				let MOMENT
+				kill
+			`, "MOMENT", moment))
+		})
+	}
+}
+
 // TestF20BlockedDeletion deletes an Application that another controller's finalizer holds, and a child that one holds.
 func TestF20BlockedDeletion(t *testing.T) {
 	t.Parallel()
