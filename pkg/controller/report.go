@@ -63,7 +63,7 @@ func statusInput(observed observation, owned ownership, target target, results [
 		Results:       results,
 	}
 	if len(results) > 0 {
-		in.Revision, in.RolledBack = target.revision.Status, target.revision.Condition
+		in.Revision, in.RolledBack, in.RolledBackBecause = target.revision.Status, target.revision.Condition, target.revision.RolledBackBecause
 		in.URLs = status.ServedURLs(observed.Snapshot, results, render.URLs(target.Application, target.facts))
 		in.Autoscaled = render.Autoscaled(observed.Application)
 		in.Missing, in.Unwatched = target.references.missingMessage(), target.references.unwatchedMessage()

@@ -71,6 +71,7 @@ func reportedProblem(generation int64, parent string, conditions []metav1.Condit
 				status:  metav1.ConditionFalse,
 				reason:  v1.ReasonRoutesNotAccepted,
 				message: fmt.Sprintf("%s reports %s=False: %s: %s", parent, kind, condition.Reason, text.Sentence(condition.Message)),
+				cause:   fmt.Sprintf("%s: %s", parent, condition.Reason),
 				// The Gateway may not have observed a new Service yet.
 				transient: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
 			}

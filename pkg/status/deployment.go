@@ -91,7 +91,7 @@ func summarizePods(in Input, p pods) summary {
 	s := summarizeDeployment(in, p)
 	if worst := p.Worst(); worst != nil && (s.reconciling || s.stalled) {
 		s.stage, s.reason = s.reason, worst.Reason
-		s.message = p.Describe(worst) + " " + s.message
+		s.message, s.cause = p.Describe(worst)+" "+s.message, whyPods(worst, in.Snapshot.Application.Name)
 	}
 	return summarizeRollback(in, p, s)
 }

@@ -199,7 +199,10 @@ func summarizeResults(children []assessment) (s summary, blocked bool) {
 	for _, worst := range reasonsBySeverity() {
 		same := slices.DeleteFunc(slices.Clone(children), func(a assessment) bool { return a.reason != worst })
 		if len(same) > 0 {
-			return summary{stalled: stalls(worst), reconciling: !stalls(worst), reason: worst, message: blockedMessage(same) + waiting(children, same) + recheck(worst)}, true
+			return summary{
+				stalled: stalls(worst), reconciling: !stalls(worst), reason: worst,
+				message: blockedMessage(same) + waiting(children, same) + recheck(worst), cause: whyBlocked(same),
+			}, true
 		}
 	}
 	return summary{}, false

@@ -4,6 +4,8 @@
 package status
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -59,5 +61,9 @@ func summarizeRollback(in Input, p pods, s summary) summary {
 	if worst := p.Worst(); worst != nil {
 		reason = worst.Reason
 	}
-	return summary{stalled: true, reason: reason, stage: v1.ReasonRolledBack, message: text.Sentence(condition.Message) + " " + s.message}
+	return summary{
+		stalled: true, reason: reason, stage: v1.ReasonRolledBack,
+		message: text.Sentence(condition.Message) + " " + s.message,
+		cause:   cmp.Or(s.cause, whyRolledBack(revision(in, p), in.RolledBackBecause)),
+	}
 }

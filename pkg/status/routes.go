@@ -4,6 +4,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // routesReady reports the worst problem of the children that carry routes.
@@ -69,6 +71,8 @@ func ingressMessage(routes []v1.Route, applied, addresses int) string {
 type routeProblem struct {
 	status          metav1.ConditionStatus
 	reason, message string
+	// cause is what the column WHY shows; the message, if it is empty.
+	cause string
 	// transient: nobody has to act.
 	transient bool
 }
@@ -88,6 +92,7 @@ func worstOfRoutes(children []assessment) routeProblem {
 			continue
 		}
 		if problem := problemOf(a); problem.worse(worst) {
+			problem.cause = cmp.Or(problem.cause, text.Capitalize(problem.message))
 			problem.message = fmt.Sprintf("%s %s: %s", a.Ref.Kind, a.Ref.Name, problem.message)
 			worst = problem
 		}
@@ -135,7 +140,7 @@ func hosts(routes []v1.Route) string {
 func summarizeRoutes(children []assessment) (s summary, blocked bool) {
 	switch worst := worstOfRoutes(children); worst.reason {
 	case v1.ReasonAPINotServed, v1.ReasonRoutesNotAccepted, v1.ReasonRoutesPending:
-		return summary{stalled: !worst.transient, reconciling: worst.transient, reason: worst.reason, message: worst.message}, true
+		return summary{stalled: !worst.transient, reconciling: worst.transient, reason: worst.reason, message: worst.message, cause: worst.cause}, true
 	default:
 		return summary{}, false // summarizeResults reports children that could not be written.
 	}

@@ -41,6 +41,8 @@ type Input struct {
 	// them, or nil if it does not apply.
 	Revision   v1.RevisionStatus
 	RolledBack *metav1.Condition
+	// RolledBackBecause begins with the reason for which the revision failed; "" without a rollback.
+	RolledBackBecause string
 	// Unowned has the errors of children without the owner that deletionPolicy asks for. The deletion of the
 	// Application waits for them.
 	Unowned map[child.Ref]error
@@ -58,7 +60,7 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	summary := summarize(in, children, pods)
 	return v1.ApplicationStatus{
 		ObservedGeneration: application.Generation,
-		Summary:            text.Shorten(summary.message, maxSummary),
+		Summary:            summary.why(),
 		Conditions:         conditions(in, children, pods, summary, now),
 		DesiredReplicas:    pods.Desired,
 		Replicas:           pods.Status.Replicas,
@@ -84,6 +86,8 @@ type summary struct {
 	stalled     bool
 	reason      string
 	message     string
+	// cause is what the column WHY shows; the message, if it is empty.
+	cause string
 	// stage is the reason of Reconciling or Stalled, if it differs.
 	stage string
 }
@@ -95,7 +99,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 		return summarizeDeletion(in)
 	}
 	if len(in.Invalid) > 0 {
-		return summary{stalled: true, reason: cmp.Or(in.InvalidReason, v1.ReasonInvalid), message: invalidMessage(in.Invalid)}
+		return summary{stalled: true, reason: cmp.Or(in.InvalidReason, v1.ReasonInvalid), message: invalidMessage(in.Invalid), cause: whyInvalid(in.Invalid)}
 	}
 	workload := summarizePods(in, p)
 	written, blocked := summarizeResults(children)
