@@ -21,7 +21,7 @@ func (f facts) pin(number int64) Selection {
 	path := field.NewPath("spec", "rollback", "toRevision")
 	if c.pinned == nil {
 		err := field.NotFound(path, number)
-		err.Detail = "there are " + numbersOf(f.history)
+		err.Detail = numbersOf(f.history)
 		c.Invalid, c.InvalidReason = field.ErrorList{err}, v1.ReasonRevisionMissing
 		return c
 	}
@@ -61,12 +61,15 @@ func accountOf(spec *v1.ApplicationSpec) string {
 
 // numbersOf lists the revisions that exist, the oldest first.
 func numbersOf(history []revision) string {
-	if len(history) == 0 {
-		return "no revisions yet"
+	switch len(history) {
+	case 0:
+		return "there are no revisions yet"
+	case 1:
+		return fmt.Sprintf("there is only revision %d", history[0].number)
 	}
 	numbers := make([]string, 0, len(history))
 	for _, r := range slices.Backward(history) {
 		numbers = append(numbers, strconv.FormatInt(r.number, 10))
 	}
-	return "the revisions " + strings.Join(numbers, ", ")
+	return "there are the revisions " + strings.Join(numbers, ", ")
 }

@@ -67,6 +67,10 @@ func TestToRevisionThatIsMissing(t *testing.T) {
 	}{
 		{"unknown", func(c *cluster) { c.application.Spec.Rollback.ToRevision = new(int64(7)) }, v1.ReasonRevisionMissing,
 			"spec.rollback.toRevision: Not found: 7: there are the revisions 1, 2"},
+		{"unknown, of one", func(c *cluster) {
+			c.history, c.application.Spec.Rollback.ToRevision = c.history[:1], new(int64(7))
+		}, v1.ReasonRevisionMissing,
+			"spec.rollback.toRevision: Not found: 7: there is only revision 1"},
 		{"no history", func(c *cluster) { c.history = nil }, v1.ReasonRevisionMissing,
 			"spec.rollback.toRevision: Not found: 1: there are no revisions yet"},
 		{"changed by another client", func(c *cluster) {
