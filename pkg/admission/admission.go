@@ -57,6 +57,8 @@ type Config struct {
 	// Routes are the claims of the stored Applications, the one in the request included, to host names:
 	// informer.Informers. Required.
 	Routes Routes
+	// Revisions are those that spec.rollback.toRevision may name. Nil: no request is warned of a missing one.
+	Revisions Revisions
 	// ReviewAccess asks whether the requester may do something: see ReviewAccessBy. Required.
 	ReviewAccess func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error)
 	// Find returns the metadata of an object, or nil if it does not exist: see FindBy. Required. An error, such as a

@@ -35,15 +35,18 @@ type cluster struct {
 	owned []string
 	// unreadable is a cluster in which no object may be read.
 	unreadable bool
-	err        error
-	asked      []authorizationv1.SubjectAccessReviewSpec
-	config     func(*Config)
+	// revisions are the numbers of the Application's revisions.
+	revisions []int64
+	err       error
+	asked     []authorizationv1.SubjectAccessReviewSpec
+	config    func(*Config)
 }
 
 func (c *cluster) handler(tb testing.TB) *Handler {
 	tb.Helper()
 	config := Config{
-		Routes: c,
+		Routes:    c,
+		Revisions: c,
 		ReviewAccess: func(_ context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 			c.asked = append(c.asked, spec)
 			return authorizationv1.SubjectAccessReviewStatus{Allowed: slices.Contains(c.allowed, spec.ResourceAttributes.Name)}, c.err
@@ -69,6 +72,11 @@ func (c *cluster) handler(tb testing.TB) *Handler {
 		tb.Fatal(err)
 	}
 	return handler
+}
+
+// Revisions are the same for each Application.
+func (c *cluster) Revisions(*v1.Application) (numbers []int64, known bool, err error) {
+	return c.revisions, !c.unreadable, c.err
 }
 
 // HostClaims and RouteClaims are those of what is stored.

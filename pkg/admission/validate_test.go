@@ -116,6 +116,21 @@ func TestValidate(t *testing.T) {
 		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},
+		{
+			name: "a revision that does not exist", cluster: cluster{revisions: []int64{2, 3}}, updated: application(toRevision99), old: application(nil),
+			warned: []string{"spec.rollback.toRevision: revision 99 does not exist, so Fairlead changes nothing until you name another one or remove the field. Revisions: 2, 3"},
+		},
+		{
+			name: "a revision of a new Application", updated: application(toRevision99),
+			warned: []string{"revision 99 does not exist", "The Application has no revisions yet"},
+		},
+		{
+			name: "the last of many revisions", cluster: cluster{revisions: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, updated: application(toRevision99), old: application(nil),
+			warned: []string{"Revisions: 2 older ones, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"},
+		},
+		{name: "a revision that exists", cluster: cluster{revisions: []int64{98, 99}}, updated: application(toRevision99), old: application(nil)},
+		{name: "a revision that was missing before", cluster: cluster{revisions: []int64{1}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99)},
+		{name: "revisions that are not known", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(toRevision99)},
 		{name: "missing and invalid: what refuses is enough", updated: both(mounting("conf"), invalid), refused: []string{"spec.replicas"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -142,6 +157,8 @@ func TestValidate(t *testing.T) {
 func image(image string) func(*v1.Application) {
 	return func(a *v1.Application) { a.Spec.Image = image }
 }
+
+func toRevision99(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(99))} }
 
 func mounting(configMap string) func(*v1.Application) {
 	return func(a *v1.Application) {

@@ -62,6 +62,7 @@ func serve(t *testing.T) *fixture {
 	handler, err := admission.New(admission.Config{
 		Classes:      f.caches,
 		Routes:       f.caches,
+		Revisions:    f.caches,
 		ReviewAccess: admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
 	})

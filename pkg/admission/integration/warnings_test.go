@@ -45,6 +45,11 @@ func TestWarningsAtApply(t *testing.T) {
 			`Deployment "web" in namespace "` + f.namespace + `" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`,
 		},
+		"a revision of a new Application": {
+			f.application("shop", inClass("gold"), func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }),
+			"spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. " +
+				"The Application has no revisions yet",
+		},
 		"neither": {f.application("other", inClass("gold")), ""},
 	} {
 		if _, err := apps.Create(t.Context(), test.application, dryRun); err != nil {
