@@ -42,7 +42,7 @@ type options struct {
 	// webhookTimeout is how long to wait for the webhooks, once the controller is available.
 	webhookTimeout time.Duration
 	// confirm asks the user before anything of theirs is deleted; nil where there is no terminal.
-	confirm func(out io.Writer) error
+	confirm func(ctx context.Context, out io.Writer) error
 }
 
 func main() {
@@ -58,7 +58,7 @@ func main() {
 	yes := flag.Bool("yes", false, "Delete without asking. Without a terminal nothing asks.")
 	flag.Parse()
 	if !*yes && term.IsTerminal(int(os.Stdin.Fd())) {
-		o.confirm = func(out io.Writer) error { return confirm(out, os.Stdin) }
+		o.confirm = func(ctx context.Context, out io.Writer) error { return confirm(ctx, out, os.Stdin) }
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

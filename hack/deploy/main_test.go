@@ -60,7 +60,7 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	}
 
 	declined := o
-	declined.confirm = func(out io.Writer) error { return confirm(out, strings.NewReader("y\n")) }
+	declined.confirm = func(ctx context.Context, out io.Writer) error { return confirm(ctx, out, strings.NewReader("y\n")) }
 	var output bytes.Buffer
 	if err := run(t.Context(), []string{"uninstall-crds"}, declined, &output); !errors.Is(err, errDeclined) {
 		t.Errorf("a user who does not say yes: %v", err)
@@ -106,6 +106,18 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	}
 	if output := mustRun(t, "uninstall-crds", o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {
 		t.Errorf("uninstall without anything installed: the output does not say so:\n%s", output)
+	}
+}
+
+// Ctrl-C at the question deletes nothing, and ends the command at once.
+func TestInterruptedQuestion(t *testing.T) {
+	terminal, typing := io.Pipe()
+	t.Cleanup(func() { _ = typing.Close() })
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	asked := &until{text: "Type yes: ", stop: func() { interrupt(errors.New("interrupt signal received")) }}
+	err := confirm(ctx, asked, terminal)
+	if want := "nothing was deleted: interrupt signal received"; !errors.Is(err, errDeclined) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -66,20 +66,31 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 	if o.confirm == nil {
 		return nil
 	}
-	return o.confirm(c.out)
+	return o.confirm(ctx, c.out)
 }
 
-// confirm asks the user. Only a clear yes counts.
-func confirm(out io.Writer, input io.Reader) error {
+// confirm asks the user. Only a clear yes counts; Ctrl-C, which ends ctx, is a no.
+func confirm(ctx context.Context, out io.Writer, input io.Reader) error {
 	fmt.Fprint(out, "Delete them? Type yes: ")
-	answer, err := bufio.NewReader(input).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
+	answered := make(chan error, 1)
+	go func() { // Nothing can interrupt a read from a terminal, so it may go on until the process ends.
+		answer, err := bufio.NewReader(input).ReadString('\n')
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			answered <- fmt.Errorf("read the answer: %w", err)
+		case strings.TrimSpace(answer) != "yes":
+			answered <- errDeclined
+		default:
+			answered <- nil
+		}
+	}()
+	select {
+	case err := <-answered:
+		return err
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+		return fmt.Errorf("%w: %w", errDeclined, context.Cause(ctx))
 	}
-	if strings.TrimSpace(answer) != "yes" {
-		return errDeclined
-	}
-	return nil
 }
 
 // reportWaiting prints which objects hold up the deletion of a CRD, until stop is called.
