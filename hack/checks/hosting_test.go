@@ -71,3 +71,17 @@ func TestVulnerabilitiesSayWhenNotRun(t *testing.T) {
 		t.Errorf("without a database: %v, and the output\n%s", err, output)
 	}
 }
+
+// TestVerifyNamesWhatDidNotRun: the last line is what a reader of a long log looks at.
+func TestVerifyNamesWhatDidNotRun(t *testing.T) {
+	for check, want := range map[string]string{
+		"known vulnerabilities": "verify: what ran is as it should be; NOT RUN: [known vulnerabilities]\n",
+		"license headers":       "verify: everything is as it should be\n",
+	} {
+		command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "verify.sh"), check)
+		command.Env = append(os.Environ(), "GOVULNDB=")
+		if output, err := command.CombinedOutput(); err != nil || !strings.HasSuffix(string(output), "\n"+want) {
+			t.Errorf("%s: %v: the output\n%s\ndoes not end with %s", check, err, output, want)
+		}
+	}
+}
