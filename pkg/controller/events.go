@@ -13,6 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/status"
 )
 
 // The actions of Events, as verbs.
@@ -41,7 +42,7 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeWarning, v1.EventRolloutUndone, actionRepair,
 				"Restored %s %s: %s.", result.Ref.Kind.Kind, result.Ref.Name, result.Reason)
 		case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):
-			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired", result.Reason)
+			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired", status.WhyRepaired(result))
 		case result.Action == plan.Apply && result.Ref.Kind == child.Deployment:
 			c.recordConfigChange(application, result)
 		}

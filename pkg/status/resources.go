@@ -160,6 +160,15 @@ func driftMessage(result plan.Result) string {
 	}
 }
 
+// WhyRepaired is the cause of a repair, for its Event. It names the first fields that another client changed, so that a user
+// who changed one finds it.
+func WhyRepaired(result plan.Result) string {
+	if result.Action != plan.Apply || len(result.Fields) == 0 {
+		return result.Reason
+	}
+	return fmt.Sprintf("another client changed %s; change the Application instead", text.Truncate(paths(result.Fields), maxBlocked))
+}
+
 // paths names some of the fields.
 func paths(fields []string) string {
 	const most = 5
