@@ -17,32 +17,31 @@ import (
 
 // The command kubectl apply compares a list of a custom resource as a whole. A default in one of its items would make the stored list
 // differ from the manifest for ever: each apply would print "configured" although nothing changed. So the rendering has the
-// default instead, except where the key of a list needs one. Kubernetes' own types are as they are.
+// default instead. The key of a list would need a default in the schema, so no optional field is a key. Kubernetes' own types are as they are.
 func TestNoDefaultsInLists(t *testing.T) {
 	resources, err := crdschema.Load(filepath.Join(root, "artifacts", "crds"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours := []string{"spec.ports", "spec.routes", "spec.networkPolicy"}
-	found := 0
-	var look func(s *schema.Structural, path string, inList bool, keys []string)
-	look = func(s *schema.Structural, path string, inList bool, keys []string) {
-		name := path[strings.LastIndex(path, ".")+1:]
-		if isOurs := slices.ContainsFunc(ours, func(field string) bool { return strings.HasPrefix(path, field) }); inList && isOurs && s.Default.Object != nil {
-			found++
-			if !slices.Contains(keys, name) {
+	looked := 0
+	var look func(s *schema.Structural, path string, inList bool)
+	look = func(s *schema.Structural, path string, inList bool) {
+		if isOurs := slices.ContainsFunc(ours, func(field string) bool { return strings.HasPrefix(path, field) }); inList && isOurs {
+			looked++
+			if s.Default.Object != nil {
 				t.Errorf("%s has the default %v", path, s.Default.Object)
 			}
 		}
 		for field, below := range s.Properties {
-			look(&below, path+"."+field, inList, keys)
+			look(&below, path+"."+field, inList)
 		}
 		if s.Items != nil {
-			look(s.Items, path+"[]", true, s.XListMapKeys)
+			look(s.Items, path+"[]", true)
 		}
 	}
-	look(spec(resources, v1.ApplicationKind), "spec", false, nil)
-	if found == 0 {
-		t.Error("not even the keys of routes[].paths have defaults")
+	look(spec(resources, v1.ApplicationKind), "spec", false)
+	if looked < 20 {
+		t.Errorf("only %d fields of items were found", looked)
 	}
 }

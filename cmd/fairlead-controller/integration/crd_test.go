@@ -37,7 +37,7 @@ func TestPersistedDefaults(t *testing.T) {
 			`{image: a, configChangePolicy: Rollout, reconcilePolicy: Enforce, deletionPolicy: Delete,
 			  ports: [{name: http, containerPort: 80}], service: {type: ClusterIP, sessionAffinity: None},
 			  disruptionBudget: {mode: Auto}, serviceAccount: {}, podMetadata: {},
-			  routes: [{name: a, hostnames: [a.example.com], paths: [{path: /, pathType: Prefix}]}],
+			  routes: [{name: a, hostnames: [a.example.com], paths: [{}]}],
 			  livenessProbe: {httpGet: {}}, startupProbe: {grpc: {}},
 			  mounts: [{mountPath: /a, emptyDir: {}}], resources: {}, securityContext: {}, podSecurityContext: {}, strategy: {},
 			  networkPolicy: {egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}], ports: [{port: 1}]}]}}`,

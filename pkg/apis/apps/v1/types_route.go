@@ -47,9 +47,7 @@ type Route struct {
 	Hostnames []string `json:"hostnames"`
 
 	// Paths under each host name. Default: one, the prefix / to the primary port.
-	// +listType=map
-	// +listMapKey=path
-	// +listMapKey=pathType
+	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +optional
@@ -129,19 +127,15 @@ type ParentReference struct {
 
 // RoutePath sends the requests for a path to a port.
 type RoutePath struct {
-	// The path; it starts with a slash.
+	// The path; it starts with a slash. Default /.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^/`
-	// +kubebuilder:default="/"
-	// +default="/"
 	// +optional
 	Path string `json:"path,omitempty"`
 
 	// How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines
-	// (ImplementationSpecific), which an HTTPRoute cannot have.
+	// (ImplementationSpecific), which an HTTPRoute cannot have. Default Prefix.
 	// +kubebuilder:validation:Enum=Prefix;Exact;ImplementationSpecific
-	// +kubebuilder:default=Prefix
-	// +default="Prefix"
 	// +optional
 	PathType networkingv1.PathType `json:"pathType,omitempty"`
 
