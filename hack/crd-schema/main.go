@@ -64,8 +64,11 @@ func rewrite(file string) error {
 		if !ok {
 			return fmt.Errorf("version %d has no schema", i)
 		}
-		tighten(root)
 		properties, _ := root["properties"].(node)
+		if root["x-kubernetes-validations"] != nil {
+			declareName(properties)
+		}
+		tighten(root)
 		desired, ok := properties["spec"].(node) // Only the controller writes the status, and pkg/status limits it.
 		if !ok {
 			return fmt.Errorf("version %d has no spec", i)
@@ -80,4 +83,12 @@ func rewrite(file string) error {
 		return err
 	}
 	return os.WriteFile(file, append([]byte("---\n"), content...), 0o644)
+}
+
+// declareName adds metadata.name to the schema, so that the fieldPath of a rule of the root may name it. The API server wants
+// such a path to lead to a declared field, and controller-gen declares none of metadata.
+func declareName(properties node) {
+	if metadata, ok := properties["metadata"].(node); ok {
+		metadata["properties"] = node{"name": node{"type": "string"}}
+	}
 }

@@ -32,7 +32,7 @@ import (
 // +kubebuilder:printcolumn:name="Spec image",type=string,priority=1,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.status.urls[0]`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and '-', starting with a letter and ending with a letter or digit",messageExpression="'metadata.name %s must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit'.format([self.metadata.name])"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata.name",message="must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit",messageExpression="'%s must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit'.format([self.metadata.name])"
 type Application struct {
 	metav1.TypeMeta `json:",inline"`
 	// Standard object metadata. The name becomes the name of the children and must be an RFC
@@ -199,8 +199,9 @@ type ApplicationSpec struct {
 	// +optional
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 
-	// Containers that run beside the application. They may mount its volumes by name: tmp, config, and for a mount
-	// the name in the error message of a wrong one.
+	// Containers that run beside the application in each pod. Their volumeMounts may name the volumes of the
+	// application: tmp, config, and one for each entry of mounts. If you name another volume, the error lists the
+	// names that exist.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16

@@ -14,7 +14,8 @@ type ApplicationStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// The beginning of the message of Ready, short enough for a column of kubectl get.
+	// Why the Application is ready or not, in the few words that fit a column of kubectl get. The message of Ready has
+	// the rest.
 	// +kubebuilder:validation:MaxLength=52
 	// +optional
 	Summary string `json:"summary,omitempty"`
