@@ -940,10 +940,7 @@ var schemaYAML = typed.YAMLObject(`types:
         list:
           elementType:
             namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RoutePath
-          elementRelationship: associative
-          keys:
-          - path
-          - pathType
+          elementRelationship: atomic
     - name: tls
       type:
         namedType: dev.fairlead.fairlead.pkg.apis.apps.v1.RouteTLS
@@ -980,11 +977,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: path
       type:
         scalar: string
-      default: /
     - name: pathType
       type:
         scalar: string
-      default: Prefix
     - name: port
       type:
         scalar: string

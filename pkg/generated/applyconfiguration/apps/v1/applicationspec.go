@@ -71,8 +71,9 @@ type ApplicationSpecApplyConfiguration struct {
 	// Containers that run before the application. restartPolicy Always makes a native sidecar:
 	// it starts before the application and runs as long.
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
-	// Containers that run beside the application. They may mount its volumes by name: tmp, config, and for a mount
-	// the name in the error message of a wrong one.
+	// Containers that run beside the application in each pod. Their volumeMounts may name the volumes of the
+	// application: tmp, config, and one for each entry of mounts. If you name another volume, the error lists the
+	// names that exist.
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// Number of pods. Mutually exclusive with autoscaling. Without both, Fairlead does not manage the number: the
 	// Deployment starts with 1 and keeps what you or another controller set.

@@ -16,7 +16,8 @@ import (
 type ApplicationStatusApplyConfiguration struct {
 	// The generation of the spec that this status is about; -1 before the controller has observed it.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// The beginning of the message of Ready, short enough for a column of kubectl get.
+	// Why the Application is ready or not, in the few words that fit a column of kubectl get. The message of Ready has
+	// the rest.
 	Summary *string `json:"summary,omitempty"`
 	// Ready is the summary. Reconciling and Stalled are present only while they are True. Available and Progressing
 	// mirror the Deployment; the others are present only where they apply.

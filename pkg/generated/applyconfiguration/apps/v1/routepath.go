@@ -14,10 +14,10 @@ import (
 //
 // RoutePath sends the requests for a path to a port.
 type RoutePathApplyConfiguration struct {
-	// The path; it starts with a slash.
+	// The path; it starts with a slash. Default /.
 	Path *string `json:"path,omitempty"`
 	// How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines
-	// (ImplementationSpecific), which an HTTPRoute cannot have.
+	// (ImplementationSpecific), which an HTTPRoute cannot have. Default Prefix.
 	PathType *networkingv1.PathType `json:"pathType,omitempty"`
 	// Name of the port, from ports. Default: the primary port.
 	Port *string `json:"port,omitempty"`
