@@ -133,21 +133,43 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	e.apply(using)
-	if got, want := e.table(), "web Unknown 0 NotObserved The controller has not observed it yet."; got != want {
+	if got, want := e.row("web"), "web Unknown 0 NotObserved The controller has not observed it yet."; got != want {
 		t.Errorf("without a controller the columns are %q, want %q", got, want)
 	}
 	e.run()
 	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
-	if got, want := e.table(), "web False 0 ConfigMissing Secret db does not exist; no pod starts without it."; got != want {
+	if got, want := e.row("web"), "web False 0 ConfigMissing Secret db does not exist; no pod starts without it."; got != want {
 		t.Errorf("the columns are %q, want %q", got, want)
 	}
 }
 
-// table prints the only Application of the namespace as kubectl get does, but for its age.
-func (e *env) table() string {
+// WHY begins with the cause of each failure, in the words of the kubelet, the registry and the scheduler.
+func TestWhyColumn(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	for name, test := range map[string]struct{ spec, reason, want string }{
+		"crashing":    {misbehaving("crash-loop"), v1.ReasonCrashLooping, "Exited with code 1 (Error)."},
+		"pulling":     {misbehaving("image-pull-error"), v1.ReasonImagePullFailed, "registry.example.com/web:1: not found"},
+		"unscheduled": {"nodeSelector: {" + behavior + ": unschedulable}", v1.ReasonUnschedulable, "3 node(s) didn't match Pod's node affinity/selector."},
+		"unready": {
+			"ports: [{name: http, containerPort: 8080}], readinessProbe: {httpGet: {path: /ready}, periodSeconds: 1, failureThreshold: 1}, " + misbehaving("readiness-failing"),
+			v1.ReasonReadinessFailing, "Readiness probe GET :8080/ready of pod…",
+		},
+		"going-back": {"rollback: {toRevision: 99}", v1.ReasonRevisionMissing, "rollback.toRevision: 99 does not exist"},
+	} {
+		applySpec(test.spec)(e, name)
+		e.waitCondition(name, v1.ConditionReady, metav1.ConditionFalse, test.reason)
+		if got, want := e.row(name), fmt.Sprintf("%s False 0 %s %s", name, test.reason, test.want); got != want {
+			t.Errorf("the columns are %q, want %q", got, want)
+		}
+	}
+}
+
+// row prints an Application as kubectl get does, but for its age.
+func (e *env) row(name string) string {
 	e.Helper()
 	var table metav1.Table
-	body, err := e.fairlead.AppsV1().RESTClient().Get().Namespace(e.namespace).Resource("applications").
+	body, err := e.fairlead.AppsV1().RESTClient().Get().Namespace(e.namespace).Resource("applications").Name(name).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(e.Context())
 	if err != nil {
 		e.Fatalf("get a table: %v", err)
