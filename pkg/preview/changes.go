@@ -19,8 +19,8 @@ type Change struct {
 	After  any    `json:"after,omitempty"`
 }
 
-// changes compares two rendered objects, field by field. Items of a list are matched by their key, if they have one.
-func changes(before, after any) ([]Change, error) {
+// Changes compares two objects, field by field. Items of a list are matched by their key, if they have one.
+func Changes(before, after any) ([]Change, error) {
 	var trees [2]any
 	for i, value := range []any{before, after} {
 		encoded, err := json.Marshal(value)

@@ -71,7 +71,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		case isLive && !child.OwnedBy(object, after.Application) && !child.IsOrphaned(after.Application, desired.Ref, object):
 			c.Action, c.Reason = Blocked, plan.NotOwnedMessage(desired.Ref, object)
 		case existed:
-			found, err := changes(old.Configuration, desired.Configuration)
+			found, err := Changes(old.Configuration, desired.Configuration)
 			if err != nil {
 				return Difference{}, err
 			}

@@ -1,0 +1,149 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+const (
+	chartDeployment = `
+metadata: {name: web, labels: {app: shop, app.kubernetes.io/managed-by: by-hand}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: shop}}
+  template:
+    metadata: {labels: {app: shop}}
+    spec:
+      containers: [{name: shop, image: "example.com/shop:1", ports: [{name: http, containerPort: 8080}], tty: true}]
+`
+	chartService = `
+metadata: {name: web}
+spec: {selector: {app: shop}, ports: [{port: 80, targetPort: 8080}]}
+`
+)
+
+// runs starts what a chart has, and returns its Deployment and the UIDs of its pods.
+func (p *plugin) runs(kube kubernetes.Interface) (*appsv1.Deployment, []string) {
+	p.Helper()
+	deployment, service := &appsv1.Deployment{}, &corev1.Service{}
+	for text, object := range map[string]any{chartDeployment: deployment, chartService: service} {
+		if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
+			p.Fatal(err)
+		}
+	}
+	if _, err := kube.AppsV1().Deployments(p.namespace).Create(p.Context(), deployment, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := kube.CoreV1().Services(p.namespace).Create(p.Context(), service, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	p.eventually("the chart's pods", func() bool {
+		var err error
+		if deployment, err = kube.AppsV1().Deployments(p.namespace).Get(p.Context(), "web", metav1.GetOptions{}); err != nil {
+			p.Fatal(err)
+		}
+		return deployment.Status.AvailableReplicas == 2
+	})
+	return deployment, p.pods(kube)
+}
+
+// pods returns the UIDs of the pods that are not being deleted.
+func (p *plugin) pods(kube kubernetes.Interface) []string {
+	p.Helper()
+	list, err := kube.CoreV1().Pods(p.namespace).List(p.Context(), metav1.ListOptions{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	var uids []string
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp == nil {
+			uids = append(uids, string(list.Items[i].UID))
+		}
+	}
+	slices.Sort(uids)
+	return uids
+}
+
+// TestAdopt adopts a Deployment and a Service, takes that back, adopts them again, and replaces the pods.
+func TestAdopt(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	before, pods := p.runs(kube)
+	accept := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
+	name := p.namespace + "/web: "
+
+	if r := p.want(2, []string{"adopt", "web", "--harden"}, name+"2 pods will be replaced once you release them", ".spec.containers[web].tty: removed true"); !strings.Contains(r.stderr, "--accept='.spec.containers[web].tty'") {
+		t.Errorf("no advice in %q", r.stderr)
+	}
+	p.want(0, append(accept, "--dry-run=client"), ".spec.enableServiceLinks", "adoptionPolicy: Consented", "servicePortName: \"\"")
+	p.want(0, append(accept, "--dry-run=server"))
+	p.want(2, []string{"adopt", "web", "--rollout"})
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Fatalf("a dry run wrote: %v", err)
+	}
+
+	held := []string{"saved in Secret web-before-adoption", "The pods run as before the adoption.", "adopt web --rollout"}
+	p.want(0, accept, held...)
+	p.want(0, accept, "its adoption goes on", held[1])
+	p.want(0, []string{"adopt", "web", "--abort", "--dry-run=client"}, "would be deleted")
+	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
+	restored, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before.Spec, restored.Spec); diff != "" {
+		t.Errorf("the spec after --abort (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(before.Labels, restored.Labels); diff != "" {
+		t.Errorf("the labels after --abort (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(before.Annotations, restored.Annotations); diff != "" {
+		t.Errorf("the annotations after --abort (-before +after):\n%s", diff)
+	}
+	if accounts, err := kube.CoreV1().ServiceAccounts(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("--abort left %v behind: %v", accounts, err)
+	}
+	p.eventually("the Deployment controller to observe that", func() bool {
+		live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && live.Status.ObservedGeneration == live.Generation && live.Status.UpdatedReplicas == 2
+	})
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+
+	p.want(0, accept, held...)
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=server"}, name+"all 2 pods are replaced.", "not written")
+	p.want(0, []string{"adopt", "web", "--rollout"}, name+"all 2 pods are replaced.", "written")
+	p.eventually("the condition Adopted", func() bool {
+		for _, condition := range p.get("web").Status.Conditions {
+			if condition.Type == v1.ConditionAdopted {
+				return condition.Status == metav1.ConditionTrue
+			}
+		}
+		return false
+	})
+	for _, uid := range p.pods(kube) {
+		if slices.Contains(pods, uid) {
+			t.Errorf("the pod %s is an old one", uid)
+		}
+	}
+	p.want(2, []string{"adopt", "web", "--abort"})
+	p.want(0, []string{"status", "web"}, "Ready")
+}

@@ -1,0 +1,221 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adopt
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+)
+
+const chart = `
+metadata: {name: web, namespace: shop, uid: d, resourceVersion: "7", labels: {app.kubernetes.io/managed-by: by-hand, chart: shop-1}, annotations: {note: theirs}}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: shop}}
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
+  template:
+    metadata: {labels: {app: shop}, annotations: {scrape: "true"}}
+    spec:
+      serviceAccountName: shop
+      volumes: [{name: data, persistentVolumeClaim: {claimName: shop}}, {name: tmp, emptyDir: {}}]
+      initContainers: [{name: setup, image: "setup:1", volumeMounts: [{name: data, mountPath: /d}]}]
+      containers:
+      - name: shop
+        image: shop:1
+        ports: [{name: http, containerPort: 8080}, {name: metrics, containerPort: 9090}, {containerPort: 9999}]
+        volumeMounts: [{name: data, mountPath: /data}, {name: tmp, mountPath: /tmp}]
+        readinessProbe: {httpGet: {path: /ready, port: http}}
+      - {name: proxy, image: "proxy:1", volumeMounts: [{name: data, mountPath: /p}]}
+`
+
+const exposed = `
+metadata: {name: web, namespace: shop, uid: s, resourceVersion: "8"}
+spec: {type: ClusterIP, sessionAffinity: None, selector: {app: shop}, ports: [{name: web, port: 80, targetPort: http}]}
+`
+
+func parse[T any](t *testing.T, text string) *T {
+	t.Helper()
+	into := new(T)
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+	return into
+}
+
+func TestDraft(t *testing.T) {
+	got, err := Draft(parse[appsv1.Deployment](t, chart), parse[corev1.Service](t, exposed), Options{Container: "shop", Harden: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	volume := v1.VolumeName("/data")
+	want := parse[v1.Application](t, `
+apiVersion: apps.fairlead.dev/v1
+kind: Application
+metadata: {name: web, namespace: shop}
+spec:
+  image: shop:1
+  replicas: 3
+  adoptionPolicy: Consented
+  reconcilePolicy: Observe
+  deletionPolicy: Orphan
+  paused: true
+  disruptionBudget: {mode: Disabled}
+  minReadySeconds: 0
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
+  serviceAccount: {name: shop, automountToken: true}
+  service: {type: ClusterIP, sessionAffinity: None}
+  ports:
+  - {name: http, containerPort: 8080, servicePort: 80, servicePortName: web}
+  - {name: metrics, containerPort: 9090}
+  mounts:
+  - {mountPath: /data, readOnly: false, persistentVolumeClaim: {claimName: shop}}
+  - {mountPath: /tmp, readOnly: false, emptyDir: {}}
+  readinessProbe: {httpGet: {path: /ready, port: http}}
+  initContainers: [{name: setup, image: "setup:1", volumeMounts: [{name: `+volume+`, mountPath: /d}]}]
+  sidecars: [{name: proxy, image: "proxy:1", volumeMounts: [{name: `+volume+`, mountPath: /p}]}]
+  podMetadata: {labels: {app: shop}, annotations: {scrape: "true"}}
+`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the Application (-want +got):\n%s", diff)
+	}
+	if errs := validation.ValidateApplication(got, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
+		t.Errorf("it is not valid: %v", errs)
+	}
+}
+
+// Each case changes one thing about objects for which there is an Application.
+func TestDraftRefuses(t *testing.T) {
+	for _, test := range []struct{ old, new, want string }{
+		{"serviceAccountName: shop", "hostNetwork: true", ".spec.template.spec.hostNetwork"},
+		{"serviceAccountName: shop", "hostPID: true", ".spec.template.spec.hostPID"},
+		{"serviceAccountName: shop", "hostAliases: [{ip: 10.0.0.1}]", ".spec.template.spec.hostAliases"},
+		{"serviceAccountName: shop", "dnsPolicy: None", ".spec.template.spec.dnsPolicy"},
+		{"serviceAccountName: shop", "runtimeClassName: kata", ".spec.template.spec.runtimeClassName"},
+		{"serviceAccountName: shop", "schedulerName: mine", ".spec.template.spec.schedulerName"},
+		{"serviceAccountName: shop", "readinessGates: [{conditionType: x}]", ".spec.template.spec.readinessGates"},
+		{"persistentVolumeClaim: {claimName: shop}", "hostPath: {path: /}", ".spec.template.spec.volumes[data]"},
+		{"persistentVolumeClaim: {claimName: shop}", "nfs: {server: a, path: /}", ".spec.template.spec.volumes[data]"},
+		{"mountPath: /data}", "mountPath: /data, subPathExpr: a}", ".spec.template.spec.containers[shop].volumeMounts[/data]"},
+		{"{name: data, mountPath: /data}", "{name: tmp, mountPath: /data}", ".spec.template.spec.containers[shop].volumeMounts[/tmp]"},
+		{"{name: data, mountPath: /data}, ", "", ".spec.template.spec.containers[proxy].volumeMounts[/p]"},
+		{"{containerPort: 9999}", "{containerPort: 9999, hostPort: 9999}", ".spec.template.spec.containers[shop].ports[9999].hostPort"},
+		{"targetPort: http", "targetPort: other", ".spec.ports[80]"},
+		{"type: ClusterIP", "type: LoadBalancer", ".spec.template.spec.containers[shop].ports[metrics]"},
+		{"- name: shop", "- name: main", "choose the application's container with --container: main, proxy"},
+	} {
+		deployment, service := strings.Replace(chart, test.old, test.new, 1), strings.Replace(exposed, test.old, test.new, 1)
+		if deployment == chart && service == exposed {
+			t.Errorf("%s is in neither object", test.old)
+		}
+		_, err := Draft(parse[appsv1.Deployment](t, deployment), parse[corev1.Service](t, service), Options{Container: "shop"})
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", test.new, err, test.want)
+		}
+	}
+}
+
+// Without --harden the pods keep what Kubernetes gives to pods that ask for nothing.
+func TestDraftIsFaithful(t *testing.T) {
+	got, err := Draft(parse[appsv1.Deployment](t, chart), nil, Options{Container: "shop", Scaled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, container := got.Spec.PodSecurityContext, got.Spec.SecurityContext
+	if *pod.RunAsNonRoot || pod.SeccompProfile.Type != corev1.SeccompProfileTypeUnconfined || *container.ReadOnlyRootFilesystem || !*container.AllowPrivilegeEscalation || len(container.Capabilities.Add) == 0 {
+		t.Errorf("the security contexts are %+v and %+v", pod, container)
+	}
+	if got.Spec.Replicas != nil || got.Spec.Service != nil {
+		t.Errorf("replicas %v, service %v", got.Spec.Replicas, got.Spec.Service)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	live := parse[appsv1.Deployment](t, chart)
+	next := live.Spec.Template.DeepCopy()
+	rename(&next.Spec, "shop", "web")
+	changed, lost, err := Compare(live, "shop", next)
+	if err != nil || len(changed)+len(lost) > 0 {
+		t.Fatalf("new names alone are no difference: %v %v %v", changed, lost, err)
+	}
+	next.Spec.EnableServiceLinks = new(false)
+	next.Annotations = nil
+	changed, lost, err = Compare(live, "shop", next)
+	if err != nil || len(changed) != 1 || changed[0].Path != ".spec.enableServiceLinks" || len(lost) != 1 || lost[0].Path != ".metadata.annotations" {
+		t.Errorf("changed %v, lost %v, %v", changed, lost, err)
+	}
+}
+
+// The backup restores the Deployment, and leaves what others did meanwhile.
+func TestRestore(t *testing.T) {
+	before := parse[appsv1.Deployment](t, chart)
+	secret, err := Backup(before, parse[corev1.Service](t, exposed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := Read(secret)
+	if err != nil || saved.Service == nil {
+		t.Fatalf("%v, Service %v", err, saved.Service)
+	}
+	live := before.DeepCopy()
+	live.Spec.Replicas = new(int32(5))
+	live.Spec.Template.Spec.Containers = live.Spec.Template.Spec.Containers[:1]
+	live.Spec.Paused = true
+	live.Labels[v1.LabelManagedBy], live.Labels[v1.LabelApplication], live.Labels["new"] = v1.ManagedBy, "web", "label"
+	live.Annotations[v1.AnnotationRenderedHash], live.Annotations["deployment.kubernetes.io/revision"] = "h", "4"
+	want := before.DeepCopy()
+	want.Spec.Replicas = new(int32(5))
+	want.Labels["new"] = "label"
+	want.Annotations["deployment.kubernetes.io/revision"] = "4"
+	if diff := cmp.Diff(want, Restore(live, saved.Deployment)); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+}
+
+// A consent that is taken back leaves the metadata as it was.
+func TestConsentAndWithdraw(t *testing.T) {
+	before := parse[appsv1.Deployment](t, chart)
+	before.Annotations[corev1.LastAppliedConfigAnnotation] = "{}"
+	live := before.DeepCopy()
+	merge := func(patch []byte, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body struct {
+			Metadata struct{ Labels, Annotations map[string]*string }
+		}
+		if err := json.Unmarshal(patch, &body); err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []struct {
+			changes map[string]*string
+			now     map[string]string
+		}{{body.Metadata.Labels, live.Labels}, {body.Metadata.Annotations, live.Annotations}} {
+			for key, value := range of.changes {
+				if value == nil {
+					delete(of.now, key)
+				} else {
+					of.now[key] = *value
+				}
+			}
+		}
+	}
+	merge(Consent(live, "uid"))
+	if live.Annotations[v1.AnnotationAdoptableBy] != "uid" || live.Labels[v1.LabelApplication] != "web" || live.Annotations[corev1.LastAppliedConfigAnnotation] != "" {
+		t.Errorf("after the consent: %v %v", live.Labels, live.Annotations)
+	}
+	merge(Withdraw(live, before))
+	if diff := cmp.Diff(before, live); diff != "" {
+		t.Errorf("after its end (-before +after):\n%s", diff)
+	}
+}

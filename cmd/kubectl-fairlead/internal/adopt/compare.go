@@ -1,0 +1,57 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adopt
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// Compare returns how the pods will differ. next is the template of the Application as the API server completes it. The
+// application's container, and the volumes that it mounts, have other names afterwards; they are compared by the new ones.
+// lost are the fields that the Application does not have.
+func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplateSpec) (changed, lost []preview.Change, err error) {
+	before := live.Spec.Template.DeepCopy()
+	rename(&before.Spec, container, live.Name)
+	all, err := preview.Changes(before, next)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, change := range all {
+		if change.After == nil {
+			lost = append(lost, change)
+		} else {
+			changed = append(changed, change)
+		}
+	}
+	return changed, lost, nil
+}
+
+// rename gives the container and its volumes the names that the Application gives them.
+func rename(pod *corev1.PodSpec, container, name string) {
+	volumes := map[string]string{}
+	for i := range pod.Containers {
+		if pod.Containers[i].Name == container {
+			volumes = VolumeNames(&pod.Containers[i])
+			pod.Containers[i].Name = name
+		}
+	}
+	for i := range pod.Volumes {
+		if renamed := volumes[pod.Volumes[i].Name]; renamed != "" {
+			pod.Volumes[i].Name = renamed
+		}
+	}
+	for _, containers := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
+		for i := range containers {
+			for j := range containers[i].VolumeMounts {
+				mount := &containers[i].VolumeMounts[j]
+				if renamed := volumes[mount.Name]; renamed != "" {
+					mount.Name = renamed
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,190 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package adopt writes the Application that can adopt a Deployment and a Service, and says what it loses. It is pure.
+package adopt
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// Options are what a user decides.
+type Options struct {
+	// Container is the application's container; "" is the only one, or the one with the name of the Deployment.
+	Container string
+	// Harden leaves what the pods do not say about their privileges to Fairlead's defaults, those of the Pod Security
+	// Standard restricted. Else the Application asks for what Kubernetes gives such pods.
+	Harden bool
+	// Scaled says that an autoscaler decides the number of pods.
+	Scaled bool
+}
+
+// RefusedError is a field that an Application cannot express.
+type RefusedError struct{ Path, Why string }
+
+func (e *RefusedError) Error() string { return e.Path + ": " + e.Why }
+
+func refused(path, why string) error { return &RefusedError{path, why} }
+
+const podPath = ".spec.template.spec"
+
+// Draft writes the Application: paused, observing, and leaving its objects behind when it is deleted. service may be nil.
+func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Options) (*v1.Application, error) {
+	pod := &deployment.Spec.Template.Spec
+	if err := refusePod(pod); err != nil {
+		return nil, err
+	}
+	main, err := mainContainer(pod, deployment.Name, options.Container)
+	if err != nil {
+		return nil, err
+	}
+	spec := v1.ApplicationSpec{
+		AdoptionPolicy: v1.AdoptionConsented, ReconcilePolicy: v1.ReconcileObserve, DeletionPolicy: v1.DeletionOrphan, Paused: new(true),
+		DisruptionBudget: &v1.DisruptionBudget{Mode: v1.DisruptionBudgetDisabled},
+		Image:            main.Image, ImagePullPolicy: main.ImagePullPolicy, ImagePullSecrets: pod.ImagePullSecrets,
+		Command: main.Command, Args: main.Args, WorkingDir: main.WorkingDir, Env: main.Env, EnvFrom: main.EnvFrom, Lifecycle: main.Lifecycle,
+		Strategy: &deployment.Spec.Strategy, MinReadySeconds: &deployment.Spec.MinReadySeconds,
+		ProgressDeadlineSeconds: deployment.Spec.ProgressDeadlineSeconds, RevisionHistoryLimit: deployment.Spec.RevisionHistoryLimit,
+		TerminationGracePeriodSeconds: pod.TerminationGracePeriodSeconds, NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations,
+		Affinity: pod.Affinity, TopologySpreadConstraints: pod.TopologySpreadConstraints, PriorityClassName: pod.PriorityClassName,
+		PodMetadata: &v1.PodMetadata{Labels: maps.Clone(deployment.Spec.Template.Labels), Annotations: maps.Clone(deployment.Spec.Template.Annotations)},
+	}
+	if !options.Scaled {
+		spec.Replicas = deployment.Spec.Replicas
+	}
+	if len(main.Resources.Limits)+len(main.Resources.Requests)+len(main.Resources.Claims) > 0 {
+		spec.Resources = main.Resources.DeepCopy()
+	}
+	for _, probe := range []struct {
+		from *corev1.Probe
+		to   **v1.Probe
+	}{{main.LivenessProbe, &spec.LivenessProbe}, {main.ReadinessProbe, &spec.ReadinessProbe}, {main.StartupProbe, &spec.StartupProbe}} {
+		if probe.from != nil {
+			*probe.to = &v1.Probe{}
+			if err := Convert(probe.from, *probe.to); err != nil {
+				return nil, err
+			}
+		}
+	}
+	account := &v1.ServiceAccount{AutomountToken: pod.AutomountServiceAccountToken}
+	if pod.ServiceAccountName != "" && pod.ServiceAccountName != "default" {
+		account.Name = pod.ServiceAccountName
+	}
+	if account.AutomountToken == nil {
+		account.AutomountToken = new(true)
+	}
+	spec.ServiceAccount = account
+	security(&spec, pod, main, options.Harden)
+	if err := volumes(&spec, pod, main); err != nil {
+		return nil, err
+	}
+	if err := ports(&spec, pod, main, service); err != nil {
+		return nil, err
+	}
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: deployment.Name, Namespace: deployment.Namespace}, Spec: *spec.DeepCopy()}
+	application.APIVersion, application.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
+	return application, nil
+}
+
+// refusePod names a field of the pods that has no counterpart, and without which they would not be the same.
+func refusePod(pod *corev1.PodSpec) error {
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"hostNetwork", pod.HostNetwork}, {"hostPID", pod.HostPID}, {"hostIPC", pod.HostIPC}, {"hostUsers", pod.HostUsers != nil},
+		{"hostAliases", len(pod.HostAliases) > 0}, {"hostname", pod.Hostname != ""}, {"subdomain", pod.Subdomain != ""},
+		{"setHostnameAsFQDN", pod.SetHostnameAsFQDN != nil && *pod.SetHostnameAsFQDN}, {"dnsConfig", pod.DNSConfig != nil},
+		{"dnsPolicy", pod.DNSPolicy != "" && pod.DNSPolicy != corev1.DNSClusterFirst}, {"runtimeClassName", pod.RuntimeClassName != nil},
+		{"schedulerName", pod.SchedulerName != "" && pod.SchedulerName != corev1.DefaultSchedulerName},
+		{"readinessGates", len(pod.ReadinessGates) > 0}, {"shareProcessNamespace", pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace},
+		{"activeDeadlineSeconds", pod.ActiveDeadlineSeconds != nil}, {"resourceClaims", len(pod.ResourceClaims) > 0},
+		{"os", pod.OS != nil}, {"overhead", len(pod.Overhead) > 0}, {"resources", pod.Resources != nil},
+	} {
+		if field.set {
+			return refused(podPath+"."+field.name, "an Application has no such field")
+		}
+	}
+	return nil
+}
+
+// Container returns the name of the container that becomes the application's.
+func Container(deployment *appsv1.Deployment, options Options) (string, error) {
+	container, err := mainContainer(&deployment.Spec.Template.Spec, deployment.Name, options.Container)
+	if err != nil {
+		return "", err
+	}
+	return container.Name, nil
+}
+
+// mainContainer returns the container that becomes the application's.
+func mainContainer(pod *corev1.PodSpec, name, chosen string) (*corev1.Container, error) {
+	if len(pod.Containers) == 1 && chosen == "" {
+		return &pod.Containers[0], nil
+	}
+	names := make([]string, 0, len(pod.Containers))
+	for i := range pod.Containers {
+		names = append(names, pod.Containers[i].Name)
+	}
+	if chosen == "" {
+		chosen = name
+	}
+	if i := slices.Index(names, chosen); i >= 0 {
+		return &pod.Containers[i], nil
+	}
+	return nil, fmt.Errorf("choose the application's container with --container: %s", strings.Join(names, ", "))
+}
+
+// runtimeCapabilities are those that container runtimes give a container that asks for nothing.
+var runtimeCapabilities = []corev1.Capability{
+	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+}
+
+// security copies what the pods say about their privileges. Unless they are to be hardened, it also writes down what
+// Kubernetes gives to pods that say nothing.
+func security(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, harden bool) {
+	spec.PodSecurityContext, spec.SecurityContext = pod.SecurityContext.DeepCopy(), main.SecurityContext.DeepCopy()
+	if harden {
+		return
+	}
+	if spec.PodSecurityContext == nil {
+		spec.PodSecurityContext = &corev1.PodSecurityContext{}
+	}
+	if spec.PodSecurityContext.RunAsNonRoot == nil {
+		spec.PodSecurityContext.RunAsNonRoot = new(false)
+	}
+	if spec.PodSecurityContext.SeccompProfile == nil {
+		spec.PodSecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}
+	}
+	if spec.SecurityContext == nil {
+		spec.SecurityContext = &corev1.SecurityContext{}
+	}
+	if spec.SecurityContext.ReadOnlyRootFilesystem == nil {
+		spec.SecurityContext.ReadOnlyRootFilesystem = new(false)
+	}
+	if spec.SecurityContext.AllowPrivilegeEscalation == nil {
+		spec.SecurityContext.AllowPrivilegeEscalation = new(true)
+	}
+	if spec.SecurityContext.Capabilities == nil {
+		spec.SecurityContext.Capabilities = &corev1.Capabilities{Add: slices.Clone(runtimeCapabilities)} // Fairlead drops all others.
+	}
+}
+
+// Convert copies what two types have in common in JSON.
+func Convert(from, to any) error {
+	encoded, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(encoded, to)
+}

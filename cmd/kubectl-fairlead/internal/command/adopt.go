@@ -1,0 +1,258 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// adopting is one adoption: the objects, and what the user decided.
+type adopting struct {
+	tool            *tool
+	clients         *cluster.Clients
+	editing         editing
+	options         adopt.Options
+	accept          []string
+	namespace, name string
+	deployment      *appsv1.Deployment
+	service         *corev1.Service // nil if there is none
+}
+
+func (t *tool) adopt() *cobra.Command {
+	a := &adopting{tool: t, editing: editing{tool: t}}
+	var rollout, abort bool
+	cmd := &cobra.Command{
+		Use:   "adopt NAME [flags]",
+		Short: "Let an Application take over a Deployment and its Service that run already",
+		Long: long(`
+			Write the Application for the Deployment NAME and the Service of that name, say how the pods will differ, save both
+			objects in the Secret NAME-before-adoption, consent to their adoption by this Application alone, and let it adopt
+			them. No pod is replaced: the rollout is paused until you release it with --rollout. Until then --abort takes all of
+			it back.
+
+			What the Application would lose is named by its path, and needs --accept=PATH. What it cannot express is refused.
+			The objects of Helm, Argo CD and Flux are refused, too: take them out of the tool first.`),
+		Example: examples(`
+			# Say what the adoption of the Deployment web would change
+			kubectl fairlead adopt web --dry-run=client
+
+			# Adopt it, look, and replace the pods
+			kubectl fairlead adopt web
+			kubectl fairlead adopt web --rollout`),
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if rollout && abort {
+				return usageError(cmd.CommandPath(), "pass --rollout or --abort, but not both")
+			}
+			if err := a.start(cmd, args[0]); err != nil {
+				return err
+			}
+			switch {
+			case abort:
+				return a.abort(cmd.Context())
+			case rollout:
+				return a.release(cmd.Context())
+			default:
+				return a.run(cmd.Context())
+			}
+		},
+	}
+	cmd.Flags().StringVar(&a.options.Container, "container", "", "The application's container, if there are several.")
+	cmd.Flags().BoolVar(&a.options.Harden, "harden", false, "Leave what the pods do not say about their privileges to Fairlead's defaults, which are restricted.")
+	cmd.Flags().StringSliceVar(&a.accept, "accept", nil, "Paths of the pod template that the pods may lose.")
+	cmd.Flags().BoolVar(&rollout, "rollout", false, "Replace the pods of an adopted Deployment.")
+	cmd.Flags().BoolVar(&abort, "abort", false, "Take the adoption back; possible until --rollout.")
+	a.editing.addTo(cmd)
+	return cmd
+}
+
+// start connects, and reads the flags.
+func (a *adopting) start(cmd *cobra.Command, name string) (err error) {
+	if a.editing.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
+		return err
+	}
+	if a.clients, err = a.tool.clients(); err != nil {
+		return err
+	}
+	a.name = name
+	a.namespace, _, err = a.tool.factory.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+// run adopts, up to the point where the pods could be replaced.
+func (a *adopting) run(ctx context.Context) error {
+	if err := a.read(ctx); err != nil {
+		return err
+	}
+	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	switch {
+	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
+		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: set it, or adopt under another name", a.name)
+	case err == nil:
+		a.tool.screen().Printf("%s: the Application exists; its adoption goes on.", a.id())
+	case !apierrors.IsNotFound(err):
+		return err
+	default:
+		if application, err = a.create(ctx); err != nil || application == nil {
+			return err
+		}
+	}
+	if a.editing.dryRun != cmdutil.DryRunNone {
+		return nil
+	}
+	if child.OwnedBy(a.deployment, application) {
+		return a.enforce(ctx, application)
+	}
+	if err := a.backUp(ctx); err != nil {
+		return err
+	}
+	if err := a.consent(ctx, application); err != nil {
+		return err
+	}
+	return a.enforce(ctx, application)
+}
+
+func (a *adopting) id() string { return a.namespace + "/" + a.name }
+
+// read reads what runs.
+func (a *adopting) read(ctx context.Context) (err error) {
+	if a.deployment, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
+		return err
+	}
+	if a.service, err = a.clients.Kube.CoreV1().Services(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		a.service = nil
+	} else if err != nil {
+		return err
+	}
+	autoscalers, err := a.clients.Kube.AutoscalingV2().HorizontalPodAutoscalers(a.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("find out whether an autoscaler scales the Deployment: %w", err)
+	}
+	for i := range autoscalers.Items {
+		if target := autoscalers.Items[i].Spec.ScaleTargetRef; target.Kind == child.Deployment.Kind && target.Name == a.name {
+			a.options.Scaled = true
+		}
+	}
+	return nil
+}
+
+// errDraft ends an adoption that would lose something.
+var errDraft = errors.New("nothing was written")
+
+// create writes the Application, and creates it. It returns nil in a dry run.
+func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
+	objects := []metav1.Object{a.deployment}
+	if a.service != nil {
+		objects = append(objects, a.service)
+	}
+	for _, object := range objects {
+		if path, why := plan.RefuseMetadata(object); path != "" {
+			return nil, fmt.Errorf("%s cannot be adopted because of %s: %s", object.GetName(), path, why)
+		}
+	}
+	draft, err := adopt.Draft(a.deployment, a.service, a.options)
+	if err != nil {
+		return nil, err
+	}
+	changed, lost, err := a.compare(ctx, draft)
+	if err != nil {
+		return nil, err
+	}
+	to := a.tool.screen()
+	to.Printf("%s: %d pods will be replaced once you release them, because %d fields of the pod template change:", a.id(), a.deployment.Status.Replicas, len(changed)+len(lost))
+	for _, change := range changed {
+		to.Hanging("  ~ ", difference.Describe(change))
+	}
+	var missing []string
+	for _, change := range lost {
+		to.Hanging("  - ", difference.Describe(change))
+		if !slices.Contains(a.accept, change.Path) {
+			missing = append(missing, "--accept='"+change.Path+"'")
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
+	}
+	options := metav1.CreateOptions{FieldManager: fieldManager}
+	switch a.editing.dryRun {
+	case cmdutil.DryRunClient:
+		text, err := yaml.Marshal(withoutStatus(draft))
+		fmt.Fprintf(a.tool.Out, "---\n%s", text)
+		return nil, err
+	case cmdutil.DryRunServer:
+		options.DryRun = []string{metav1.DryRunAll}
+	case cmdutil.DryRunNone:
+	}
+	created, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Create(ctx, draft, options)
+	if err != nil || a.editing.dryRun != cmdutil.DryRunNone {
+		return nil, err
+	}
+	return created, nil
+}
+
+// withoutStatus is the part of the Application that a user writes.
+func withoutStatus(application *v1.Application) map[string]any {
+	return map[string]any{
+		"apiVersion": application.APIVersion, "kind": application.Kind, "spec": application.Spec,
+		"metadata": map[string]any{"name": application.Name, "namespace": application.Namespace},
+	}
+}
+
+// compare lets the API server complete the pod template that the Application would have, without storing anything.
+func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed, lost []preview.Change, err error) {
+	checker, err := manifest.NewChecker(a.editing.from.options())
+	if err != nil {
+		return nil, nil, err
+	}
+	platform, err := a.editing.from.platformOf(ctx, a.tool, a.namespace, checker)
+	if err != nil {
+		return nil, nil, err
+	}
+	rendering, err := preview.Render(draft, child.Snapshot{Application: draft}, platform, a.tool.now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(rendering.Invalid) > 0 {
+		return nil, nil, refused(rendering.Reason, rendering.Invalid)
+	}
+	next := &appsv1.Deployment{}
+	for _, desired := range rendering.Children {
+		if desired.Kind == child.Deployment {
+			if err := adopt.Convert(desired.Configuration, next); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	next.ObjectMeta = metav1.ObjectMeta{GenerateName: a.name + "-"}
+	next, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Create(ctx, next, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("let the API server complete the pod template: %w", err)
+	}
+	container, err := adopt.Container(a.deployment, a.options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return adopt.Compare(a.deployment, container, &next.Spec.Template)
+}

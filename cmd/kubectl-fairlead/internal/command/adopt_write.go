@@ -1,0 +1,344 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// controllerTimeout is how long the controller may take for a step.
+const controllerTimeout = time.Minute
+
+// backUp saves the objects, unless an earlier run did.
+func (a *adopting) backUp(ctx context.Context) error {
+	secret, err := adopt.Backup(a.deployment, a.service)
+	if err != nil {
+		return err
+	}
+	_, err = a.clients.Kube.CoreV1().Secrets(a.namespace).Create(ctx, secret, metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return a.checkBackup(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("save the objects: %w", err)
+	}
+	a.tool.screen().Printf("  saved in Secret %s", secret.Name)
+	return nil
+}
+
+// checkBackup refuses a backup of another Deployment: --abort would restore it.
+func (a *adopting) checkBackup(ctx context.Context) error {
+	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	saved, err := adopt.Read(secret)
+	if err != nil {
+		return err
+	}
+	if saved.Deployment.UID != a.deployment.UID || saved.Deployment.Generation != a.deployment.Generation {
+		return fmt.Errorf("the Secret %s is of an earlier adoption: delete it, or rename it", secret.Name)
+	}
+	return nil
+}
+
+// consent lets the Application adopt the objects, in the very version that was read. The Service comes first: the adoption
+// begins with the Deployment.
+func (a *adopting) consent(ctx context.Context, application *v1.Application) error {
+	if a.service != nil && a.service.Annotations[v1.AnnotationAdoptableBy] != string(application.UID) && !child.OwnedBy(a.service, application) {
+		patch, err := adopt.Consent(a.service, application.UID)
+		if err != nil {
+			return err
+		}
+		if _, err := a.clients.Kube.CoreV1().Services(a.namespace).Patch(ctx, a.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+			return fmt.Errorf("consent to the adoption of the Service: %w", again(err))
+		}
+	}
+	if a.deployment.Annotations[v1.AnnotationAdoptableBy] == string(application.UID) {
+		return nil
+	}
+	patch, err := adopt.Consent(a.deployment, application.UID)
+	if err != nil {
+		return err
+	}
+	_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Patch(ctx, a.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	if err != nil {
+		return fmt.Errorf("consent to the adoption of the Deployment: %w", again(err))
+	}
+	return nil
+}
+
+// again says what to do about a conflict.
+func again(err error) error {
+	if apierrors.IsConflict(err) {
+		return errors.New("it changed meanwhile: run the command again")
+	}
+	return err
+}
+
+// enforce waits until the controller would adopt the Deployment, lets it, and waits until it has.
+func (a *adopting) enforce(ctx context.Context, application *v1.Application) error {
+	to := a.tool.screen()
+	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
+		observed, reason, err := a.await(ctx, func(reason string) bool { return reason != v1.ReasonAwaitingConsent })
+		if err != nil {
+			return err
+		}
+		if reason.Reason == v1.ReasonRefused {
+			to.Line("  " + reason.Message)
+			to.Line("  Change that and run the command again, or take all of it back with --abort.")
+			return errNo
+		}
+		enforced := observed.DeepCopy()
+		enforced.Spec.ReconcilePolicy = v1.ReconcileEnforce
+		if err := write(ctx, a.clients, observed, enforced, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+			return err
+		}
+	}
+	_, reason, err := a.await(ctx, func(reason string) bool { return reason != v1.ReasonAwaitingConsent && reason != v1.ReasonAdopting })
+	if err != nil {
+		return err
+	}
+	to.Line("  " + reason.Message)
+	switch reason.Reason {
+	case v1.ReasonPodsHeld:
+		to.Printf("  Replace the pods: kubectl fairlead adopt %s --rollout", a.name)
+		to.Printf("  Take it back:     kubectl fairlead adopt %s --abort", a.name)
+		return nil
+	case v1.ReasonRefused, v1.ReasonSelectorShared:
+		return errNo
+	default:
+		return nil
+	}
+}
+
+// await waits until the controller has seen the Application and its condition Adopted has a reason that is wanted.
+func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (application *v1.Application, condition metav1.Condition, err error) {
+	const interval = 500 * time.Millisecond
+	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
+			return false, err
+		}
+		found := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
+		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) {
+			return false, nil
+		}
+		condition = *found
+		return true, nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		err = fmt.Errorf("the controller did not adopt the Deployment within %s: see 'kubectl fairlead why %s', run the command again, or take all of it back with --abort", controllerTimeout, a.name)
+	}
+	return application, condition, err
+}
+
+// release replaces the pods.
+func (a *adopting) release(ctx context.Context) error {
+	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	deployment, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	to := a.tool.screen()
+	held := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
+	switch {
+	case !child.OwnedBy(deployment, application) || held == nil:
+		return fmt.Errorf("the Deployment is not adopted yet: run kubectl fairlead adopt %s", a.name)
+	case application.Spec.Paused == nil || !*application.Spec.Paused:
+		to.Printf("%s: the rollout is not paused. %s", a.id(), held.Message)
+		return nil
+	}
+	to.Printf("%s: all %d pods are replaced.", a.id(), deployment.Status.Replicas)
+	released := application.DeepCopy()
+	released.Spec.Paused = nil
+	options, done := metav1.PatchOptions{FieldManager: fieldManager}, "  written; follow it with kubectl fairlead status "+a.name+" --watch"
+	switch a.editing.dryRun {
+	case cmdutil.DryRunClient:
+		to.Line("  not written (dry run)")
+		return nil
+	case cmdutil.DryRunServer:
+		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
+	case cmdutil.DryRunNone:
+	}
+	if err := write(ctx, a.clients, application, released, options); err != nil {
+		return err
+	}
+	to.Line(done)
+	return nil
+}
+
+// errReleased is returned if pods may have been replaced.
+var errReleased = errors.New("the rollout has begun, so taking the adoption back would replace pods: finish it, or go back with a rollout of your own")
+
+// abort takes the adoption back. The Application goes first, and leaves its objects behind.
+func (a *adopting) abort(ctx context.Context) error {
+	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		application = nil
+	} else if err != nil {
+		return err
+	}
+	if err := a.read(ctx); err != nil {
+		return err
+	}
+	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		secret = nil
+	} else if err != nil {
+		return err
+	}
+	if application != nil {
+		if err := a.mayAbort(application, secret); err != nil {
+			return err
+		}
+	}
+	to := a.tool.screen()
+	if a.editing.dryRun != cmdutil.DryRunNone {
+		to.Printf("%s: the Application would be deleted, and its Deployment restored from Secret %s, without replacing a pod (dry run).", a.id(), adopt.BackupName(a.name))
+		return nil
+	}
+	if application != nil {
+		if err := a.deleteApplication(ctx, application); err != nil {
+			return err
+		}
+	}
+	if err := a.restore(ctx, secret); err != nil {
+		return err
+	}
+	to.Printf("%s: taken back; no pod was replaced.", a.id())
+	return nil
+}
+
+// mayAbort reports why the adoption cannot be taken back without replacing a pod.
+func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) error {
+	if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
+		return errors.New("this Application adopts nothing: its adoptionPolicy is not Consented")
+	}
+	if !child.OwnedBy(a.deployment, application) {
+		return nil
+	}
+	paused := application.Spec.Paused != nil && *application.Spec.Paused && a.deployment.Spec.Paused
+	switch {
+	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
+		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
+	case !paused, a.deployment.Status.ObservedGeneration < a.deployment.Generation, a.deployment.Status.UpdatedReplicas > 0:
+		return errReleased
+	case secret == nil:
+		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
+	}
+	return nil
+}
+
+// deleteApplication deletes exactly this Application, waits for its end, and deletes what it created for itself.
+func (a *adopting) deleteApplication(ctx context.Context, application *v1.Application) error {
+	client := a.clients.Fairlead.AppsV1().Applications(a.namespace)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := client.Get(ctx, a.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if now.UID != application.UID || now.Generation != application.Generation {
+			return errChanged
+		}
+		return client.Delete(ctx, a.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}})
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete the Application: %w", err)
+	}
+	const interval = 500 * time.Millisecond
+	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		_, err := client.Get(ctx, a.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the end of the Application: %w", err)
+	}
+	for _, resource := range application.Status.Resources {
+		ref, known := child.RefOf(application, resource)
+		adopted := a.service != nil && ref.Kind == child.Service && resource.UID == a.service.UID
+		if !known || resource.UID == "" || adopted || resource.UID == a.deployment.UID {
+			continue
+		}
+		err := a.clients.Dynamic.Resource(ref.Kind.GroupVersionResource()).Namespace(a.namespace).
+			Delete(ctx, ref.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &resource.UID}})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return fmt.Errorf("delete %s %s, which the Application created: %w", ref.Kind.Kind, ref.Name, err)
+		}
+	}
+	return nil
+}
+
+// restore makes the objects what they were, and deletes the backup.
+func (a *adopting) restore(ctx context.Context, secret *corev1.Secret) error {
+	if secret == nil {
+		return nil // Nothing was consented to.
+	}
+	before, err := adopt.Read(secret)
+	if err != nil {
+		return err
+	}
+	if before.Deployment.UID != a.deployment.UID {
+		return fmt.Errorf("the Secret %s is of another Deployment: delete it", secret.Name)
+	}
+	if before.Service != nil {
+		patch := func() error {
+			live, err := a.clients.Kube.CoreV1().Services(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			body, err := adopt.Withdraw(live, before.Service)
+			if err != nil {
+				return err
+			}
+			_, err = a.clients.Kube.CoreV1().Services(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
+			return err
+		}
+		if err := retry.RetryOnConflict(retry.DefaultBackoff, patch); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("take the consent of the Service back: %w", err)
+		}
+	}
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if !adopt.Taken(live) {
+			body, err := adopt.Withdraw(live, before.Deployment)
+			if err != nil {
+				return err
+			}
+			_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
+			return err
+		}
+		_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Update(ctx, adopt.Restore(live, before.Deployment), metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("restore the Deployment: %w", err)
+	}
+	return a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}})
+}
