@@ -3433,12 +3433,12 @@ func schema_pkg_apis_apps_v1_counter(ref common.ReferenceCallback) common.OpenAP
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "counter counts bytes up to a limit.",
+				Description: "counter counts bytes up to a limit. It adds perElement for each element of a list or map.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"bytes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "counter counts bytes up to a limit.",
+							Description: "counter counts bytes up to a limit. It adds perElement for each element of a list or map.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -3446,14 +3446,22 @@ func schema_pkg_apis_apps_v1_counter(ref common.ReferenceCallback) common.OpenAP
 					},
 					"limit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "counter counts bytes up to a limit.",
+							Description: "counter counts bytes up to a limit. It adds perElement for each element of a list or map.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"perElement": {
+						SchemaProps: spec.SchemaProps{
+							Description: "counter counts bytes up to a limit. It adds perElement for each element of a list or map.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 				},
-				Required: []string{"bytes", "limit"},
+				Required: []string{"bytes", "limit", "perElement"},
 			},
 		},
 	}
