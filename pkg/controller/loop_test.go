@@ -100,7 +100,7 @@ func TestDrift(t *testing.T) {
 			w.Error("the ServiceAccount did not come back")
 		}
 		want := []string{
-			"Normal DriftRepaired Repaired Service web: another client changed .spec.ports; change the Application instead.",
+			`Normal DriftRepaired Repaired Service web: another client changed .spec.ports[port=8080,protocol="TCP"]; change the Application instead.`,
 			"Normal DriftRepaired Repaired ServiceAccount web: another client deleted it.",
 		}
 		if diff := cmp.Diff(want, w.told()); diff != "" {

@@ -166,7 +166,18 @@ func WhyRepaired(result plan.Result) string {
 	if result.Action != plan.Apply || len(result.Fields) == 0 {
 		return result.Reason
 	}
-	return fmt.Sprintf("another client changed %s; change the Application instead", text.Truncate(paths(result.Fields), maxBlocked))
+	return fmt.Sprintf("another client changed %s; change the Application instead", text.Truncate(paths(outermost(result.Fields)), maxBlocked))
+}
+
+// outermost returns the fields without those below a field before them: an item that came back has all of its fields.
+func outermost(fields []string) []string {
+	var kept []string
+	for _, field := range fields {
+		if n := len(kept); n == 0 || !strings.HasPrefix(field, kept[n-1]+".") {
+			kept = append(kept, field)
+		}
+	}
+	return kept
 }
 
 // paths names some of the fields.
