@@ -11,7 +11,7 @@
 //
 // Reading order: admission.go has the path of a request, serve.go the HTTP around it, review.go the
 // decoding, mutate.go and validate.go the two responses. scale.go and classvalidate.go are about the scale
-// subresource and ApplicationClasses; warnings.go, conflicts.go and classimpact.go have the warnings.
+// subresource and ApplicationClasses; warnings.go, existing.go and classimpact.go have the warnings.
 // configuration.go is the webhook configuration, and register.go installs it for a controller outside the
 // cluster.
 //
