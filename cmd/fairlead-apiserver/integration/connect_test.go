@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -96,7 +97,7 @@ func TestConnect(t *testing.T) {
 	}
 	for protocol, dial := range map[string]func() (httpstream.Dialer, error){
 		"websocket": func() (httpstream.Dialer, error) {
-			return portforward.NewSPDYOverWebsocketDialerForStreaming(f.subresourceURL("connected", "portforward", nil), config)
+			return portforward.NewSPDYOverWebsocketDialerForStreamingWithLogger(klog.FromContext(t.Context()), f.subresourceURL("connected", "portforward", nil), config)
 		},
 		"SPDY": func() (httpstream.Dialer, error) {
 			transport, upgrader, err := spdy.RoundTripperFor(config)

@@ -88,7 +88,7 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 	if err := volumes(&spec, pod, main); err != nil {
 		return nil, err
 	}
-	if err := ports(&spec, pod, main, service); err != nil {
+	if err := ports(&spec, main, service); err != nil {
 		return nil, err
 	}
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: deployment.Name, Namespace: deployment.Namespace}, Spec: *spec.DeepCopy()}

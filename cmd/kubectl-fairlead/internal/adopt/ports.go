@@ -16,7 +16,7 @@ import (
 
 // ports writes a port for each of the Service, with its number and name, and one for each further port of the
 // application's container that has a name: another object may refer to it.
-func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, service *corev1.Service) error {
+func ports(spec *v1.ApplicationSpec, main *corev1.Container, service *corev1.Service) error {
 	taken := map[string]bool{}
 	add := func(port v1.ApplicationPort) {
 		taken[port.Name] = true
