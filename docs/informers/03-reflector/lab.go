@@ -48,12 +48,11 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 		Backoff: &wait.Backoff{Duration: 10 * time.Millisecond, Cap: time.Second, Steps: 5, Factor: 2},
 	})
 	ctx, cancel := context.WithCancel(ctx)
+	l.Step("the first state, as one stream")
 	var running wait.Group
 	running.StartWithContext(ctx, reflector.RunWithContext)
 	defer running.Wait()
 	defer cancel()
-
-	l.Step("the first state, as one stream")
 	if err := store.await(ctx, "Replace"); err != nil {
 		return err
 	}
