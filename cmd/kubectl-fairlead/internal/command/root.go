@@ -87,7 +87,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	group(root, "check", "See what a change would do:", t.render(), t.diff(), t.lint())
 	group(root, "edit", "Change an Application:", t.edits()...)
 	group(root, "pods", "Work with its pods:", t.logs(), t.exec(), t.portForward(), t.top())
-	group(root, "move", "Move what runs already:", t.adopt())
+	group(root, "move", "Move what runs already:", t.adopt(), t.eject())
 	group(root, "platform", "Look after the platform:", t.classes(), t.doctor())
 	t.finishHelp(root)
 	completion.SetFactoryForCompletion(t.factory)

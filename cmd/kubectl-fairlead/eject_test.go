@@ -1,0 +1,172 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// resources are those that TestEject follows.
+var resources = []child.Kind{child.ServiceAccount, child.ConfigMap, child.Deployment, child.Service, child.HorizontalPodAutoscaler, child.PodDisruptionBudget}
+
+// live returns the objects of an Application, by kind.
+func (p *plugin) live(name string) map[string]*unstructured.Unstructured {
+	p.Helper()
+	objects := map[string]*unstructured.Unstructured{}
+	client := dynamic.NewForConfigOrDie(p.cluster.Config())
+	for _, kind := range resources {
+		of := name
+		if kind == child.ConfigMap {
+			of += "-config"
+		}
+		object, err := client.Resource(kind.GroupVersionResource()).Namespace(p.namespace).Get(p.Context(), of, metav1.GetOptions{})
+		if err != nil {
+			p.Fatalf("get %s %s: %v", kind, of, err)
+		}
+		objects[kind.Kind] = object
+	}
+	return objects
+}
+
+// TestEject deletes an Application alone. What it made goes on, without marks, and the manifests describe it.
+func TestEject(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, resources: {requests: {cpu: 10m}}, ports: [{name: http, containerPort: 8080}], config: {mountPath: /etc/web, data: {a: b}}, autoscaling: {minReplicas: 2, maxReplicas: 3, targetCPUUtilizationPercentage: 80}}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	before, pods := p.live("web"), p.pods(kube)
+	files := filepath.Join(t.TempDir(), "web")
+
+	p.want(0, []string{"eject", "web", "--dry-run=client", "--output-dir=" + files}, "these objects stay:", "Deployment web", "No pod is replaced.", "not written")
+	if _, err := os.Stat(files); !os.IsNotExist(err) {
+		t.Errorf("a dry run wrote files: %v", err)
+	}
+	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "there is no Secret web-before-adoption") {
+		t.Errorf("--restore without an adoption says %q", r.stderr)
+	}
+	p.want(0, []string{"eject", "web", "--output-dir=" + files}, "saved "+files, "ejected. The objects are yours.")
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Fatalf("the Application is not gone: %v", err)
+	}
+
+	for kind, after := range p.live("web") {
+		if after.GetUID() != before[kind].GetUID() {
+			t.Errorf("%s web is another object", kind)
+		}
+		for _, field := range []string{"spec", "data"} {
+			if diff := cmp.Diff(before[kind].Object[field], after.Object[field]); diff != "" {
+				t.Errorf("%s of %s changed (-before +after):\n%s", field, kind, diff)
+			}
+		}
+		for key := range after.GetAnnotations() {
+			if strings.HasPrefix(key, v1.ReservedPrefix) {
+				t.Errorf("%s keeps the annotation %s", kind, key)
+			}
+		}
+		if labels := after.GetLabels(); labels[v1.LabelManagedBy] != "" || kind != "Service" && labels[v1.LabelApplication] != "" {
+			t.Errorf("%s keeps the labels %v", kind, labels)
+		}
+		if len(after.GetOwnerReferences())+len(after.GetFinalizers()) > 0 {
+			t.Errorf("%s keeps owners %v or finalizers %v", kind, after.GetOwnerReferences(), after.GetFinalizers())
+		}
+		for _, entry := range after.GetManagedFields() {
+			if entry.Manager == "fairlead" {
+				t.Errorf("%s keeps fields of %s", kind, entry.Manager)
+			}
+		}
+		p.applies(filepath.Join(files, strings.ToLower(kind)+"-"+after.GetName()+".yaml"), after)
+	}
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+	if r := p.want(2, []string{"eject", "web"}); !strings.Contains(r.stderr, "there is no Application web") {
+		t.Errorf("a second run says %q", r.stderr)
+	}
+}
+
+// applies lets a user apply a manifest on the server, without force: it meets no conflict, and changes no spec.
+func (p *plugin) applies(file string, live *unstructured.Unstructured) {
+	p.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		p.Fatal(err)
+	}
+	manifest := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict(text, &manifest.Object); err != nil {
+		p.Fatal(err)
+	}
+	for _, kind := range resources {
+		if kind.Kind != live.GetKind() {
+			continue
+		}
+		applied, err := dynamic.NewForConfigOrDie(p.cluster.Config()).Resource(kind.GroupVersionResource()).Namespace(p.namespace).
+			Apply(p.Context(), live.GetName(), manifest, metav1.ApplyOptions{FieldManager: "team"})
+		if err != nil {
+			p.Errorf("apply %s: %v", file, err)
+			return
+		}
+		if diff := cmp.Diff(live.Object["spec"], applied.Object["spec"]); diff != "" {
+			p.Errorf("the manifest changes the spec of %s (-live +applied):\n%s", kind, diff)
+		}
+	}
+}
+
+// TestEjectGoesOn: an Application that ended as an orphan is ejected afterwards, and an adopted one back to its chart.
+func TestEjectGoesOn(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	chart, _ := p.runs(kube)
+	p.want(0, []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"})
+	p.want(0, []string{"adopt", "web", "--rollout"})
+	adopted := func() bool {
+		for _, condition := range p.get("web").Status.Conditions {
+			if condition.Type == v1.ConditionAdopted {
+				return condition.Status == metav1.ConditionTrue
+			}
+		}
+		return false
+	}
+	p.eventually("the condition Adopted", adopted)
+	if err := p.fairlead.AppsV1().Applications(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the end of the Application", func() bool {
+		_, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
+
+	p.want(0, []string{"eject", "web", "--restore"}, "the Application is gone", "all pods are replaced", "ejected.")
+	p.eventually("the chart's pods", func() bool {
+		live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && live.Status.ObservedGeneration == live.Generation && live.Status.UpdatedReplicas == 2 && live.Status.AvailableReplicas == 2 && live.Status.Replicas == 2
+	})
+	live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(chart.Spec, live.Spec); diff != "" {
+		t.Errorf("the Deployment is not what it was (-before +after):\n%s", diff)
+	}
+	service, err := kube.CoreV1().Services(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"app": "shop"}, service.Spec.Selector); diff != "" {
+		t.Errorf("the Service selects (-want +got):\n%s", diff)
+	}
+}

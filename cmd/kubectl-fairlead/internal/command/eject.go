@@ -1,0 +1,222 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// ejecting is one ejection.
+type ejecting struct {
+	tool            *tool
+	clients         *cluster.Clients
+	editing         editing
+	directory       string
+	restore         bool
+	namespace, name string
+}
+
+func (t *tool) eject() *cobra.Command {
+	e := &ejecting{tool: t, editing: editing{tool: t}}
+	cmd := &cobra.Command{
+		Use:   "eject NAME [flags]",
+		Short: "Delete an Application, and leave its objects running as plain ones",
+		Long: long(`
+			Delete the Application NAME alone. Its Deployment, its Service and its other objects stay as they are, without
+			Fairlead's marks, and no pod is replaced. With --output-dir you also get them as manifests for your repository or chart.
+
+			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods.
+
+			A run that was interrupted goes on when you run the command again.`),
+		Example: examples(`
+			# Say what would stay
+			kubectl fairlead eject web --dry-run=client
+
+			# Save the manifests of web in the directory web, and delete the Application alone
+			kubectl fairlead eject web --output-dir=web`),
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := e.start(cmd, args[0]); err != nil {
+				return err
+			}
+			return e.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created, and must not have these files yet.")
+	cmd.Flags().BoolVar(&e.restore, "restore", false, "Bring the adopted Deployment and Service back to what they were, from the Secret NAME-before-adoption.")
+	e.editing.addTo(cmd)
+	return cmd
+}
+
+func (e *ejecting) start(cmd *cobra.Command, name string) (err error) {
+	if e.editing.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
+		return err
+	}
+	if e.clients, err = e.tool.clients(); err != nil {
+		return err
+	}
+	e.name = name
+	e.namespace, _, err = e.tool.factory.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+func (e *ejecting) run(ctx context.Context) error {
+	application, err := e.clients.Fairlead.AppsV1().Applications(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+	gone := apierrors.IsNotFound(err)
+	if gone {
+		// An earlier run may have ended between the deletion and the end.
+		application = &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: e.name}}
+	} else if err != nil {
+		return err
+	}
+	objects, err := e.objects(ctx, application)
+	if err != nil {
+		return err
+	}
+	if gone && len(objects) == 0 {
+		return fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
+	}
+	var before adopt.Saved
+	if e.restore {
+		if before, err = e.saved(ctx, objects); err != nil {
+			return err
+		}
+	}
+	e.announce(objects, gone)
+	if e.editing.dryRun != cmdutil.DryRunNone {
+		e.tool.screen().Line("  not written (dry run)")
+		return nil
+	}
+	if err := e.save(objects); err != nil {
+		return err
+	}
+	if !gone {
+		if err := e.delete(ctx, application); err != nil {
+			return err
+		}
+	}
+	for _, object := range objects {
+		if err := e.clean(ctx, object); err != nil {
+			return err
+		}
+	}
+	if e.restore {
+		if err := e.bringBack(ctx, before); err != nil {
+			return err
+		}
+	}
+	e.tool.screen().Printf("%s: ejected. The objects are yours.", e.id())
+	return nil
+}
+
+func (e *ejecting) id() string { return e.namespace + "/" + e.name }
+
+// left is an object that stays.
+type left struct {
+	*unstructured.Unstructured
+	kind child.Kind
+}
+
+// objects are those that stay. They are read without types of ours, so that a manifest lacks nothing.
+func (e *ejecting) objects(ctx context.Context, application *v1.Application) ([]left, error) {
+	var objects []left
+	for _, kind := range child.AllKinds() {
+		if !kind.OutlivesApplication() {
+			continue
+		}
+		client := e.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(e.namespace)
+		list, err := client.List(ctx, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + e.name})
+		if apierrors.IsNotFound(err) {
+			continue // The cluster does not serve an optional kind.
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read what the Application leaves behind: %w", err)
+		}
+		items := list.Items
+		for _, resource := range application.Status.Resources {
+			ref, known := child.RefOf(application, resource)
+			named := func(item unstructured.Unstructured) bool { return item.GetName() == ref.Name }
+			if !known || ref.Kind != kind || slices.ContainsFunc(items, named) {
+				continue
+			}
+			live, err := client.Get(ctx, ref.Name, metav1.GetOptions{}) // It may have lost the label.
+			if err == nil {
+				items = append(items, *live)
+			} else if !apierrors.IsNotFound(err) {
+				return nil, fmt.Errorf("read what the Application leaves behind: %w", err)
+			}
+		}
+		for i := range items {
+			object := &items[i]
+			if application.UID != "" && child.OwnedBy(object, application) || eject.LeftBehind(object) {
+				objects = append(objects, left{object, kind})
+			}
+		}
+	}
+	return objects, nil
+}
+
+// announce says what happens.
+func (e *ejecting) announce(objects []left, gone bool) {
+	to := e.tool.screen()
+	if gone {
+		to.Printf("%s: the Application is gone. What it left behind loses Fairlead's marks:", e.id())
+	} else {
+		to.Printf("%s: the Application is deleted, and these objects stay:", e.id())
+	}
+	for _, object := range objects {
+		to.Printf("  %s %s", object.GetKind(), object.GetName())
+	}
+	if e.restore {
+		to.Line("  The Deployment and the Service become what they were before the adoption: all pods are replaced.")
+	} else {
+		to.Line("  No pod is replaced.")
+	}
+}
+
+// save writes the manifests. It overwrites nothing.
+func (e *ejecting) save(objects []left) error {
+	if e.directory == "" {
+		return nil
+	}
+	const readableByOwner, searchableByOwner = 0o600, 0o700
+	if err := os.MkdirAll(e.directory, searchableByOwner); err != nil {
+		return err
+	}
+	for _, object := range objects {
+		text, err := eject.Manifest(object.Unstructured)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(e.directory, strings.ToLower(object.GetKind())+"-"+object.GetName()+".yaml")
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, readableByOwner)
+		if err != nil {
+			return fmt.Errorf("%w: choose another --output-dir", err)
+		}
+		_, err = file.Write(text)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		e.tool.screen().Printf("  saved %s", path)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// delete deletes exactly this Application, once its controller has promised by the finalizer that the children stay.
+func (e *ejecting) delete(ctx context.Context, application *v1.Application) error {
+	client := e.clients.Fairlead.AppsV1().Applications(e.namespace)
+	if application.DeletionTimestamp != nil && application.Spec.DeletionPolicy != v1.DeletionOrphan {
+		return errors.New("the Application is being deleted already, together with its objects")
+	}
+	if application.Spec.DeletionPolicy != v1.DeletionOrphan {
+		orphan := application.DeepCopy()
+		orphan.Spec.DeletionPolicy = v1.DeletionOrphan
+		if err := write(ctx, e.clients, application, orphan, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+			return fmt.Errorf("set deletionPolicy to Orphan: %w", err)
+		}
+	}
+	const interval = 500 * time.Millisecond
+	var promised *v1.Application
+	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (_ bool, err error) {
+		if promised, err = client.Get(ctx, e.name, metav1.GetOptions{}); err != nil {
+			return false, err
+		}
+		if promised.UID != application.UID {
+			return false, errChanged
+		}
+		seen := promised.DeletionTimestamp != nil || promised.Status.ObservedGeneration == promised.Generation
+		return seen && slices.Contains(promised.Finalizers, v1.FinalizerOrphan), nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the controller did not promise within %s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
+	}
+	if err != nil {
+		return fmt.Errorf("wait until the controller lets the objects stay: %w", err)
+	}
+	if promised.Spec.DeletionPolicy != v1.DeletionOrphan {
+		return errChanged
+	}
+	err = client.Delete(ctx, e.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &application.UID}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete the Application: %w", err)
+	}
+	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && now.UID != application.UID {
+			return true, nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the end of the Application, then run the command again: %w", err)
+	}
+	return nil
+}
+
+// clean removes Fairlead's marks, unless the object was replaced meanwhile.
+func (e *ejecting) clean(ctx context.Context, read left) error {
+	client := e.clients.Dynamic.Resource(read.kind.GroupVersionResource()).Namespace(e.namespace)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := client.Get(ctx, read.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && live.GetUID() != read.GetUID() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		patch, err := eject.Clean(live)
+		if err != nil || patch == nil {
+			return err
+		}
+		_, err = client.Patch(ctx, live.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("remove Fairlead's marks from %s %s; run the command again to go on: %w", read.GetKind(), read.GetName(), err)
+	}
+	return nil
+}
+
+// saved reads what the objects were before the adoption.
+func (e *ejecting) saved(ctx context.Context, objects []left) (adopt.Saved, error) {
+	secret, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, adopt.BackupName(e.name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return adopt.Saved{}, fmt.Errorf("there is no Secret %s, so nothing says what the objects were: leave out --restore", adopt.BackupName(e.name))
+	}
+	if err != nil {
+		return adopt.Saved{}, err
+	}
+	before, err := adopt.Read(secret)
+	if err != nil {
+		return adopt.Saved{}, err
+	}
+	same := func(object left) bool { return object.GetUID() == before.Deployment.UID }
+	if !slices.ContainsFunc(objects, same) {
+		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: leave out --restore", secret.Name)
+	}
+	return before, nil
+}
+
+// bringBack restores the Service first: what it selected finds the pods of both templates. The Secret stays.
+func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
+	if before.Service != nil {
+		services := e.clients.Kube.CoreV1().Services(e.namespace)
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			live, err := services.Get(ctx, e.name, metav1.GetOptions{})
+			if err != nil || live.UID != before.Service.UID {
+				return err
+			}
+			_, err = services.Update(ctx, eject.Restore(live, before.Service), metav1.UpdateOptions{FieldManager: fieldManager})
+			return err
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("restore the Service: %w", err)
+		}
+	}
+	deployments := e.clients.Kube.AppsV1().Deployments(e.namespace)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := deployments.Get(ctx, e.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		_, err = deployments.Update(ctx, adopt.Restore(live, before.Deployment), metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("restore the Deployment: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package eject turns what an Application left behind into plain objects.
+package eject
+
+import (
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// LeftBehind reports whether an Application that is gone left the object behind: whether it has the marks that only
+// Fairlead sets, and no controller. An object that waits for its adoption has not been Fairlead's yet.
+func LeftBehind(object metav1.Object) bool {
+	annotations := object.GetAnnotations()
+	_, waits := annotations[v1.AnnotationAdoptableBy]
+	_, rendered := annotations[v1.AnnotationRenderedHash]
+	_, owned := annotations[v1.AnnotationOwnerUID]
+	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && metav1.GetControllerOfNoCopy(object) == nil && (rendered || owned) && !waits
+}
+
+// Clean is the merge patch that removes Fairlead's marks from an object: its labels and annotations, and the record of
+// the fields that it owned, so that the next server-side apply meets no conflict. It changes nothing outside of metadata.
+// It holds for the very version that was read. It is nil if there is nothing to remove.
+func Clean(object *unstructured.Unstructured) ([]byte, error) {
+	metadata, changed := map[string]any{"uid": object.GetUID(), "resourceVersion": object.GetResourceVersion()}, false
+	for field, values := range map[string]map[string]string{"labels": object.GetLabels(), "annotations": object.GetAnnotations()} {
+		remove := map[string]any{}
+		for key, value := range values {
+			if isMark(object, key, value) {
+				remove[key] = nil
+			}
+		}
+		if len(remove) > 0 {
+			metadata[field], changed = remove, true
+		}
+	}
+	var others []metav1.ManagedFieldsEntry
+	for _, entry := range object.GetManagedFields() {
+		if entry.Manager != apply.FieldManager {
+			others = append(others, entry)
+		}
+	}
+	if len(others) < len(object.GetManagedFields()) {
+		if len(others) == 0 {
+			others = []metav1.ManagedFieldsEntry{{}} // An empty list would mean that nothing is said about it.
+		}
+		metadata["managedFields"], changed = others, true
+	}
+	if !changed {
+		return nil, nil
+	}
+	return json.Marshal(map[string]any{"metadata": metadata})
+}
+
+// isMark reports whether only Fairlead set the label or annotation. A Service keeps the name of its Application: its
+// monitor finds it by that.
+func isMark(object *unstructured.Unstructured, key, value string) bool {
+	if key == v1.LabelApplication && object.GetKind() == child.Service.Kind {
+		return false
+	}
+	return strings.HasPrefix(key, v1.ReservedPrefix) || key == v1.LabelManagedBy && value == v1.ManagedBy
+}
+
+// Manifest is the object as a file for kubectl apply: without Fairlead's marks, and without what the cluster fills in. The
+// pod template is as it is, because any change would replace the pods.
+func Manifest(object *unstructured.Unstructured) ([]byte, error) {
+	plain := object.DeepCopy()
+	kept := func(values map[string]string, also ...string) map[string]string {
+		left := map[string]string{}
+		for key, value := range values {
+			if !isMark(object, key, value) {
+				left[key] = value
+			}
+		}
+		for _, key := range also {
+			delete(left, key)
+		}
+		return left
+	}
+	labels := kept(object.GetLabels())
+	annotations := kept(object.GetAnnotations(), child.RevisionAnnotation, corev1.LastAppliedConfigAnnotation)
+	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
+	for field, values := range map[string]map[string]string{"labels": labels, "annotations": annotations} {
+		if len(values) > 0 {
+			metadata[field] = values
+		}
+	}
+	plain.Object["metadata"] = metadata
+	unstructured.RemoveNestedField(plain.Object, "status")
+	if object.GetKind() == child.Service.Kind {
+		for _, field := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
+			unstructured.RemoveNestedField(plain.Object, "spec", field)
+		}
+	}
+	return yaml.Marshal(plain.Object)
+}
+
+// Restore makes a Service what it was before an adoption, but for what the cluster filled in since.
+func Restore(live, before *corev1.Service) *corev1.Service {
+	restored := live.DeepCopy()
+	restored.Spec = *before.Spec.DeepCopy()
+	return restored
+}

@@ -1,0 +1,117 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package eject_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
+)
+
+const service = `
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  namespace: shop
+  uid: u
+  resourceVersion: "7"
+  generation: 2
+  labels: {app.kubernetes.io/managed-by: fairlead, apps.fairlead.dev/application: web, team: a}
+  annotations: {apps.fairlead.dev/rendered-hash: h, apps.fairlead.dev/owner-uid: gone, note: b}
+  managedFields: [{manager: fairlead, operation: Apply}, {manager: fairlead, operation: Update}, {manager: other, operation: Update}]
+spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1], ports: [{port: 80}]}
+status: {loadBalancer: {}}
+`
+
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestClean(t *testing.T) {
+	object := parse(t, service)
+	for _, test := range []struct {
+		name string
+		edit func()
+		want string
+	}{
+		{"service", func() {}, `{"metadata":{"annotations":{"apps.fairlead.dev/owner-uid":null,"apps.fairlead.dev/rendered-hash":null},"labels":{"app.kubernetes.io/managed-by":null},"managedFields":[{"manager":"other","operation":"Update"}],"resourceVersion":"7","uid":"u"}}`},
+		{"other kind, nobody else's fields", func() {
+			object.SetKind("ConfigMap")
+			object.SetAnnotations(nil)
+			object.SetManagedFields(object.GetManagedFields()[:2])
+		}, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null,"apps.fairlead.dev/application":null},"managedFields":[{}],"resourceVersion":"7","uid":"u"}}`},
+		{"managed by another tool", func() {
+			object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm"})
+			object.SetManagedFields(nil)
+		}, ""},
+	} {
+		test.edit()
+		got, err := eject.Clean(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+func TestManifest(t *testing.T) {
+	got, err := eject.Manifest(parse(t, service))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `apiVersion: v1
+kind: Service
+metadata:
+  annotations:
+    note: b
+  labels:
+    apps.fairlead.dev/application: web
+    team: a
+  name: web
+  namespace: shop
+spec:
+  ports:
+  - port: 80
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("the manifest (-want +got):\n%s", diff)
+	}
+}
+
+func TestLeftBehind(t *testing.T) {
+	for _, test := range []struct {
+		change string
+		path   []string
+		value  any
+		want   bool
+	}{
+		{"nothing", nil, nil, true},
+		{"a controller", []string{"metadata", "ownerReferences"}, []any{map[string]any{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "x", "controller": true}}, false},
+		{"another tool", []string{"metadata", "labels", "app.kubernetes.io/managed-by"}, "Helm", false},
+		{"a consent", []string{"metadata", "annotations", "apps.fairlead.dev/adoptable-by"}, "u", false},
+		{"labels alone", []string{"metadata", "annotations"}, map[string]any{}, false},
+	} {
+		object := parse(t, service)
+		if test.path != nil {
+			if err := unstructured.SetNestedField(object.Object, test.value, test.path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := eject.LeftBehind(object); got != test.want {
+			t.Errorf("with %s: %t, want %t", test.change, got, test.want)
+		}
+	}
+}
