@@ -3,7 +3,7 @@
 # Copyright The Fairlead Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Makes everything that is generated: deepcopy and register functions, OpenAPI, clientset,
+# Makes everything that is generated: deepcopy and register functions, protobuf, OpenAPI, clientset,
 # listers, informers, apply configurations, the schema of the children, the CRDs and the API reference.
 #
 #   hack/update-codegen.sh          writes into this checkout
@@ -26,6 +26,10 @@ source "$(go list -m -f '{{.Dir}}' k8s.io/code-generator)/kube_codegen.sh"
 
 say "deepcopy functions"
 kube::codegen::gen_helpers --boilerplate "$boilerplate" "$out/pkg/apis"
+
+# Only the aggregated API speaks protobuf. It comes before the other generators, which read the tags that it writes into the types.
+say "protobuf"
+OUT="$out" "$out/hack/update-protobuf.sh"
 
 say "register functions"
 kube::codegen::gen_register --boilerplate "$boilerplate" "$out/pkg/apis"

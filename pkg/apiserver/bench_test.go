@@ -74,11 +74,13 @@ func BenchmarkList(b *testing.B) {
 	_, history := filled(b, benchApplications)
 	registry := &applications{history: history, access: permissions(allowed).access()}
 	_, codecs := NewScheme()
-	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
-	codec := codecs.EncoderForVersion(info.Serializer, v1alpha1.SchemeGroupVersion)
-	for name, namespace := range map[string]string{"cluster": "", "namespace": "team-07"} {
-		b.Run(name, func(b *testing.B) {
-			ctx := request.WithNamespace(request.WithUser(b.Context(), &user.DefaultInfo{Name: "reader"}), namespace)
+	for _, test := range []struct{ name, namespace, mediaType string }{
+		{"cluster", "", runtime.ContentTypeJSON}, {"namespace", "team-07", runtime.ContentTypeJSON}, {"cluster-protobuf", "", runtime.ContentTypeProtobuf},
+	} {
+		info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), test.mediaType)
+		codec := codecs.EncoderForVersion(info.Serializer, v1alpha1.SchemeGroupVersion)
+		b.Run(test.name, func(b *testing.B) {
+			ctx := request.WithNamespace(request.WithUser(b.Context(), &user.DefaultInfo{Name: "reader"}), test.namespace)
 			b.ReportAllocs()
 			var written counted
 			for b.Loop() {

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
@@ -48,18 +47,4 @@ func selectableField(label, value string) (string, string, error) {
 	default:
 		return "", "", fmt.Errorf("field label not supported: %s; select by metadata.name, metadata.namespace or %s", label, fieldReady)
 	}
-}
-
-// jsonOnly serves JSON and YAML. The types have no generated protobuf code, so a client that accepts only protobuf
-// gets 406, as for a custom resource.
-type jsonOnly struct{ serializer.CodecFactory }
-
-func (s jsonOnly) SupportedMediaTypes() []runtime.SerializerInfo {
-	var supported []runtime.SerializerInfo
-	for _, info := range s.CodecFactory.SupportedMediaTypes() {
-		if info.MediaType == runtime.ContentTypeJSON || info.MediaType == runtime.ContentTypeYAML {
-			supported = append(supported, info)
-		}
-	}
-	return supported
 }

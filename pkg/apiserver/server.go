@@ -136,7 +136,6 @@ func (c CompletedConfig) New() (*Server, error) {
 	access := access{authorizer: generic.Authorizer}
 
 	group := genericapiserver.NewDefaultAPIGroupInfo(v1alpha1.GroupName, c.scheme, runtime.NewParameterCodec(c.scheme), c.codecs)
-	group.NegotiatedSerializer = jsonOnly{c.codecs}
 	storage := map[string]rest.Storage{
 		v1.ApplicationResource:           &applications{history: history, access: access, watches: newQuota("watches", c.limits.WatchesPerUser, c.limits.Watches)},
 		v1.ApplicationResource + "/tree": &tree{caches: caches, history: history, access: access},

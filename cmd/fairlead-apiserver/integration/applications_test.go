@@ -39,7 +39,7 @@ func TestDiscovery(t *testing.T) {
 		"applications/portforward ApplicationRuntime create,get", "applications/render RenderOptions create", "applications/restart RestartOptions create",
 		"applications/resume ResumeOptions create",
 		"applications/rollback RollbackOptions create",
-		"applications/tree ApplicationTree get",
+		"applications/timeline ApplicationTimeline get,watch", "applications/tree ApplicationTree get",
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("resources %q, want %q", found, want)
@@ -141,9 +141,10 @@ func TestTableAndSelectors(t *testing.T) {
 			t.Errorf("%+v: %v, %v; want %v, %d", test.options, names, err, test.want, test.code)
 		}
 	}
+	// A form that the server does not have.
 	_, err = f.fairlead.SubresourcesV1alpha1().RESTClient().Get().Namespace(f.namespace).Resource("applications").
-		SetHeader("Accept", "application/vnd.kubernetes.protobuf").DoRaw(t.Context())
+		SetHeader("Accept", "application/xml").DoRaw(t.Context())
 	if code(err) != 406 {
-		t.Errorf("only protobuf: %v, want 406", err)
+		t.Errorf("only XML: %v, want 406", err)
 	}
 }

@@ -77,6 +77,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ApplicationRendering{}.OpenAPIModelName():                          schema_pkg_apis_subresources_v1alpha1_ApplicationRendering(ref),
 		v1alpha1.ApplicationRuntime{}.OpenAPIModelName():                            schema_pkg_apis_subresources_v1alpha1_ApplicationRuntime(ref),
 		v1alpha1.ApplicationRuntimeList{}.OpenAPIModelName():                        schema_pkg_apis_subresources_v1alpha1_ApplicationRuntimeList(ref),
+		v1alpha1.ApplicationTimeline{}.OpenAPIModelName():                           schema_pkg_apis_subresources_v1alpha1_ApplicationTimeline(ref),
 		v1alpha1.ApplicationTree{}.OpenAPIModelName():                               schema_pkg_apis_subresources_v1alpha1_ApplicationTree(ref),
 		v1alpha1.FieldChange{}.OpenAPIModelName():                                   schema_pkg_apis_subresources_v1alpha1_FieldChange(ref),
 		v1alpha1.PauseOptions{}.OpenAPIModelName():                                  schema_pkg_apis_subresources_v1alpha1_PauseOptions(ref),
@@ -89,6 +90,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.RestartOptions{}.OpenAPIModelName():                                schema_pkg_apis_subresources_v1alpha1_RestartOptions(ref),
 		v1alpha1.ResumeOptions{}.OpenAPIModelName():                                 schema_pkg_apis_subresources_v1alpha1_ResumeOptions(ref),
 		v1alpha1.RollbackOptions{}.OpenAPIModelName():                               schema_pkg_apis_subresources_v1alpha1_RollbackOptions(ref),
+		v1alpha1.TimelineEvent{}.OpenAPIModelName():                                 schema_pkg_apis_subresources_v1alpha1_TimelineEvent(ref),
 		v1alpha1.TreeNode{}.OpenAPIModelName():                                      schema_pkg_apis_subresources_v1alpha1_TreeNode(ref),
 		appsv1.ControllerRevision{}.OpenAPIModelName():                              schema_k8sio_api_apps_v1_ControllerRevision(ref),
 		appsv1.ControllerRevisionList{}.OpenAPIModelName():                          schema_k8sio_api_apps_v1_ControllerRevisionList(ref),
@@ -3905,6 +3907,76 @@ func schema_pkg_apis_subresources_v1alpha1_ApplicationRuntimeList(ref common.Ref
 	}
 }
 
+func schema_pkg_apis_subresources_v1alpha1_ApplicationTimeline(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ApplicationTimeline is what the controller did for an Application, and why, as its leader has recorded it. A recorder forgets: it keeps the newest events only, and a new leader begins empty.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Metadata of the Application. The resourceVersion is the sequence of the newest event.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"instance": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The run of the controller that recorded. Sequences of different instances have nothing to do with each other.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"truncated": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Older events were dropped.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"events": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The events, oldest first. An object of a watch has only the new ones.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1alpha1.TimelineEvent{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"instance", "events"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.TimelineEvent{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_subresources_v1alpha1_ApplicationTree(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4464,6 +4536,154 @@ func schema_pkg_apis_subresources_v1alpha1_RollbackOptions(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_subresources_v1alpha1_TimelineEvent(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "TimelineEvent is one thing that happened. It has names, reasons and paths of fields, and no values.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"sequence": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Number of the event. It has gaps.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "When it happened.",
+							Ref:         ref(metav1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"stage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "The stage, as in the live view: watch, handler, queue, worker, observe, consistency, render, plan, apply, status or outcome.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "What happened, in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"sync": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Sequence of the beginning of the sync that the event belongs to.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resource of the object that it is about, with its group.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the object that it is about. Its namespace is the Application's.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Why.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"result": {
+						SchemaProps: spec.SchemaProps{
+							Description: "How it ended.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"error": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Why it failed.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"fields": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Paths of the fields that changed or differ.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"verb": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verb of a request.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "HTTP status of its answer.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "A number of objects or steps.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failures": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Consecutive failures of the Application's sync.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"microseconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "How long it took, in microseconds.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"due": {
+						SchemaProps: spec.SchemaProps{
+							Description: "When the sync returns.",
+							Ref:         ref(metav1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"sequence", "time", "stage", "type"},
+			},
+		},
+		Dependencies: []string{
+			metav1.MicroTime{}.OpenAPIModelName()},
 	}
 }
 

@@ -17,7 +17,7 @@ type RestartOptions struct {
 	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
 	// In the answer, it is the metadata of the changed Application.
 	// +optional
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 }
 
 // RollbackOptions runs a former revision of an Application. It sets spec.rollback.toRevision; remove that field to run the spec
@@ -30,10 +30,10 @@ type RollbackOptions struct {
 	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
 	// In the answer, it is the metadata of the changed Application.
 	// +optional
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
 	// The number of the revision, as in status.revision and in the ControllerRevisions of the Application.
-	Revision int64 `json:"revision"`
+	Revision int64 `json:"revision" protobuf:"varint,2,opt,name=revision"`
 }
 
 // PauseOptions stops the rollouts of an Application. It sets spec.paused.
@@ -45,7 +45,7 @@ type PauseOptions struct {
 	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
 	// In the answer, it is the metadata of the changed Application.
 	// +optional
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 }
 
 // ResumeOptions continues the rollouts of an Application. It removes spec.paused.
@@ -57,7 +57,7 @@ type ResumeOptions struct {
 	// In a request, a resourceVersion is the version that the Application must still have, otherwise the answer is 409.
 	// In the answer, it is the metadata of the changed Application.
 	// +optional
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 }
 
 // ApplicationLogOptions are the query parameters of the subresource log. They mean what those of a pod's log mean.
@@ -69,25 +69,25 @@ type ApplicationLogOptions struct {
 
 	// The container of each pod. Default: all containers.
 	// +optional
-	Container string `json:"container,omitempty"`
+	Container string `json:"container,omitempty" protobuf:"bytes,1,opt,name=container"`
 
 	// Follows the log, including that of pods that start later.
 	// +optional
-	Follow bool `json:"follow,omitempty"`
+	Follow bool `json:"follow,omitempty" protobuf:"varint,2,opt,name=follow"`
 
 	// The log of the previous run of each container.
 	// +optional
-	Previous bool `json:"previous,omitempty"`
+	Previous bool `json:"previous,omitempty" protobuf:"varint,3,opt,name=previous"`
 
 	// Only lines of the last so many seconds.
 	// +optional
-	SinceSeconds *int64 `json:"sinceSeconds,omitempty"`
+	SinceSeconds *int64 `json:"sinceSeconds,omitempty" protobuf:"varint,4,opt,name=sinceSeconds"`
 
 	// Only the last so many lines of each container.
 	// +optional
-	TailLines *int64 `json:"tailLines,omitempty"`
+	TailLines *int64 `json:"tailLines,omitempty" protobuf:"varint,5,opt,name=tailLines"`
 
 	// Begins each line with its time.
 	// +optional
-	Timestamps bool `json:"timestamps,omitempty"`
+	Timestamps bool `json:"timestamps,omitempty" protobuf:"varint,6,opt,name=timestamps"`
 }

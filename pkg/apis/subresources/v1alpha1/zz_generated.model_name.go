@@ -39,6 +39,11 @@ func (in ApplicationRuntimeList) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ApplicationTimeline) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.ApplicationTimeline"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ApplicationTree) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.ApplicationTree"
 }
@@ -96,6 +101,11 @@ func (in ResumeOptions) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RollbackOptions) OpenAPIModelName() string {
 	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.RollbackOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in TimelineEvent) OpenAPIModelName() string {
+	return "dev.fairlead.fairlead.pkg.apis.subresources.v1alpha1.TimelineEvent"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -55,6 +55,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ApplicationRendering{},
 		&ApplicationRuntime{},
 		&ApplicationRuntimeList{},
+		&ApplicationTimeline{},
 		&ApplicationTree{},
 		&PauseOptions{},
 		&RenderOptions{},

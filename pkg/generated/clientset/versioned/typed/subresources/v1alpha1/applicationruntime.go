@@ -27,6 +27,7 @@ type ApplicationRuntimeInterface interface {
 	List(ctx context.Context, opts v1.ListOptions) (*subresourcesv1alpha1.ApplicationRuntimeList, error)
 	Watch(ctx context.Context, opts v1.ListOptions) (watch.Interface, error)
 	GetTree(ctx context.Context, applicationRuntimeName string, options v1.GetOptions) (*subresourcesv1alpha1.ApplicationTree, error)
+	GetTimeline(ctx context.Context, applicationRuntimeName string, options v1.GetOptions) (*subresourcesv1alpha1.ApplicationTimeline, error)
 	Restart(ctx context.Context, applicationRuntimeName string, restartOptions *subresourcesv1alpha1.RestartOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.RestartOptions, error)
 	Rollback(ctx context.Context, applicationRuntimeName string, rollbackOptions *subresourcesv1alpha1.RollbackOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.RollbackOptions, error)
 	Pause(ctx context.Context, applicationRuntimeName string, pauseOptions *subresourcesv1alpha1.PauseOptions, opts v1.CreateOptions) (*subresourcesv1alpha1.PauseOptions, error)
@@ -65,6 +66,20 @@ func (c *applicationRuntimes) GetTree(ctx context.Context, applicationRuntimeNam
 		Resource("applications").
 		Name(applicationRuntimeName).
 		SubResource("tree").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// GetTimeline takes name of the applicationRuntime, and returns the corresponding subresourcesv1alpha1.ApplicationTimeline object, and an error if there is any.
+func (c *applicationRuntimes) GetTimeline(ctx context.Context, applicationRuntimeName string, options v1.GetOptions) (result *subresourcesv1alpha1.ApplicationTimeline, err error) {
+	result = &subresourcesv1alpha1.ApplicationTimeline{}
+	err = c.GetClient().Get().
+		Namespace(c.GetNamespace()).
+		Resource("applications").
+		Name(applicationRuntimeName).
+		SubResource("timeline").
 		VersionedParams(&options, scheme.ParameterCodec).
 		Do(ctx).
 		Into(result)

@@ -54,6 +54,18 @@ func (c *fakeApplicationRuntimes) GetTree(ctx context.Context, applicationRuntim
 	return obj.(*v1alpha1.ApplicationTree), err
 }
 
+// GetTimeline takes name of the applicationRuntime, and returns the corresponding applicationTimeline object, and an error if there is any.
+func (c *fakeApplicationRuntimes) GetTimeline(ctx context.Context, applicationRuntimeName string, options v1.GetOptions) (result *v1alpha1.ApplicationTimeline, err error) {
+	emptyResult := &v1alpha1.ApplicationTimeline{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "timeline", applicationRuntimeName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1alpha1.ApplicationTimeline), err
+}
+
 // Restart takes the representation of a restartOptions and creates it.  Returns the server's representation of the restartOptions, and an error, if there is any.
 func (c *fakeApplicationRuntimes) Restart(ctx context.Context, applicationRuntimeName string, restartOptions *v1alpha1.RestartOptions, opts v1.CreateOptions) (result *v1alpha1.RestartOptions, err error) {
 	emptyResult := &v1alpha1.RestartOptions{}
