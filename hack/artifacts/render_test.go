@@ -40,7 +40,7 @@ func overlays(t *testing.T) []string {
 // variants are the overlays, and those with the component aggregated-api, as directories.
 func variants(t *testing.T) []string {
 	t.Helper()
-	all := []string{aggregated, aggregated + "-cert-manager", aggregated + "-connect"}
+	all := []string{aggregated, aggregated + "-cert-manager", aggregated + "-connect", aggregated + "-timeline"}
 	for _, overlay := range overlays(t) {
 		all = append(all, "artifacts/overlays/"+overlay)
 	}

@@ -154,6 +154,7 @@ func TestEveryRuleHasAReason(t *testing.T) {
 		"artifacts/rbac/users/live-view.yaml",
 		"artifacts/components/aggregated-api/role.yaml", "artifacts/components/aggregated-api/keeper.yaml", "artifacts/components/aggregated-api/users.yaml",
 		"artifacts/components/aggregated-api-connect/role.yaml", "artifacts/components/aggregated-api-connect/users.yaml",
+		"artifacts/components/aggregated-api-timeline/role.yaml", "artifacts/components/aggregated-api-timeline/users.yaml",
 		"artifacts/components/secrets-access/secrets-access.yaml", "artifacts/components/monitoring/reader.yaml",
 	} {
 		lines := strings.Split(readFile(t, file), "\n")

@@ -57,7 +57,7 @@ var layers = []layer{
 	{"pkg/crdschema", nil},
 	// The aggregated API server. It reads and decides, so it may use what is pure.
 	{"pkg/apiserver", []string{
-		"pkg/codec", "pkg/childcodec", "pkg/crdschema", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/class", "pkg/health", "pkg/plan", "pkg/preview",
+		"pkg/codec", "pkg/childcodec", "pkg/crdschema", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/class", "pkg/debug", "pkg/health", "pkg/plan", "pkg/preview",
 		"pkg/render", "pkg/text",
 	}},
 	{"pkg/aggregation", []string{"pkg/apis/apps/v1"}},

@@ -25,6 +25,8 @@ type Limits struct {
 	WatchesPerUser, Watches int
 	// RendersPerUser and Renders are how many renderings are computed at once. Each lists the children of an Application.
 	RendersPerUser, Renders int
+	// TimelinesPerUser and Timelines are how many timelines are read or watched at once. A watch asks the leader every few seconds.
+	TimelinesPerUser, Timelines int
 	// BufferedBytes is how much a stream that follows keeps for a slow reader; beyond, lines are dropped.
 	BufferedBytes int
 	// IdleTime ends a stream without a line, TotalTime any stream.
@@ -37,13 +39,14 @@ func DefaultLimits() Limits {
 	return Limits{
 		PodsPerRequest: 50, ContainersPerRequest: 100, Containers: 2000,
 		StreamsPerUser: 10, Streams: 500, WatchesPerUser: 100, Watches: 5000, RendersPerUser: 2, Renders: 10,
+		TimelinesPerUser: 5, Timelines: 50,
 		BufferedBytes: 256 << 10, IdleTime: 30 * time.Minute, TotalTime: 4 * time.Hour,
 	}
 }
 
 // Validate returns an error unless every limit is positive: a limit of zero refuses every request.
 func (l Limits) Validate() error {
-	if min(l.PodsPerRequest, l.ContainersPerRequest, l.Containers, l.StreamsPerUser, l.Streams, l.WatchesPerUser, l.Watches, l.RendersPerUser, l.Renders, l.BufferedBytes) < 1 ||
+	if min(l.PodsPerRequest, l.ContainersPerRequest, l.Containers, l.StreamsPerUser, l.Streams, l.WatchesPerUser, l.Watches, l.RendersPerUser, l.Renders, l.TimelinesPerUser, l.Timelines, l.BufferedBytes) < 1 ||
 		min(l.IdleTime, l.TotalTime) <= 0 {
 		return errors.New("every limit must be positive")
 	}

@@ -57,6 +57,7 @@ type Config struct {
 	Clients  Clients
 	Limits   Limits
 	Platform Platform
+	Leader   Leader
 }
 
 // NewGenericConfig returns the part of a Config that this API determines: no storage, no admission plugins, and the
@@ -80,6 +81,7 @@ type completedConfig struct {
 	clients  Clients
 	limits   Limits
 	platform Platform
+	leader   Leader
 	// stopping is closed when the server begins to shut down.
 	stopping <-chan struct{}
 	scheme   *runtime.Scheme
@@ -98,7 +100,7 @@ func (c *Config) Complete(scheme *runtime.Scheme, codecs serializer.CodecFactory
 		return CompletedConfig{}, errors.New("the cluster allows every client of its front-proxy CA to name any user: set --requestheader-allowed-names of kube-apiserver to the common name of its proxy client certificate")
 	}
 	return CompletedConfig{&completedConfig{
-		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, platform: c.Platform, stopping: c.Generic.ShutdownInitiatedNotify(),
+		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, platform: c.Platform, leader: c.Leader, stopping: c.Generic.ShutdownInitiatedNotify(),
 		scheme: scheme, codecs: codecs,
 	}}, nil
 }
@@ -150,6 +152,16 @@ func (c CompletedConfig) New() (*Server, error) {
 	}
 	if storage[v1.ApplicationResource+"/render"], err = newRenderer(caches, history, access, c.clients, c.limits, c.platform); err != nil {
 		return nil, err
+	}
+	if c.leader.Lease != "" {
+		recorder, err := newRecorder(c.leader, c.clients.Kubernetes)
+		if err != nil {
+			return nil, err
+		}
+		storage[v1.ApplicationResource+"/timeline"] = &timelines{
+			caches: caches, history: history, access: access, limits: c.limits, stopping: c.stopping,
+			open: newQuota("timelines", c.limits.TimelinesPerUser, c.limits.Timelines), recorded: recorder.timeline,
+		}
 	}
 	for _, connection := range connections() {
 		storage[v1.ApplicationResource+"/"+connection.subresource] = &connector{

@@ -41,6 +41,7 @@ type Options struct {
 	ShutdownDelay  time.Duration
 	Limits         apiserver.Limits
 	Platform       apiserver.Platform
+	Leader         apiserver.Leader
 	SecureServing  *genericoptions.SecureServingOptionsWithLoopback
 	Authentication *genericoptions.DelegatingAuthenticationOptions
 	Authorization  *genericoptions.DelegatingAuthorizationOptions
@@ -55,8 +56,11 @@ func NewOptions() *Options {
 	// kube-apiserver multiplexes the requests of all users, watches and logs included, over few connections.
 	serving.HTTP2MaxStreamsPerConnection = 1000
 	return &Options{
-		Limits:         apiserver.DefaultLimits(),
-		Platform:       defaultPlatform(),
+		Limits:   apiserver.DefaultLimits(),
+		Platform: defaultPlatform(),
+		Leader: apiserver.Leader{
+			Port: 8443, ServerName: "fairlead-metrics.fairlead-system.svc", TokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+		},
 		SecureServing:  serving.WithLoopback(),
 		Authentication: genericoptions.NewDelegatingAuthenticationOptions(),
 		Authorization:  genericoptions.NewDelegatingAuthorizationOptions(),
@@ -86,9 +90,17 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	limits.IntVar(&o.Limits.Watches, "max-watches", o.Limits.Watches, "Watches that all users may have open; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.RendersPerUser, "max-renders-per-user", o.Limits.RendersPerUser, "Renderings that one user may ask for at once; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.Renders, "max-renders", o.Limits.Renders, "Renderings that all users may ask for at once; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.TimelinesPerUser, "max-timelines-per-user", o.Limits.TimelinesPerUser, "Timelines that one user may read or watch at once; beyond, the answer is 429.")
+	limits.IntVar(&o.Limits.Timelines, "max-timelines", o.Limits.Timelines, "Timelines that all users may read or watch at once; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.BufferedBytes, "max-buffered-bytes", o.Limits.BufferedBytes, "Bytes kept for a slow reader of a followed log; beyond, lines are dropped and counted in the stream.")
 	limits.DurationVar(&o.Limits.IdleTime, "stream-idle-time", o.Limits.IdleTime, "How long a followed log may have no line before it ends.")
 	limits.DurationVar(&o.Limits.TotalTime, "stream-total-time", o.Limits.TotalTime, "How long a log stream may last.")
+	timeline := sections.FlagSet("timeline")
+	timeline.StringVar(&o.Leader.Lease, "controller-lease", o.Leader.Lease, "Lease of the controllers, as NAMESPACE/NAME. Its holder, a pod of the namespace, has the timelines, if it runs with --debug-pipeline. Empty serves no timelines.")
+	timeline.IntVar(&o.Leader.Port, "controller-port", o.Leader.Port, "Port of the controllers' metrics.")
+	timeline.StringVar(&o.Leader.ServerName, "controller-server-name", o.Leader.ServerName, "Name in the certificate that the controllers serve there.")
+	timeline.StringVar(&o.Leader.CAFile, "controller-ca-file", o.Leader.CAFile, "File with the CAs of that certificate.")
+	timeline.StringVar(&o.Leader.TokenFile, "controller-token-file", o.Leader.TokenFile, "File with the token by which the controllers authenticate this server.")
 	platform := sections.FlagSet("rendering")
 	platform.StringVar((*string)(&o.Platform.Validation.SecurityProfile), "security-profile", string(o.Platform.Validation.SecurityProfile), "The controller's --security-profile: restricted, baseline or privileged.")
 	platform.BoolVar(&o.Platform.RequireClass, "require-class", o.Platform.RequireClass, "The controller's flag of this name.")
@@ -122,7 +134,7 @@ func (o *Options) Config(scheme *runtime.Scheme, codecs serializer.CodecFactory)
 	if err := o.Authorization.ApplyTo(&generic.Authorization); err != nil {
 		return nil, fmt.Errorf("delegate authorization: %w", err)
 	}
-	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits, Platform: o.Platform}, nil
+	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits, Platform: o.Platform, Leader: o.Leader}, nil
 }
 
 // complete lets the other options use --kubeconfig, and checks them.

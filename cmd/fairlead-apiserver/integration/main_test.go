@@ -79,7 +79,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer os.RemoveAll(directory)
-	stopController, err := startController(ctx)
+	stopController, leader, err := startController(ctx, directory)
 	if err != nil {
 		return 1, err
 	}
@@ -90,6 +90,7 @@ func run(m *testing.M) (code int, err error) {
 	if shared, err = newServer(directory); err != nil {
 		return 1, err
 	}
+	shared.leader = leader
 	if err := shared.start(ctx); err != nil {
 		return 1, err
 	}
@@ -103,18 +104,21 @@ func run(m *testing.M) (code int, err error) {
 }
 
 // startController runs the controller for all namespaces, and returns what stops it.
-func startController(ctx context.Context) (stop func(), err error) {
+func startController(ctx context.Context, directory string) (stop func(), leader apiserver.Leader, err error) {
 	options := controllerapp.NewOptions()
 	options.Kubeconfig = cluster.Kubeconfig()
+	if leader, err = leading(ctx, directory, options); err != nil {
+		return nil, leader, err
+	}
 	config, err := options.Config()
 	if err != nil {
-		return nil, err
+		return nil, leader, err
 	}
 	completed, err := config.Complete(ctx)
 	if err != nil {
-		return nil, err
+		return nil, leader, err
 	}
-	return inBackground(ctx, func(ctx context.Context) error { return controllerapp.Run(ctx, completed) }), nil
+	return inBackground(ctx, func(ctx context.Context) error { return controllerapp.Run(ctx, completed) }), leader, nil
 }
 
 // server is an API server that can be stopped and started again.
@@ -123,6 +127,7 @@ type server struct {
 	caBundle          atomic.Pointer[[]byte]
 	certFile, keyFile string
 	kubeconfig        string // of the server's ServiceAccount
+	leader            apiserver.Leader
 	stop              func()
 }
 
@@ -161,7 +166,7 @@ func (s *server) start(ctx context.Context) error {
 	}
 	options := apiserverapp.NewOptions()
 	options.Kubeconfig = s.kubeconfig
-	options.Limits.StreamsPerUser = streamsPerUser
+	options.Limits.StreamsPerUser, options.Leader = streamsPerUser, s.leader
 	options.SecureServing.Listener = listener
 	options.SecureServing.ServerCert.CertKey.CertFile, options.SecureServing.ServerCert.CertKey.KeyFile = s.certFile, s.keyFile
 	scheme, codecs := apiserver.NewScheme()

@@ -32,7 +32,7 @@ const (
 // applyRoles creates the roles of the components, so that the server and the keeper have the permissions of an installation,
 // and no others.
 func applyRoles(ctx context.Context, client rbacclient.RbacV1Interface) error {
-	for _, file := range []string{"role.yaml", "keeper.yaml", "../aggregated-api-connect/role.yaml"} {
+	for _, file := range []string{"role.yaml", "keeper.yaml", "../aggregated-api-connect/role.yaml", "../aggregated-api-timeline/role.yaml"} {
 		content, err := os.ReadFile(filepath.Join(component, file))
 		if err != nil {
 			return err
@@ -64,6 +64,8 @@ func createRole(ctx context.Context, client rbacclient.RbacV1Interface, document
 		_, err = client.ClusterRoles().Create(ctx, o, options)
 	case *rbacv1.ClusterRoleBinding:
 		_, err = client.ClusterRoleBindings().Create(ctx, o, options)
+	case *rbacv1.Role:
+		_, err = client.Roles(o.Namespace).Create(ctx, o, options)
 	case *rbacv1.RoleBinding:
 		_, err = client.RoleBindings(o.Namespace).Create(ctx, o, options)
 	default:
