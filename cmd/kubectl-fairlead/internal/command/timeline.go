@@ -32,10 +32,14 @@ func (t *tool) timeline() *cobra.Command {
 		Short: "Show what the controller did for an Application, and why, stage by stage",
 		Long: long(`
 			Show what the controller recorded about an Application: each change that it noticed, each sync with its trigger, each
-			step with its reason, each write. The controller records only with --debug-bind-address, as make run sets it; the log
-			has the address. In a cluster, forward that port of the leader's pod first.`),
+			step with its reason, each write. Where the cluster has the aggregated API with timelines, and lets you, it has them.
+			Otherwise the plugin asks a controller at --address, which records only with --debug-bind-address, as make run sets it; the
+			log has the address. In a cluster, forward that port of the leader's pod first.`),
 		Example: examples(`
-			# What happened to web, as a controller on this machine recorded it
+			# What happened to web
+			kubectl fairlead timeline web
+
+			# The same, as a controller on this machine recorded it
 			kubectl fairlead timeline web --address=http://127.0.0.1:6060
 
 			# What happens to it from now on too
@@ -47,7 +51,13 @@ func (t *tool) timeline() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			atAddress := cmd.Flags().Changed("address")
 			fetch := func(ctx context.Context) (debug.Timeline, error) {
+				if !atAddress {
+					if recorded, served, err := t.servedTimeline(ctx, namespace, args[0]); served {
+						return recorded, err
+					}
+				}
 				recorded, err := timeline.Fetch(ctx, address, namespace, args[0])
 				return recorded, timelineError(address, namespace+"/"+args[0], err)
 			}
