@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,9 +21,8 @@ import (
 )
 
 // watchTimeline watches one timeline. Clients have no method for it, since the path of such a watch has a form of its own.
-func watchTimeline(t *testing.T, client subresources.SubresourcesV1alpha1Interface, namespace, name string) (watch.Interface, error) {
-	t.Helper()
-	return client.RESTClient().Get().AbsPath("apis", group, version, "watch", "namespaces", namespace, "applications", name, "timeline").Watch(t.Context())
+func watchTimeline(ctx context.Context, client subresources.SubresourcesV1alpha1Interface, namespace, name string) (watch.Interface, error) {
+	return client.RESTClient().Get().AbsPath("apis", group, version, "watch", "namespaces", namespace, "applications", name, "timeline").Watch(ctx)
 }
 
 // TestTimeline: a tenant reads what the leader did for an Application, and watches what it does.
@@ -49,7 +49,7 @@ func TestTimeline(t *testing.T) {
 	if _, err := views.GetTimeline(t.Context(), "missing", metav1.GetOptions{}); code(err) != 404 {
 		t.Errorf("timeline of no Application: %v, want 404", err)
 	}
-	watching, err := watchTimeline(t, client, f.namespace, "timed")
+	watching, err := watchTimeline(t.Context(), client, f.namespace, "timed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestS23Timeline(t *testing.T) {
 		if _, err := client.ApplicationRuntimes(f.namespace).GetTimeline(t.Context(), "asked", metav1.GetOptions{}); code(err) != 403 {
 			t.Errorf("timeline as %s: %v, want 403", name, err)
 		}
-		if watching, err := watchTimeline(t, client, f.namespace, "asked"); code(err) != 403 {
+		if watching, err := watchTimeline(t.Context(), client, f.namespace, "asked"); code(err) != 403 {
 			t.Errorf("watch of the timeline as %s: %v, want 403", name, errors.Join(err))
 			if watching != nil {
 				watching.Stop()
