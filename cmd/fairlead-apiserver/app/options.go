@@ -150,6 +150,9 @@ func (o *Options) complete() error {
 	if err := o.Limits.Validate(); err != nil {
 		errs = append(errs, err)
 	}
+	if _, err := podsecurity.ParseLevel(string(o.Platform.Validation.SecurityProfile)); err != nil {
+		errs = append(errs, fmt.Errorf("--security-profile: %w", err))
+	}
 	if o.ShutdownDelay < 0 {
 		errs = append(errs, errors.New("--shutdown-delay must not be negative"))
 	}
