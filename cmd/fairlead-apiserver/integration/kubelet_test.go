@@ -22,7 +22,10 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// kubelet is as much of a kubelet as exec and port-forward need. The simulated nodes have none.
+// kubeletLine is the log of every container.
+const kubeletLine = "ready to serve"
+
+// kubelet is as much of a kubelet as logs, exec and port-forward need. The simulated nodes have none.
 type kubelet struct {
 	t testing.TB
 }
@@ -52,12 +55,18 @@ func (f *fixture) startKubelet(node string) {
 	}
 }
 
-// ServeHTTP serves /exec/NAMESPACE/POD/CONTAINER and /portForward/NAMESPACE/POD.
+// ServeHTTP serves /containerLogs and /exec/NAMESPACE/POD/CONTAINER, and /portForward/NAMESPACE/POD.
 func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case len(path) == 4 && path[0] == "exec":
 		k.exec(w, r, path[2]+" "+path[3])
+	case len(path) == 4 && path[0] == "containerLogs":
+		fmt.Fprintf(w, "%s %s\n", time.Now().UTC().Format(time.RFC3339Nano), kubeletLine)
+		if r.URL.Query().Get("follow") == "true" {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
 	case len(path) == 3 && path[0] == "portForward":
 		k.portForward(w, r)
 	default:
