@@ -167,6 +167,7 @@ func (s *server) start(ctx context.Context) error {
 	options := apiserverapp.NewOptions()
 	options.Kubeconfig = s.kubeconfig
 	options.Limits.StreamsPerUser, options.Leader = streamsPerUser, s.leader
+	options.Limits.RendersPerUser = options.Limits.Renders // The tests that run at once are one user.
 	options.SecureServing.Listener = listener
 	options.SecureServing.ServerCert.CertKey.CertFile, options.SecureServing.ServerCert.CertKey.KeyFile = s.certFile, s.keyFile
 	scheme, codecs := apiserver.NewScheme()
