@@ -100,6 +100,9 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 		condition.Reason = usage.Refused[0].reason
 		condition.Message = fmt.Sprintf("%d of %d Applications break a rule of this generation and keep the children that they have: %s.",
 			len(usage.Refused), usage.Applications, names(usage.Refused))
+	case usage.Applications == 0:
+		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
+		condition.Message = "No Application uses the class."
 	case usage.Updated+usage.Failing < usage.Applications:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
 		condition.Message = "All Applications of the class are synced with this generation, but for suspended ones."

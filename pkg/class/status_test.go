@@ -87,8 +87,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A class names the Applications that fail, in the words of its column MESSAGE.
-func TestReadyNamesFailingApplications(t *testing.T) {
+// A class names the Applications that fail, and says if it has none, in the words of its column MESSAGE.
+func TestReadyMessage(t *testing.T) {
 	limit := v1.ReasonClassLimitExceeded
 	refused := []failing{{"shop/api", limit}, {"shop/cart", limit}, {"shop/db", limit}, {"shop/web", limit}}
 	stalled := []failing{{"shop/job", v1.ReasonProgressDeadlineExceeded}}
@@ -97,6 +97,8 @@ func TestReadyNamesFailingApplications(t *testing.T) {
 		status       metav1.ConditionStatus
 		reason, want string
 	}{
+		{Usage{}, metav1.ConditionTrue, v1.ReasonApplied, "No Application uses the class."},
+		{Usage{Applications: 1, Updated: 1}, metav1.ConditionTrue, v1.ReasonApplied, "All Applications of the class are synced with this generation."},
 		{Usage{Applications: 9, Updated: 5, Failing: 4, Refused: refused}, metav1.ConditionFalse, limit,
 			"4 of 9 Applications break a rule of this generation and keep the children that they have: shop/api (ClassLimitExceeded), shop/cart, shop/db and 1 more."},
 		{Usage{Applications: 9, Updated: 8, Failing: 1, Stalled: stalled}, metav1.ConditionTrue, v1.ReasonApplied,
