@@ -18,13 +18,10 @@ const (
 var maxInt64 = math.Nextafter(math.MaxInt64, 0)
 
 // quantityPattern admits what resource.ParseQuantity reads; controller-gen's also admits "1e1.5". Two digits of an exponent and
-// maxQuantityLength are more than any quantity needs. They bound the cost of parsing: that of "1e-1000000" takes 0.2 s.
-//
-// The words at its beginning match nothing: {0} repeats them zero times. The API server quotes a violated pattern, so a user
-// reads them first. A CEL rule could have a message, but the API server takes an int-or-string to be as long as a whole request
-// when it estimates the rule's cost, and refuses a definition with such rules in lists.
+// maxQuantityLength are more than any quantity needs. They bound the cost of parsing: that of "1e-1000000" takes 0.2 s. The
+// length bounds the cost of the rule that explain makes of the pattern, too.
 const (
-	quantityPattern   = `^(a quantity such as 100m or 64Mi){0}[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$`
+	quantityPattern   = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$`
 	maxQuantityLength = 64
 )
 

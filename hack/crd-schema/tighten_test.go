@@ -33,7 +33,7 @@ properties:
   format: {type: string}
   list: {items: {properties: {seconds: {type: integer, format: int64, minimum: -9223372036854775000, maximum: 9223372036854775000}}}}
   map: {additionalProperties: {x-kubernetes-int-or-string: true, maxLength: 64, minimum: -9223372036854775000, maximum: 9223372036854775000,
-    pattern: '^(a quantity such as 100m or 64Mi){0}[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$'}}
+    pattern: '^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$'}}
   intOrString: {x-kubernetes-int-or-string: true, minimum: -2147483648, maximum: 2147483647}
 `
 	var got, want node

@@ -18,12 +18,13 @@ var words = map[string]string{
 	`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                 "must be a kind, with its group behind a dot if it has one, such as Service",
 	`^[a-zA-Z0-9][-a-zA-Z0-9_./]*\*?$`:                                                        "must be the key of an annotation, or its beginning and a *, such as example.com/*",
 	`^(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?$`: "must be a duration such as 30s or 1m",
-	`^\S+$`:    "must be an image without spaces, such as registry.example.com/web:1.2",
-	`^/`:       "must start with /",
-	`^/[^:]+$`: "must be an absolute path without ':', such as /etc/web",
+	quantityPattern: "must be a quantity such as 100m or 64Mi",
+	`^\S+$`:         "must be an image without spaces, such as registry.example.com/web:1.2",
+	`^/`:            "must start with /",
+	`^/[^:]+$`:      "must be an absolute path without ':', such as /etc/web",
 }
 
-// explain replaces each pattern of a string by a rule that enforces the same and fails with words.
+// explain replaces each pattern of a string or quantity by a rule that enforces the same and fails with words.
 func explain(path string, schema node) error {
 	for name, property := range children(schema) {
 		if err := explain(path+"."+name, property); err != nil {
@@ -31,16 +32,20 @@ func explain(path string, schema node) error {
 		}
 	}
 	pattern, has := schema["pattern"].(string)
-	if !has || schema["type"] != "string" {
-		return nil // That of a quantity has words of its own: see quantityPattern.
+	if !has {
+		return nil
 	}
 	message, known := words[pattern]
 	if !known || schema["maxLength"] == nil {
 		return fmt.Errorf("%s: the pattern %s needs words, and a maxLength that bounds its cost", path, pattern)
 	}
+	rule := "self.matches(r'" + pattern + "')"
+	if schema["x-kubernetes-int-or-string"] == true {
+		rule = "type(self) != string || " + rule
+	}
 	rules, _ := schema["x-kubernetes-validations"].([]any)
 	delete(schema, "pattern")
-	schema["x-kubernetes-validations"] = append([]any{node{"rule": "self.matches(r'" + pattern + "')", "message": message}}, rules...)
+	schema["x-kubernetes-validations"] = append([]any{node{"rule": rule, "message": message}}, rules...)
 	return nil
 }
 

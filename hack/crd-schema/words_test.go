@@ -19,12 +19,15 @@ func TestExplain(t *testing.T) {
 	name := func(maxLength any) node {
 		return node{"type": "string", "maxLength": maxLength, "pattern": `^/`, "x-kubernetes-validations": []any{node{"rule": "true"}}}
 	}
-	schema := node{"properties": node{"list": node{"items": name(8)}}}
+	quantity := node{"x-kubernetes-int-or-string": true, "maxLength": 64, "pattern": quantityPattern}
+	schema := node{"properties": node{"list": node{"items": name(8)}, "map": node{"additionalProperties": quantity}}}
 	if err := explain("spec", schema); err != nil {
 		t.Fatal(err)
 	}
 	want := node{"properties": node{"list": node{"items": node{"type": "string", "maxLength": 8, "x-kubernetes-validations": []any{
 		node{"rule": "self.matches(r'^/')", "message": "must start with /"}, node{"rule": "true"},
+	}}}, "map": node{"additionalProperties": node{"x-kubernetes-int-or-string": true, "maxLength": 64, "x-kubernetes-validations": []any{
+		node{"rule": "type(self) != string || self.matches(r'" + quantityPattern + "')", "message": "must be a quantity such as 100m or 64Mi"},
 	}}}}}
 	if diff := cmp.Diff(want, schema); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)

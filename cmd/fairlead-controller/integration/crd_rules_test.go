@@ -148,7 +148,10 @@ var bounds = []refusal{
 	{"empty image", "image: ''", "spec.image", "should be at least 1 chars long"},
 	{"image with a space", "image: 'a b'", "spec.image", "must be an image without spaces, such as registry.example.com/web:1.2"},
 	{"port name in capitals", "ports: [{name: HTTP, containerPort: 80}]", "spec.ports[0].name", "must be lower-case letters, digits and '-', starting and ending with a letter or digit, such as my-name"},
-	{"quantity of words", "resources: {limits: {cpu: lots}}", "spec.resources.limits.cpu", "should match '^(a quantity such as 100m or 64Mi)"},
+	{"quantity of words", "resources: {limits: {cpu: lots}}", "spec.resources.limits[cpu]", `Invalid value: "lots": must be a quantity such as 100m or 64Mi`},
+	{"quantity of words in a list", "sidecars: [{name: a, image: b, resources: {requests: {memory: 64MB}}}]", "spec.sidecars[0].resources.requests[memory]", "must be a quantity such as 100m or 64Mi"},
+	{"quantity with a long exponent", "resources: {limits: {cpu: '1e-1000000'}}", "spec.resources.limits[cpu]", "must be a quantity such as 100m or 64Mi"},
+	{"quantity of spaces", "resources: {limits: {cpu: ' 1'}}", "spec.resources.limits[cpu]", "must be a quantity such as 100m or 64Mi"},
 	{"image too long", "image: " + strings.Repeat("a", 1025), "spec.image", "Too long"},
 	{"no image", "image: null", "spec.image", "Required value"},
 	{"unknown field", "replica: 1", "", `unknown field "spec.replica"`},
@@ -235,7 +238,7 @@ var sentence = regexp.MustCompile(`(?:'|%[ds])([^'%]{15,})`)
 func celRules(path string, props *apiextensionsv1.JSONSchemaProps) []celRule {
 	var list []celRule
 	for _, rule := range props.XValidations {
-		if strings.HasPrefix(rule.Rule, "self.matches(r'") {
+		if strings.HasPrefix(strings.TrimPrefix(rule.Rule, "type(self) != string || "), "self.matches(r'") {
 			continue
 		}
 		at, texts := strings.TrimPrefix(path, "."), []string{rule.Message}

@@ -173,7 +173,7 @@ func loosen(node any) {
 			delete(items, "x-kubernetes-validations") // Their cost would be that of a list without end.
 		}
 		if node["x-kubernetes-int-or-string"] == true {
-			for _, rule := range []string{"pattern", "maxLength", "minimum", "maximum"} {
+			for _, rule := range []string{"pattern", "x-kubernetes-validations", "maxLength", "minimum", "maximum"} {
 				delete(node, rule)
 			}
 		}

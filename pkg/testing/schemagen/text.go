@@ -69,7 +69,7 @@ func fitting(s *schema.Structural) []string {
 // patternOf returns the pattern of a text, which may be in a rule: see hack/crd-schema/words.go.
 func patternOf(s *schema.Structural) string {
 	for _, rule := range s.XValidations {
-		if pattern, found := strings.CutPrefix(rule.Rule, "self.matches(r'"); found {
+		if pattern, found := strings.CutPrefix(strings.TrimPrefix(rule.Rule, "type(self) != string || "), "self.matches(r'"); found {
 			return strings.TrimSuffix(pattern, "')")
 		}
 	}
