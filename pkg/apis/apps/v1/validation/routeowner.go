@@ -161,7 +161,11 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 	if owner == nil || c.isOwn(owner) {
 		return nil, nil
 	}
-	return belongsTo(path, key.String(), owner), nil
+	asked := key.String()
+	if key.Path == "/" {
+		asked = key.Host // Most users name no path.
+	}
+	return belongsTo(path, asked, owner), nil
 }
 
 // keyClaims returns the claims of the namespace, and of namespaces that share the host name. Claims of others do not

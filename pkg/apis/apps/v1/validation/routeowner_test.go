@@ -5,6 +5,7 @@ package validation
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,21 @@ func TestRouteOwnership(t *testing.T) {
 				slices.Reverse(test.all)
 			}
 		})
+	}
+}
+
+// A refusal shows the host name as the user wrote it, with a path only if the user named one.
+func TestRefusedRouteAsWritten(t *testing.T) {
+	for asked, shown := range map[string]string{"web.example.com": "web.example.com", "web.example.com/login": "web.example.com/login"} {
+		late, early := claimant("a/web", 1, asked), claimant("a/front", 2, asked)
+		errs, err := ValidateRouteOwnership(late.Application, owners(late, early))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("Invalid value: %q: belongs to Application a/front: choose another host name or path", shown)
+		if len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), want) {
+			t.Errorf("%v, want %s", errs, want)
+		}
 	}
 }
 
