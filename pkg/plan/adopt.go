@@ -72,6 +72,12 @@ func decideForeign(differ Differ, in Input, steps []Step, step Step) (Step, erro
 	return adopt(differ, in, step)
 }
 
+// Foreign decides about a live object that is not the Application's, before anything is written: a Service then waits for
+// the pods of the Deployment.
+func (d Differ) Foreign(in Input, desired child.Desired, live child.Object) (Step, error) {
+	return decideForeign(d, in, nil, Step{Ref: desired.Ref, Desired: &desired, Live: live})
+}
+
 // adopt makes the step that takes the live object over.
 func adopt(differ Differ, in Input, step Step) (Step, error) {
 	desired := *step.Desired
@@ -103,6 +109,10 @@ func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
 		return s
 	}
 	s.Adoption = AdoptionAwaitsConsent
+	if application.UID == "" {
+		s.Reason = fmt.Sprintf("%s %s exists and has no consent to its adoption, with the UID of the Application", s.Ref.Kind, s.Ref.Name)
+		return s
+	}
 	s.Reason = fmt.Sprintf("%s %s exists and has no consent to its adoption; annotate it with %s=%s, and label it with %s=%s and %s=%s",
 		s.Ref.Kind, s.Ref.Name, v1.AnnotationAdoptableBy, application.UID, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, application.Name)
 	return s

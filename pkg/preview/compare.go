@@ -4,6 +4,7 @@
 package preview
 
 import (
+	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -22,7 +23,9 @@ const (
 	Create Action = "Create"
 	Update Action = "Update"
 	Delete Action = "Delete"
-	// Blocked means that the name belongs to an object of another owner.
+	// Adopt takes over an object of another owner, with the consent of a user.
+	Adopt Action = "Adopt"
+	// Blocked means that the name belongs to an object of another owner, which is not adopted.
 	Blocked Action = "Blocked"
 )
 
@@ -40,6 +43,8 @@ type Pods struct {
 	// Replaced means that every pod is replaced, because of these fields of the pod template.
 	Replaced bool     `json:"replaced"`
 	Because  []Change `json:"because,omitempty"`
+	// Held is the number of pods that are replaced because a paused rollout goes on.
+	Held int32 `json:"held,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides.
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
@@ -69,7 +74,9 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		c := Child{Kind: desired.Kind.Kind, Name: desired.Name}
 		switch {
 		case isLive && !child.OwnedBy(object, after.Application) && !child.IsOrphaned(after.Application, desired.Ref, object):
-			c.Action, c.Reason = Blocked, plan.NotOwnedMessage(desired.Ref, object)
+			if err := c.foreign(differ, after, desired, live, object); err != nil {
+				return Difference{}, err
+			}
 		case existed:
 			found, err := Changes(old.Configuration, desired.Configuration)
 			if err != nil {
@@ -104,6 +111,24 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 	}
 	d.Pods = podsOf(before, after, live, d.Children)
 	return d, nil
+}
+
+// foreign says what becomes of an object of another owner.
+func (c *Child) foreign(differ plan.Differ, after Rendering, desired child.Desired, live child.Snapshot, object child.Object) error {
+	live.Application = after.Application
+	step, err := differ.Foreign(plan.Input{Snapshot: live, Desired: after.Children}, desired, object)
+	if err != nil {
+		return fmt.Errorf("decide about %s: %w", desired.Ref, err)
+	}
+	c.Action, c.Reason = Blocked, step.Reason
+	if step.Action == plan.Adopt || step.Adoption == plan.AdoptionHeld {
+		c.Action = Adopt
+	}
+	for _, path := range step.Fields {
+		c.Changes = append(c.Changes, Change{Path: path, After: "changed"})
+	}
+	c.Changes = withoutBookkeeping(c.Changes)
+	return nil
 }
 
 func find(children []child.Desired, ref child.Ref) (child.Desired, bool) {
@@ -142,6 +167,12 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	if live.Application != nil {
 		if deployment := ownedDeployment(live); deployment != nil {
 			pods.Live = deployment.Status.Replicas
+			if deployment.Spec.Paused && !pods.Paused {
+				pods.Held = max(0, deployment.Status.Replicas-deployment.Status.UpdatedReplicas)
+				if deployment.Status.ObservedGeneration < deployment.Generation {
+					pods.Held = deployment.Status.Replicas // UpdatedReplicas may be about an older template.
+				}
+			}
 		}
 	}
 	for _, c := range children {

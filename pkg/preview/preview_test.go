@@ -4,6 +4,9 @@
 package preview_test
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -195,5 +198,91 @@ func TestNewReference(t *testing.T) {
 	}
 	if !found || !difference.Pods.Replaced {
 		t.Errorf("%+v", difference.Pods)
+	}
+}
+
+// TestCompareAdopts says which objects of another owner the Application adopts, and why it does not adopt the others.
+func TestCompareAdopts(t *testing.T) {
+	consent := func(a *v1.Application, d *appsv1.Deployment) {
+		a.Spec.AdoptionPolicy, a.Spec.Paused = v1.AdoptionConsented, new(true)
+		d.Annotations[v1.AnnotationAdoptableBy] = string(a.UID)
+	}
+	for name, test := range map[string]struct {
+		edit   func(*v1.Application, *appsv1.Deployment)
+		action preview.Action
+		reason string
+	}{
+		"a consent": {consent, preview.Adopt, "a user consented"},
+		"not paused": {
+			func(a *v1.Application, d *appsv1.Deployment) { consent(a, d); a.Spec.Paused = nil },
+			preview.Blocked, "Deployment cart cannot be adopted because of spec.paused: the adoption would replace the pods at once",
+		},
+		"no consent": {
+			func(a *v1.Application, _ *appsv1.Deployment) { a.Spec.AdoptionPolicy = v1.AdoptionConsented },
+			preview.Blocked, "Deployment cart exists and has no consent to its adoption; annotate it with apps.fairlead.dev/adoptable-by=",
+		},
+		"a new Application": {
+			func(a *v1.Application, _ *appsv1.Deployment) { a.Spec.AdoptionPolicy, a.UID = v1.AdoptionConsented, "" },
+			preview.Blocked, "Deployment cart exists and has no consent to its adoption, with the UID of the Application",
+		},
+		"never": {
+			func(*v1.Application, *appsv1.Deployment) {},
+			preview.Blocked, "Deployment cart exists and does not belong to the Application; let the Application adopt it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			application, deployment, live := foreign(t)
+			test.edit(application, deployment)
+			difference, err := preview.Compare(differ, preview.Rendering{}, rendered(t, application, live, platform()), live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if difference.Pods.Replaced || difference.Pods.Held != 0 {
+				t.Errorf("pods are replaced: %+v", difference.Pods)
+			}
+			at := slices.IndexFunc(difference.Children, func(c preview.Child) bool { return c.Kind == "Deployment" })
+			if at < 0 {
+				t.Fatalf("no Deployment in %+v", difference.Children)
+			}
+			if c := difference.Children[at]; c.Action != test.action || !strings.Contains(c.Reason, test.reason) {
+				t.Errorf("%s: %s\nwant %s: %s", c.Action, c.Reason, test.action, test.reason)
+			}
+		})
+	}
+}
+
+// foreign returns a healthy Application whose Deployment belongs to another owner.
+func foreign(t *testing.T) (*v1.Application, *appsv1.Deployment, child.Snapshot) {
+	t.Helper()
+	objects, _ := treetest.Load(t, "healthy")
+	live := objects.Snapshot()
+	application := objects.Application.DeepCopy()
+	application.Spec.DisruptionBudget = &v1.DisruptionBudget{Mode: v1.DisruptionBudgetDisabled}
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name).DeepCopy()
+	deployment.OwnerReferences, deployment.UID = nil, "foreign"
+	delete(deployment.Annotations, v1.AnnotationOwnerUID)
+	live.Children = maps.Clone(live.Children)
+	live.Children[child.Ref{Kind: child.Deployment, Namespace: application.Namespace, Name: application.Name}] = deployment
+	return application, deployment, live
+}
+
+// TestCompareResumes says that the pods which a paused rollout left are replaced.
+func TestCompareResumes(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	live := objects.Snapshot()
+	paused := objects.Application.DeepCopy()
+	paused.Spec.Paused = new(true)
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, paused.Name)
+	deployment.Spec.Paused, deployment.Status.UpdatedReplicas = true, 1
+	resumed := paused.DeepCopy()
+	resumed.Spec.Paused = nil
+	for after, held := range map[*v1.Application]int32{resumed: 2, paused: 0} {
+		difference, err := preview.Compare(differ, rendered(t, paused, live, platform()), rendered(t, after, live, platform()), live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if difference.Pods.Held != held || difference.Pods.Replaced {
+			t.Errorf("paused %v: %+v, want %d held pods", after.Spec.Paused, difference.Pods, held)
+		}
 	}
 }

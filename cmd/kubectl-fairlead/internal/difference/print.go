@@ -33,7 +33,7 @@ func Print(to *screen.Screen, name string, d preview.Difference) {
 			mark, color = "-", screen.Red
 		case preview.Blocked:
 			mark, color = "!", screen.Red
-		case preview.Update:
+		case preview.Update, preview.Adopt:
 		}
 		to.Line(to.Paint(color, mark+" "+child.Kind+"/"+child.Name) + "  " + string(child.Action))
 		if child.Reason != "" {
@@ -66,6 +66,8 @@ func Headline(d preview.Difference) string {
 		if pods.Paused {
 			said += " It waits while rollouts are paused."
 		}
+	case pods.Held > 0:
+		said = fmt.Sprintf("%s replaced, because a paused rollout goes on.", howManyOf(pods.Held, pods.Live))
 	case pods.Before == nil && pods.After == nil, pods.Before != nil && pods.After != nil && *pods.Before == *pods.After:
 		said = "no pod is replaced."
 	case pods.Before != nil && pods.After != nil:
@@ -87,6 +89,13 @@ func howMany(pods preview.Pods) string {
 	default:
 		return "all pods are"
 	}
+}
+
+func howManyOf(some, all int32) string {
+	if some < all {
+		return fmt.Sprintf("%d of %d pods are", some, all)
+	}
+	return howMany(preview.Pods{Live: all})
 }
 
 // Describe writes one change: the path, and the values before and after.
@@ -114,5 +123,13 @@ func value(v any) string {
 	return string(encoded)
 }
 
-// Sentence is the headline as a sentence of its own.
-func Sentence(d preview.Difference) string { return text.Capitalize(Headline(d)) }
+// Sentence is the headline as a sentence of its own, with the reason of what is blocked.
+func Sentence(d preview.Difference) string {
+	sentences := []string{text.Capitalize(Headline(d))}
+	for _, child := range d.Children {
+		if child.Action == preview.Blocked {
+			sentences = append(sentences, text.Capitalize(text.Sentence(child.Reason)))
+		}
+	}
+	return strings.Join(sentences, " ")
+}

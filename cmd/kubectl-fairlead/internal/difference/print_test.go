@@ -39,3 +39,19 @@ func TestPrint(t *testing.T) {
 		})
 	}
 }
+
+// A sentence says whether pods are replaced, and why an object is not adopted.
+func TestSentence(t *testing.T) {
+	for want, d := range map[string]preview.Difference{
+		"All 2 pods are replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 2}},
+		"1 of 2 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 2, Held: 1}},
+		"No pod is replaced.": {Pods: preview.Pods{Live: 2}},
+		"No pod is replaced. Deployment web cannot be adopted because of spec.paused: set it.": {
+			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Blocked, Reason: "Deployment web cannot be adopted because of spec.paused: set it"}},
+		},
+	} {
+		if got := difference.Sentence(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
