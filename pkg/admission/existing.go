@@ -11,6 +11,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // foreignDeployment warns of a Deployment that has the name of a new Application and belongs to a user or another
@@ -24,8 +25,12 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 	if existing == nil || belongsTo(existing, in.new) {
 		return nil
 	}
+	advice := "rename the Application"
+	if path, _ := plan.RefuseMetadata(existing); path == "" {
+		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (spec.adoptionPolicy, or kubectl fairlead adopt %s), rename the Application", deployment.Name)
+	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
-		"rename the Application, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, deployment.Name))
+		"%s, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, advice, deployment.Name))
 	return nil
 }
 

@@ -11,6 +11,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
+// AdviceToAdopt is in the message about a Deployment that the Application could adopt.
+const AdviceToAdopt = "let the Application adopt it (spec.adoptionPolicy)"
+
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
 func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	name := ref.Kind.Kind + " " + ref.Name
@@ -21,7 +24,7 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	if ref.Kind == child.Deployment {
 		advice = "delete it with --cascade=orphan, which keeps its pods"
 		if path, _ := RefuseMetadata(object); path == "" {
-			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + advice
+			advice = AdviceToAdopt + ", which replaces no pod until you say so, " + advice
 		}
 	}
 	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"

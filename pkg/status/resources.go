@@ -244,7 +244,11 @@ func blockedMessage(same []assessment) string {
 	case len(same) == 1:
 		return text.Truncate(first.message, maxBlocked)
 	default:
-		return subject + " exist and do not belong to the Application; delete them, or give the Application another name."
+		advice := "delete them"
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.Ref.Kind == child.Deployment && strings.Contains(a.message, plan.AdviceToAdopt) }) {
+			advice = "let the Application adopt what it can (spec.adoptionPolicy), " + advice
+		}
+		return subject + " exist and do not belong to the Application; " + advice + ", or give the Application another name."
 	}
 }
 

@@ -110,6 +110,11 @@ func TestConflictsAreNamed(t *testing.T) {
 	waits := result(plan.WaitDependency, child.Ingress, "web", nil)
 	waits.Needs = []child.Ref{ref(child.Service, "web")}
 	one, two := foreign(child.Service, "web"), foreign(child.ConfigMap, "web-config")
+	orphan := func(kind child.Kind) plan.Result {
+		r := result(plan.NotOwned, kind, "web", newService())
+		r.Reason = plan.NotOwnedMessage(r.Ref, &metav1.ObjectMeta{})
+		return r
+	}
 	for _, test := range []struct {
 		results []plan.Result
 		want    string
@@ -125,6 +130,15 @@ func TestConflictsAreNamed(t *testing.T) {
 			[]string{
 				"Service web exists and belongs to Shop front (UID 1); give the Application another name.",
 				"ConfigMap web-config exists and belongs to Shop front (UID 1); give the Application another name.",
+			},
+		},
+		{
+			[]plan.Result{orphan(child.Deployment), orphan(child.Service)},
+			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s.",
+			[]string{
+				"Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " +
+					"delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
+				"Service web exists and does not belong to the Application; delete it, or give the Application another name.",
 			},
 		},
 	} {

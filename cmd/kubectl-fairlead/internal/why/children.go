@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // children explains each child that was not written.
@@ -54,6 +55,9 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	live := f.live(resource)
 	if live == nil {
 		return finding
+	}
+	if strings.Contains(resource.Message, plan.AdviceToAdopt) {
+		finding.Next = append([]string{"Let the Application adopt it, which replaces no pod until you say so: kubectl fairlead adopt " + f.app.Name}, finding.Next...)
 	}
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
