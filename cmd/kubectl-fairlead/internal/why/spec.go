@@ -177,7 +177,7 @@ func missingConfig(f facts) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Reason: v1.ReasonConfigMissing, What: "New pods wait for a ConfigMap or Secret that does not exist. Pods that run stay.",
+		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
 		Next:     []string{"Create the object, with the keys that the spec names; the controller notices it by itself.", "Or mark the reference optional: true."},
 	}}

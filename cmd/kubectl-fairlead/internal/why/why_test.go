@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
@@ -93,5 +94,19 @@ func TestNoTerminationMessage(t *testing.T) {
 	}
 	if strings.Contains(string(encoded), "hunter2") || !strings.Contains(string(encoded), "exited with code 3") {
 		t.Errorf("%s", encoded)
+	}
+}
+
+// TestAdvisesAdoption names adoption first where the controller says that it is possible.
+func TestAdvisesAdoption(t *testing.T) {
+	loaded := clustertest.Load(t, "conflict")
+	for i := range loaded.Application.Status.Resources {
+		if resource := &loaded.Application.Status.Resources[i]; resource.State == v1.ResourceConflict {
+			resource.Message = "Deployment web exists; " + plan.AdviceToAdopt
+		}
+	}
+	const want = "Let the Application adopt it, which replaces no pod until you say so: kubectl fairlead adopt web"
+	if got := why.Explain(loaded).Findings[0].Next[0]; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
