@@ -89,6 +89,9 @@ func TestAdopt(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web", "--harden"}, name+"2 pods will be replaced once you release them", ".spec.containers[web].tty: removed true"); !strings.Contains(r.stderr, "--accept='.spec.containers[web].tty'") {
 		t.Errorf("no advice in %q", r.stderr)
 	}
+	if r := p.want(2, []string{"adopt", "web"}); !strings.Contains(r.stderr, "the pods have more privileges than the platform allows: pass --harden") {
+		t.Errorf("no advice in %q", r.stderr)
+	}
 	p.want(0, append(accept, "--dry-run=client"), ".spec.enableServiceLinks", "adoptionPolicy: Consented", "servicePortName: \"\"")
 	p.want(0, append(accept, "--dry-run=server"))
 	p.want(2, []string{"adopt", "web", "--rollout"})
@@ -99,6 +102,7 @@ func TestAdopt(t *testing.T) {
 	held := []string{"saved in Secret web-before-adoption", "The pods run as before the adoption.", "adopt web --rollout"}
 	p.want(0, accept, held...)
 	p.want(0, accept, "its adoption goes on", held[1])
+	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on", "All 2 pods are replaced, because a paused rollout goes on.")
 	p.want(0, []string{"adopt", "web", "--abort", "--dry-run=client"}, "would be deleted")
 	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
 	restored, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"sigs.k8s.io/yaml"
 
@@ -56,10 +57,10 @@ func (t *tool) adopt() *cobra.Command {
 			The objects of Helm, Argo CD and Flux are refused, too: take them out of the tool first.`),
 		Example: examples(`
 			# Say what the adoption of the Deployment web would change
-			kubectl fairlead adopt web --dry-run=client
+			kubectl fairlead adopt web --harden --dry-run=client
 
 			# Adopt it, look, and replace the pods
-			kubectl fairlead adopt web
+			kubectl fairlead adopt web --harden
 			kubectl fairlead adopt web --rollout`),
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -109,7 +110,8 @@ func (a *adopting) run(ctx context.Context) error {
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	switch {
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
-		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: set it, or adopt under another name", a.name)
+		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
+			"or set adoptionPolicy: Consented and paused: true in it", a.name)
 	case err == nil:
 		a.tool.screen().Printf("%s: the Application exists; its adoption goes on.", a.id())
 	case !apierrors.IsNotFound(err):
@@ -235,6 +237,10 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 		return nil, nil, err
 	}
 	if len(rendering.Invalid) > 0 {
+		if !a.options.Harden && slices.ContainsFunc(rendering.Invalid, isAboutSecurity) {
+			return nil, nil, fmt.Errorf("the pods have more privileges than the platform allows: pass --harden to leave what they do not say about them to "+
+				"Fairlead's defaults, from the first rollout on (%s)", rendering.Invalid[0].Field)
+		}
 		return nil, nil, refused(rendering.Reason, rendering.Invalid)
 	}
 	next := &appsv1.Deployment{}
@@ -255,4 +261,10 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 		return nil, nil, err
 	}
 	return adopt.Compare(a.deployment, container, &next.Spec.Template)
+}
+
+// isAboutSecurity reports whether a field is refused that --harden leaves to Fairlead's defaults.
+func isAboutSecurity(err *field.Error) bool {
+	return err.Type == field.ErrorTypeForbidden &&
+		(strings.HasPrefix(err.Field, "spec.securityContext") || strings.HasPrefix(err.Field, "spec.podSecurityContext"))
 }
