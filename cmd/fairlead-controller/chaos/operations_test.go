@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -147,19 +148,22 @@ func setDeletion(ctx context.Context, w *world, arguments []string) error {
 // userFinalizer is one that another controller put on an object.
 const userFinalizer = "chaos.example.com/hold"
 
-// hold adds the finalizer of another controller to an Application, or removes it.
+// hold adds the finalizer of another controller to an Application, or removes it. The controller may write in between, so a
+// conflict is tried again: a finalizer that stays would hold the deletion at the end.
 func hold(ctx context.Context, w *world, arguments []string) error {
 	client := w.fairlead.AppsV1().Applications(w.namespace)
-	live, err := client.Get(ctx, arguments[0], metav1.GetOptions{})
-	if err != nil {
-		return tolerate(err)
-	}
-	live.Finalizers = without(live.Finalizers, userFinalizer)
-	if arguments[1] == "on" && live.DeletionTimestamp == nil {
-		live.Finalizers = append(live.Finalizers, userFinalizer)
-	}
-	_, err = client.Update(ctx, live, metav1.UpdateOptions{FieldManager: user})
-	return tolerate(err)
+	return tolerate(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := client.Get(ctx, arguments[0], metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		live.Finalizers = without(live.Finalizers, userFinalizer)
+		if arguments[1] == "on" && live.DeletionTimestamp == nil {
+			live.Finalizers = append(live.Finalizers, userFinalizer)
+		}
+		_, err = client.Update(ctx, live, metav1.UpdateOptions{FieldManager: user})
+		return err
+	}))
 }
 
 // class writes the one class that selects this namespace alone.
