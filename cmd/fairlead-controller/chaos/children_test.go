@@ -126,15 +126,20 @@ func foreign(ctx context.Context, w *world, arguments []string) error {
 		w.past.foreignDeleted(string(live.GetUID()))
 		return tolerate(w.children(kind).Delete(ctx, name, metav1.DeleteOptions{}))
 	}
-	object := &unstructured.Unstructured{Object: foreignContent(kind)}
-	object.SetGroupVersionKind(kind.GroupVersionKind())
-	object.SetName(name)
-	object.SetLabels(map[string]string{foreignLabel: ""})
-	created, err := w.children(kind).Create(ctx, object, metav1.CreateOptions{FieldManager: user})
+	created, err := w.children(kind).Create(ctx, foreignObject(kind, name), metav1.CreateOptions{FieldManager: user})
 	if err == nil {
 		w.past.foreignCreated(kind, created)
 	}
 	return tolerate(err)
+}
+
+// foreignObject is an object of another owner.
+func foreignObject(kind child.Kind, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: foreignContent(kind)}
+	object.SetGroupVersionKind(kind.GroupVersionKind())
+	object.SetName(name)
+	object.SetLabels(map[string]string{foreignLabel: ""})
+	return object
 }
 
 func foreignContent(kind child.Kind) map[string]any {

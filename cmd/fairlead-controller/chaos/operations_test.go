@@ -42,8 +42,10 @@ func operations() []verb {
 		{"reference", [][]string{{"settings", "credentials"}, {"one", "two", "delete"}}, reference},
 		{"child", [][]string{applications, childKinds(), {"delete", "edit", "unlabel", "disown", "take", "hold"}}, changeChild},
 		{"foreign", [][]string{applications, childKinds(), {"create", "delete"}}, foreign},
-		{"pods", [][]string{applications, {"delete", "crash-loop", "image-pull-error", "readiness-failing", "well"}}, pods},
+		{"pods", [][]string{applications, {"delete", "evict", "crash-loop", "image-pull-error", "readiness-failing", "well"}}, pods},
 		{"quota", [][]string{{"on", "off"}}, quota},
+		{"limits", [][]string{{"on", "off"}}, limits},
+		{"deny", [][]string{append(deniedKinds(), "nothing")}, deny},
 		{"let", [][]string{{"50ms", "300ms", "1s", "3s"}}, let},
 		{"wait", nil, func(ctx context.Context, w *world, _ []string) error { return w.waitCalm(ctx) }},
 	}
@@ -223,6 +225,8 @@ func pods(ctx context.Context, w *world, arguments []string) error {
 	switch arguments[1] {
 	case "delete":
 		return tolerate(w.kube.CoreV1().Pods(w.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + arguments[0]}))
+	case "evict":
+		return w.evict(ctx, arguments[0])
 	case "well":
 		return w.patch(ctx, arguments[0], `{"spec":{"podMetadata":{"annotations":{"simulate.fairlead.dev/behavior":null}}}}`)
 	default:

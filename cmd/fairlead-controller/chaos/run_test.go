@@ -88,7 +88,7 @@ func (w *world) end(ctx context.Context) error {
 	if err := w.start(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(quota(ctx, w, []string{"off"}), w.release(ctx), w.waitCalm(ctx), w.foreignStay(ctx)); err != nil {
+	if err := errors.Join(quota(ctx, w, []string{"off"}), limits(ctx, w, []string{"off"}), deny(ctx, w, []string{"nothing"}), w.release(ctx), w.waitCalm(ctx), w.foreignStay(ctx)); err != nil {
 		return err
 	}
 	for _, what := range []string{"settings", "credentials"} {

@@ -222,6 +222,8 @@ func (w *world) close(ctx context.Context) error {
 	w.network.mend()
 	w.stop(false)
 	_ = w.fairlead.AppsV1().ApplicationClasses().Delete(ctx, w.namespace, metav1.DeleteOptions{})
+	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
+	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
 	return ignoreNotFound(w.kube.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{}))
 }
 
