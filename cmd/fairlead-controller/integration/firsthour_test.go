@@ -70,7 +70,7 @@ spec:
 	waitGone[v1.Application](e, "web")
 	e.apply(manifest)
 	conflicting := e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict)
-	const message = "ServiceAccount web and 3 more exist and do not belong to the Application; delete them, or give the Application another name. Checked again within 30 s."
+	const message = "ServiceAccount web and 3 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s."
 	if got := meta.FindStatusCondition(conflicting.Status.Conditions, v1.ConditionReady); got.Message != message {
 		t.Errorf("Ready says %q, want %q", got.Message, message)
 	}
