@@ -110,8 +110,8 @@ func (a *accepts) try(path string, schema *apiextensions.JSONSchemaProps, docume
 	}
 }
 
-// quantityRules are the rules of a quantity, or of a map of quantities, as the API server runs them. Other fields of a spec have rules too, and
-// decode without them.
+// quantityRules are the rules of a quantity, or of a map of quantities, as the API server runs them. Other fields of a
+// spec have rules too, and decode without them.
 type quantityRules struct {
 	*cel.Validator
 	schema *structural.Structural
@@ -119,7 +119,8 @@ type quantityRules struct {
 
 func rulesOf(t testing.TB, path string, schema *apiextensions.JSONSchemaProps) quantityRules {
 	isMap := schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil
-	if !schema.XIntOrString && !(isMap && schema.AdditionalProperties.Schema.XIntOrString) {
+	isQuantity := schema.XIntOrString || isMap && schema.AdditionalProperties.Schema.XIntOrString
+	if !isQuantity {
 		return quantityRules{}
 	}
 	s, err := structural.NewStructural(schema)

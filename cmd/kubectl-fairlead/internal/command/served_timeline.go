@@ -14,14 +14,14 @@ import (
 )
 
 // servedTimeline asks the aggregated API for a timeline. served is false if the plugin must ask a controller itself.
-func (t *tool) servedTimeline(ctx context.Context, namespace, name string) (recorded debug.Timeline, served bool, err error) {
+func (t *tool) servedTimeline(ctx context.Context, namespace, name string) (recorded debug.Timeline, served bool) {
 	clients, err := t.clients()
 	if err != nil {
-		return recorded, false, nil //nolint:nilerr // A controller at an address needs no kubeconfig.
+		return recorded, false // A controller at an address needs no kubeconfig.
 	}
 	answer, err := clients.Fairlead.SubresourcesV1alpha1().ApplicationRuntimes(namespace).GetTimeline(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return recorded, false, nil //nolint:nilerr // Whatever it is, a controller may answer.
+		return recorded, false // Whatever it is, a controller may answer.
 	}
 	recorded = debug.Timeline{
 		Version: debug.Version, Instance: answer.Instance, Truncated: answer.Truncated,
@@ -32,7 +32,7 @@ func (t *tool) servedTimeline(ctx context.Context, namespace, name string) (reco
 		recorded.Sequence = event.Sequence
 		recorded.Events = append(recorded.Events, event)
 	}
-	return recorded, true, nil
+	return recorded, true
 }
 
 func recordedEvent(served *v1alpha1.TimelineEvent, namespace, name string) debug.Event {

@@ -54,8 +54,8 @@ func (t *tool) timeline() *cobra.Command {
 			atAddress := cmd.Flags().Changed("address")
 			fetch := func(ctx context.Context) (debug.Timeline, error) {
 				if !atAddress {
-					if recorded, served, err := t.servedTimeline(ctx, namespace, args[0]); served {
-						return recorded, err
+					if recorded, served := t.servedTimeline(ctx, namespace, args[0]); served {
+						return recorded, nil
 					}
 				}
 				recorded, err := timeline.Fetch(ctx, address, namespace, args[0])
