@@ -35,28 +35,26 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		}
 	}
 	const interval = 500 * time.Millisecond
-	var promised *v1.Application
-	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (_ bool, err error) {
-		if promised, err = client.Get(ctx, e.name, metav1.GetOptions{}); err != nil {
+	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return true, nil // Its deletion had begun before.
+		case err != nil:
 			return false, err
-		}
-		if promised.UID != application.UID {
+		case now.UID != application.UID || now.Spec.DeletionPolicy != v1.DeletionOrphan:
 			return false, errChanged
+		case !slices.Contains(now.Finalizers, v1.FinalizerOrphan), now.DeletionTimestamp == nil && now.Status.ObservedGeneration != now.Generation:
+			return false, nil
 		}
-		seen := promised.DeletionTimestamp != nil || promised.Status.ObservedGeneration == promised.Generation
-		return seen && slices.Contains(promised.Finalizers, v1.FinalizerOrphan), nil
+		// Only this version keeps its objects for certain; a later one is looked at again.
+		err = client.Delete(ctx, e.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}})
+		return err == nil || apierrors.IsNotFound(err), ignoreConflict(err)
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return fmt.Errorf("the controller did not promise within %s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
 	}
 	if err != nil {
-		return fmt.Errorf("wait until the controller lets the objects stay: %w", err)
-	}
-	if promised.Spec.DeletionPolicy != v1.DeletionOrphan {
-		return errChanged
-	}
-	err = client.Delete(ctx, e.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &application.UID}})
-	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Application: %w", err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
@@ -70,6 +68,13 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		return fmt.Errorf("wait for the end of the Application, then run the command again: %w", err)
 	}
 	return nil
+}
+
+func ignoreConflict(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // clean removes Fairlead's marks, unless the object was replaced meanwhile.
