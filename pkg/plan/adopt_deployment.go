@@ -15,6 +15,10 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
+// RolloutInProgress is in the message about a Deployment that can be adopted as soon as its rollout is complete. Even the
+// annotation of a consent begins a new generation, which the Deployment controller observes a moment later.
+const RolloutInProgress = "a rollout is in progress; the adoption waits until it is complete"
+
 // refuseDeployment returns the path of what excludes the adoption of a live Deployment, and why; "" if nothing does.
 //
 // Whatever finds the old pods must find the new ones: Services, NetworkPolicies and monitors of which Fairlead does not
@@ -32,7 +36,7 @@ func refuseDeployment(in Input, rendered, live *appsv1.Deployment) (path, why st
 	}
 	// A paused Deployment with pods of two templates starts and stops some of them to fit its strategy, which the adoption changes.
 	if live.Status.ObservedGeneration < live.Generation || live.Status.UpdatedReplicas != live.Status.Replicas {
-		return "status.updatedReplicas", "a rollout is in progress; the adoption waits until it is complete"
+		return "status.updatedReplicas", RolloutInProgress
 	}
 	if want, have := rendered.Spec.Replicas, replicasOf(live); want != nil && *want != have {
 		return "spec.replicas", fmt.Sprintf("the adoption would change the number of pods from %d to %d; set it to %d in the Application, or remove it there", have, *want, have)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // controllerTimeout is how long the controller may take for a step.
@@ -129,7 +131,8 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 	}
 }
 
-// await waits until the controller has seen the Application and its condition Adopted has a reason that is wanted.
+// await waits until the controller has seen the Application, no rollout of the Deployment is in progress, and the condition
+// Adopted has a reason that is wanted.
 func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (application *v1.Application, condition metav1.Condition, err error) {
 	const interval = 500 * time.Millisecond
 	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
@@ -138,7 +141,7 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 			return false, err
 		}
 		found := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
-		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) {
+		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) || strings.Contains(found.Message, plan.RolloutInProgress) {
 			return false, nil
 		}
 		condition = *found
