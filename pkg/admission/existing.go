@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/plan"
 )
@@ -26,7 +27,7 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 		return nil
 	}
 	advice := "rename the Application"
-	if path, _ := plan.RefuseMetadata(existing); path == "" {
+	if plan.Adoptable(child.Deployment, existing) {
 		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (spec.adoptionPolicy, or kubectl fairlead adopt %s), rename the Application", deployment.Name)
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+

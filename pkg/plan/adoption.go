@@ -11,8 +11,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// AdviceToAdopt is in the message about a Deployment that the Application could adopt.
-const AdviceToAdopt = "let the Application adopt it (spec.adoptionPolicy)"
+// Adoptable reports whether a user could let an Application of its name adopt an object that is not the Application's.
+// Advice begins with a Deployment; its Service follows.
+func Adoptable(kind child.Kind, live metav1.Object) bool {
+	path, _ := RefuseMetadata(live)
+	return kind == child.Deployment && path == ""
+}
 
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
 func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
@@ -23,8 +27,8 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	advice := "delete it"
 	if ref.Kind == child.Deployment {
 		advice = "delete it with --cascade=orphan, which keeps its pods"
-		if path, _ := RefuseMetadata(object); path == "" {
-			advice = AdviceToAdopt + ", which replaces no pod until you say so, " + advice
+		if Adoptable(ref.Kind, object) {
+			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + advice
 		}
 	}
 	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"

@@ -80,6 +80,8 @@ type Step struct {
 	FieldSet string
 	// Adoption is where the adoption of a live object stands that is NotOwned; "" if the Application does not adopt it.
 	Adoption Adoption
+	// Adoptable means that the Application could adopt a live object that is NotOwned, if the user wants that.
+	Adoptable bool
 	// Adopted are, for Adopt, the fields that the Application takes over from other field managers.
 	Adopted *fieldpath.Set
 	// Selects are, for the Adopt of a Service, the labels by which the live one selects pods. The writer proves that

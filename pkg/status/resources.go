@@ -245,10 +245,7 @@ func blockedMessage(same []assessment) string {
 		return text.Truncate(first.message, maxBlocked)
 	default:
 		advice := "delete them"
-		adoptable := func(a assessment) bool {
-			return a.Ref.Kind == child.Deployment && strings.Contains(a.message, plan.AdviceToAdopt)
-		}
-		if slices.ContainsFunc(same, adoptable) {
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable }) {
 			advice = "let the Application adopt what it can (spec.adoptionPolicy), " + advice
 		}
 		return subject + " exist and do not belong to the Application; " + advice + ", or give the Application another name."

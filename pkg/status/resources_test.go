@@ -112,7 +112,7 @@ func TestConflictsAreNamed(t *testing.T) {
 	one, two := foreign(child.Service, "web"), foreign(child.ConfigMap, "web-config")
 	orphan := func(kind child.Kind) plan.Result {
 		r := result(plan.NotOwned, kind, "web", newService())
-		r.Reason = plan.NotOwnedMessage(r.Ref, &metav1.ObjectMeta{})
+		r.Step = r.Foreign(&v1.Application{}, &metav1.ObjectMeta{})
 		return r
 	}
 	for _, test := range []struct {

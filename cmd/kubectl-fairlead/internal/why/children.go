@@ -56,7 +56,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if live == nil {
 		return finding
 	}
-	if strings.Contains(resource.Message, plan.AdviceToAdopt) {
+	if resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live) {
 		finding.Next = append([]string{"Let the Application adopt it, which replaces no pod until you say so: kubectl fairlead adopt " + f.app.Name}, finding.Next...)
 	}
 	object := resource.Kind + "/" + resource.Name
