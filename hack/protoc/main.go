@@ -21,7 +21,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
@@ -120,14 +119,10 @@ func (c command) request(ctx context.Context, name string) (*pluginpb.CodeGenera
 		for i := range file.Imports().Len() {
 			add(file.Imports().Get(i).FileDescriptor)
 		}
-		request.ProtoFile = append(request.ProtoFile, descriptor(file))
+		request.ProtoFile = append(request.ProtoFile, protodesc.ToFileDescriptorProto(file))
 	}
 	add(files[0])
 	return request, nil
-}
-
-func descriptor(file protoreflect.FileDescriptor) *descriptorpb.FileDescriptorProto {
-	return protodesc.ToFileDescriptorProto(file)
 }
 
 // generate runs the plugin, which go-to-protobuf expects in PATH as protoc does.
