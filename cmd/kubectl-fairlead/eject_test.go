@@ -59,6 +59,13 @@ func TestEject(t *testing.T) {
 	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "there is no Secret web-before-adoption") {
 		t.Errorf("--restore without an adoption says %q", r.stderr)
 	}
+	taken := filepath.Join(t.TempDir(), "deployment-web.yaml")
+	if err := os.WriteFile(taken, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.want(2, []string{"eject", "web", "--output-dir=" + filepath.Dir(taken)}); !strings.Contains(r.stderr, "choose another --output-dir") || p.get("web").Spec.DeletionPolicy == v1.DeletionOrphan {
+		t.Errorf("a file in the way: %q, and the Application was changed", r.stderr)
+	}
 	p.want(0, []string{"eject", "web", "--output-dir=" + files}, "saved "+files, "ejected. The objects are yours.")
 	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Fatalf("the Application is not gone: %v", err)
@@ -150,7 +157,10 @@ func TestEjectGoesOn(t *testing.T) {
 		return apierrors.IsNotFound(err)
 	})
 
-	p.want(0, []string{"eject", "web", "--restore"}, "the Application is gone", "all pods are replaced", "ejected.")
+	p.want(0, []string{"eject", "web"}, "the Application is gone", "No pod is replaced.", "ejected.")
+	// As after an end between the marks and the restoration; and once more.
+	p.want(0, []string{"eject", "web", "--restore"}, "all pods are replaced", "ejected.")
+	p.want(0, []string{"eject", "web", "--restore"}, "ejected.")
 	p.eventually("the chart's pods", func() bool {
 		live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
 		return err == nil && live.Status.ObservedGeneration == live.Generation && live.Status.UpdatedReplicas == 2 && live.Status.AvailableReplicas == 2 && live.Status.Replicas == 2

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (t *tool) eject() *cobra.Command {
 			return e.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created, and must not have these files yet.")
+	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created. Other contents of these files are not overwritten.")
 	cmd.Flags().BoolVar(&e.restore, "restore", false, "Bring the adopted Deployment and Service back to what they were, from the Secret NAME-before-adoption.")
 	e.editing.addTo(cmd)
 	return cmd
@@ -92,14 +93,13 @@ func (e *ejecting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if gone && len(objects) == 0 {
-		return fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
-	}
 	var before adopt.Saved
 	if e.restore {
-		if before, err = e.saved(ctx, objects); err != nil {
+		if before, err = e.saved(ctx); err != nil {
 			return err
 		}
+	} else if gone && len(objects) == 0 {
+		return fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
 	}
 	e.announce(objects, gone)
 	if e.editing.dryRun != cmdutil.DryRunNone {
@@ -193,7 +193,7 @@ func (e *ejecting) announce(objects []left, gone bool) {
 	}
 }
 
-// save writes the manifests. It overwrites nothing.
+// save writes the manifests. It overwrites nothing; those that an earlier run wrote may stay.
 func (e *ejecting) save(objects []left) error {
 	if e.directory == "" {
 		return nil
@@ -208,6 +208,9 @@ func (e *ejecting) save(objects []left) error {
 			return err
 		}
 		path := filepath.Join(e.directory, strings.ToLower(object.GetKind())+"-"+object.GetName()+".yaml")
+		if written, err := os.ReadFile(path); err == nil && bytes.Equal(written, text) {
+			continue
+		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, readableByOwner)
 		if err != nil {
 			return fmt.Errorf("%w: choose another --output-dir", err)

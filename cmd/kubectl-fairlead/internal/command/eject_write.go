@@ -38,9 +38,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
 		switch {
-		case apierrors.IsNotFound(err):
-			return true, nil // Its deletion had begun before.
-		case err != nil:
+		case err != nil: // It may be gone: its deletion had begun before.
 			return false, err
 		case now.UID != application.UID || now.Spec.DeletionPolicy != v1.DeletionOrphan:
 			return false, errChanged
@@ -49,12 +47,15 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		}
 		// Only this version keeps its objects for certain; a later one is looked at again.
 		err = client.Delete(ctx, e.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}})
-		return err == nil || apierrors.IsNotFound(err), ignoreConflict(err)
+		if apierrors.IsConflict(err) {
+			return false, nil
+		}
+		return err == nil, err
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return fmt.Errorf("the controller did not promise within %s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
 	}
-	if err != nil {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Application: %w", err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
@@ -68,13 +69,6 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		return fmt.Errorf("wait for the end of the Application, then run the command again: %w", err)
 	}
 	return nil
-}
-
-func ignoreConflict(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
 
 // clean removes Fairlead's marks, unless the object was replaced meanwhile.
@@ -102,7 +96,7 @@ func (e *ejecting) clean(ctx context.Context, read left) error {
 }
 
 // saved reads what the objects were before the adoption.
-func (e *ejecting) saved(ctx context.Context, objects []left) (adopt.Saved, error) {
+func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	secret, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, adopt.BackupName(e.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return adopt.Saved{}, fmt.Errorf("there is no Secret %s, so nothing says what the objects were: leave out --restore", adopt.BackupName(e.name))
@@ -114,8 +108,11 @@ func (e *ejecting) saved(ctx context.Context, objects []left) (adopt.Saved, erro
 	if err != nil {
 		return adopt.Saved{}, err
 	}
-	same := func(object left) bool { return object.GetUID() == before.Deployment.UID }
-	if !slices.ContainsFunc(objects, same) {
+	live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+	if err != nil {
+		return adopt.Saved{}, err
+	}
+	if live.UID != before.Deployment.UID {
 		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: leave out --restore", secret.Name)
 	}
 	return before, nil
