@@ -158,12 +158,12 @@ func TestCompare(t *testing.T) {
 // The backup restores the Deployment, and leaves what others did meanwhile.
 func TestRestore(t *testing.T) {
 	before := parse[appsv1.Deployment](t, chart)
-	secret, err := Backup(before, parse[corev1.Service](t, exposed))
+	secret, err := Backup(Saved{Deployment: before, Service: parse[corev1.Service](t, exposed), Release: &Release{Name: "web"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	saved, err := Read(secret)
-	if err != nil || saved.Service == nil {
+	if err != nil || saved.Service == nil || saved.Release == nil {
 		t.Fatalf("%v, Service %v", err, saved.Service)
 	}
 	live := before.DeepCopy()

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -21,58 +22,90 @@ import (
 const (
 	deploymentKey = "deployment.json"
 	serviceKey    = "service.json"
+	releaseKey    = "release.json"
 )
 
 // BackupName is the name of the Secret with the objects as they were. It is a Secret, because variables may hold passwords.
 func BackupName(name string) string { return name + "-before-adoption" }
 
-// Backup is the Secret. It has no owner, so it stays.
-func Backup(deployment *appsv1.Deployment, service *corev1.Service) (*corev1.Secret, error) {
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: deployment.Namespace, Name: BackupName(deployment.Name)}, Data: map[string][]byte{}}
-	saved := deployment.DeepCopy()
-	saved.ManagedFields = nil
-	var err error
-	if secret.Data[deploymentKey], err = json.Marshal(saved); err != nil || service == nil {
-		return secret, err
-	}
-	exposed := service.DeepCopy()
-	exposed.ManagedFields = nil
-	secret.Data[serviceKey], err = json.Marshal(exposed)
-	return secret, err
-}
-
-// Saved are the objects of a backup. Service is nil if there was none.
+// Saved is what a backup has. Service and Release are nil if there was none.
 type Saved struct {
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
+	Release    *Release
+}
+
+// Release is the Helm release that had the objects, and the part of its manifest that describes them.
+type Release struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Manifest  string `json:"manifest"`
+}
+
+// Backup is the Secret. It has no owner, so it stays.
+func Backup(saved Saved) (*corev1.Secret, error) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: saved.Deployment.Namespace, Name: BackupName(saved.Deployment.Name)}, Data: map[string][]byte{}}
+	for _, part := range []struct {
+		key   string
+		has   bool
+		value any
+	}{{deploymentKey, true, saved.Deployment}, {serviceKey, saved.Service != nil, saved.Service}, {releaseKey, saved.Release != nil, saved.Release}} {
+		if !part.has {
+			continue
+		}
+		var err error
+		if secret.Data[part.key], err = json.Marshal(part.value); err != nil {
+			return nil, err
+		}
+	}
+	return secret, nil
 }
 
 // Read reads a backup.
 func Read(secret *corev1.Secret) (Saved, error) {
 	saved := Saved{Deployment: &appsv1.Deployment{}}
-	if err := json.Unmarshal(secret.Data[deploymentKey], saved.Deployment); err != nil {
-		return Saved{}, fmt.Errorf("read Secret %s: %w", secret.Name, err)
-	}
-	encoded, has := secret.Data[serviceKey]
-	if !has {
-		return saved, nil
-	}
-	saved.Service = &corev1.Service{}
-	if err := json.Unmarshal(encoded, saved.Service); err != nil {
-		return Saved{}, fmt.Errorf("read Secret %s: %w", secret.Name, err)
+	for _, part := range []struct {
+		key  string
+		into func() any
+	}{
+		{deploymentKey, func() any { return saved.Deployment }},
+		{serviceKey, func() any { saved.Service = &corev1.Service{}; return saved.Service }},
+		{releaseKey, func() any { saved.Release = &Release{}; return saved.Release }},
+	} {
+		encoded, has := secret.Data[part.key]
+		if !has && part.key != deploymentKey {
+			continue
+		}
+		if err := json.Unmarshal(encoded, part.into()); err != nil {
+			return Saved{}, fmt.Errorf("read %s of Secret %s: %w", part.key, secret.Name, err)
+		}
 	}
 	return saved, nil
 }
 
 // Consent is the merge patch by which a user lets the Application adopt the object. It holds for the very version that was
-// looked at. kubectl's copy of the manifest goes: a later kubectl apply would compare with it.
+// looked at. kubectl's copy of the manifest goes: a later kubectl apply would compare with it. So do Helm's marks: a later
+// upgrade would take the object back.
 func Consent(object metav1.Object, application types.UID) ([]byte, error) {
+	annotations := map[string]any{v1.AnnotationAdoptableBy: string(application)}
+	for _, key := range theirs() {
+		annotations[key] = nil
+	}
 	return json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": object.GetUID(), "resourceVersion": object.GetResourceVersion(),
-		"labels": map[string]any{v1.LabelManagedBy: v1.ManagedBy, v1.LabelApplication: object.GetName()},
-		"annotations": map[string]any{
-			v1.AnnotationAdoptableBy: string(application), corev1.LastAppliedConfigAnnotation: nil,
-		},
+		"labels":      map[string]any{v1.LabelManagedBy: v1.ManagedBy, v1.LabelApplication: object.GetName()},
+		"annotations": annotations,
+	}})
+}
+
+// theirs are the annotations of the tool that managed an object before.
+func theirs() []string { return append(helm.Marks(), corev1.LastAppliedConfigAnnotation) }
+
+// Ownership is the merge patch that gives the fields of a restored object back to their managers: those of the next apply
+// or upgrade would meet conflicts with this command. It holds for any version, because status is written all the time.
+func Ownership(restored, before metav1.Object) ([]byte, error) {
+	return json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": restored.GetUID(), "managedFields": before.GetManagedFields(),
 	}})
 }
 
@@ -115,7 +148,7 @@ func metadataBefore(live, before metav1.Object) (labels, annotations map[string]
 		return restored
 	}
 	return restore(live.GetLabels(), before.GetLabels(), v1.LabelManagedBy, v1.LabelName),
-		restore(live.GetAnnotations(), before.GetAnnotations(), corev1.LastAppliedConfigAnnotation)
+		restore(live.GetAnnotations(), before.GetAnnotations(), theirs()...)
 }
 
 // Taken reports whether the Deployment has the pod template of an Application.
@@ -130,6 +163,14 @@ func Restore(live, before *appsv1.Deployment) *appsv1.Deployment {
 	restored := live.DeepCopy()
 	restored.Spec = *before.Spec.DeepCopy()
 	restored.Spec.Replicas = live.Spec.Replicas
+	restored.Labels, restored.Annotations = metadataBefore(live, before)
+	return restored
+}
+
+// RestoreService makes a Service what it was before an adoption, but for what the cluster filled in since.
+func RestoreService(live, before *corev1.Service) *corev1.Service {
+	restored := live.DeepCopy()
+	restored.Spec = *before.Spec.DeepCopy()
 	restored.Labels, restored.Annotations = metadataBefore(live, before)
 	return restored
 }

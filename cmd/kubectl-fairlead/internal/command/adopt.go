@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -39,6 +40,8 @@ type adopting struct {
 	namespace, name string
 	deployment      *appsv1.Deployment
 	service         *corev1.Service // nil if there is none
+	fromHelm        bool
+	release         *release // nil if no Helm release has the objects, or had them before an earlier run
 }
 
 func (t *tool) adopt() *cobra.Command {
@@ -54,14 +57,18 @@ func (t *tool) adopt() *cobra.Command {
 			it back.
 
 			What the Application would lose is named by its path, and needs --accept=PATH. What it cannot express is refused.
-			The objects of Helm, Argo CD and Flux are refused, too: take them out of the tool first.`),
+			With --from-helm, a Helm release gives up the two objects, in a revision of its own, and keeps the others. The
+			objects of Argo CD and Flux are refused: take them out of the tool first.`),
 		Example: examples(`
 			# Say what the adoption of the Deployment web would change
 			kubectl fairlead adopt web --harden --dry-run=client
 
 			# Adopt it, look, and replace the pods
 			kubectl fairlead adopt web --harden
-			kubectl fairlead adopt web --rollout`),
+			kubectl fairlead adopt web --rollout
+
+			# Adopt what a chart installed
+			kubectl fairlead adopt web --harden --from-helm`),
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rollout && abort {
@@ -74,7 +81,7 @@ func (t *tool) adopt() *cobra.Command {
 			case abort:
 				return a.abort(cmd.Context())
 			case rollout:
-				return a.release(cmd.Context())
+				return a.rollOut(cmd.Context())
 			default:
 				return a.run(cmd.Context())
 			}
@@ -82,6 +89,7 @@ func (t *tool) adopt() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.options.Container, "container", "", "The application's container, if there are several.")
 	cmd.Flags().BoolVar(&a.options.Harden, "harden", false, "Leave what the pods do not say about their privileges to Fairlead's defaults, which are restricted.")
+	cmd.Flags().BoolVar(&a.fromHelm, "from-helm", false, "Take the objects out of the Helm release that has them.")
 	cmd.Flags().StringSliceVar(&a.accept, "accept", nil, "Paths of the pod template that the pods may lose.")
 	cmd.Flags().BoolVar(&rollout, "rollout", false, "Replace the pods of an adopted Deployment.")
 	cmd.Flags().BoolVar(&abort, "abort", false, "Take the adoption back; possible until --rollout.")
@@ -107,6 +115,9 @@ func (a *adopting) run(ctx context.Context) error {
 	if err := a.read(ctx); err != nil {
 		return err
 	}
+	if err := a.findRelease(ctx); err != nil {
+		return err
+	}
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	switch {
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
@@ -124,14 +135,23 @@ func (a *adopting) run(ctx context.Context) error {
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		return nil
 	}
-	if child.OwnedBy(a.deployment, application) {
-		return a.enforce(ctx, application)
+	if !child.OwnedBy(a.deployment, application) {
+		if err := a.backUp(ctx, application); err != nil {
+			return err
+		}
+		if a.release != nil {
+			if err := a.release.takeOut(ctx); err != nil {
+				return err
+			}
+		}
+		if err := a.consent(ctx, application); err != nil {
+			return err
+		}
 	}
-	if err := a.backUp(ctx); err != nil {
-		return err
-	}
-	if err := a.consent(ctx, application); err != nil {
-		return err
+	if a.release != nil {
+		if err := a.release.end(ctx); err != nil {
+			return err
+		}
 	}
 	return a.enforce(ctx, application)
 }
@@ -160,16 +180,59 @@ func (a *adopting) read(ctx context.Context) (err error) {
 	return nil
 }
 
+// findRelease finds the Helm release that has the objects, or had them before an earlier run, which may have ended anywhere.
+func (a *adopting) findRelease(ctx context.Context) (err error) {
+	if a.release, err = a.savedRelease(ctx); err != nil || a.release != nil {
+		return err
+	}
+	owner, marked := helm.ReleaseOf(a.deployment)
+	switch {
+	case !marked && a.fromHelm:
+		return errors.New("the Deployment is of no Helm release, as its annotations say: leave out --from-helm")
+	case !marked:
+		return nil
+	case !a.fromHelm:
+		return fmt.Errorf("the Helm release %s has the Deployment: pass --from-helm, and it gives the Deployment up", owner)
+	}
+	a.release = &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, saved: &adopt.Release{Namespace: owner.Namespace, Name: owner.Name}}
+	objects := []helm.Object{{Kind: child.Deployment.Kind, Name: a.name}}
+	if a.service != nil {
+		if of, marked := helm.ReleaseOf(a.service); marked && of == owner {
+			objects = append(objects, helm.Object{Kind: child.Service.Kind, Name: a.name})
+		}
+	}
+	return a.release.find(ctx, objects)
+}
+
+// savedRelease is the release that the backup of an earlier run names. It is nil if there is none.
+func (a *adopting) savedRelease(ctx context.Context) (*release, error) {
+	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	saved, err := adopt.Read(secret)
+	if err != nil || saved.Release == nil || saved.Deployment.UID != a.deployment.UID {
+		return nil, err
+	}
+	return &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, saved: saved.Release}, nil
+}
+
 // errDraft ends an adoption that would lose something.
 var errDraft = errors.New("nothing was written")
 
 // create writes the Application, and creates it. It returns nil in a dry run.
 func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
-	objects := []metav1.Object{a.deployment}
+	objects := []metav1.Object{a.deployment.DeepCopy()}
 	if a.service != nil {
-		objects = append(objects, a.service)
+		objects = append(objects, a.service.DeepCopy())
 	}
 	for _, object := range objects {
+		if of, marked := helm.ReleaseOf(object); marked && a.release != nil && of.Name == a.release.saved.Name && of.Namespace == a.release.saved.Namespace {
+			helm.Unmark(object)
+		}
 		if path, why := plan.RefuseMetadata(object); path != "" {
 			return nil, fmt.Errorf("%s cannot be adopted because of %s: %s", object.GetName(), path, why)
 		}
@@ -197,6 +260,13 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
 	}
+	if a.release != nil {
+		others, err := a.release.others(ctx)
+		if err != nil {
+			return nil, err
+		}
+		to.Hanging("  ", "The "+a.release.String()+" gives them up. "+keeps(others))
+	}
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	switch a.editing.dryRun {
 	case cmdutil.DryRunClient:
@@ -212,6 +282,14 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		return nil, err
 	}
 	return created, nil
+}
+
+// keeps says what a release still has. The pods may need it.
+func keeps(others []helm.Object) string {
+	if len(others) == 0 {
+		return "It has nothing else; uninstall it when you like."
+	}
+	return "It keeps " + list(others) + ", which helm uninstall would delete."
 }
 
 // withoutStatus is the part of the Application that a user writes.
@@ -243,6 +321,9 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 		}
 		return nil, nil, refused(rendering.Reason, rendering.Invalid)
 	}
+	if err := a.refuseTaken(ctx, rendering.Children); err != nil {
+		return nil, nil, err
+	}
 	next := &appsv1.Deployment{}
 	for _, desired := range rendering.Children {
 		if desired.Kind == child.Deployment {
@@ -261,6 +342,30 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 		return nil, nil, err
 	}
 	return adopt.Compare(a.deployment, container, &next.Spec.Template)
+}
+
+// refuseTaken names an object that is in the way of one that the Application would create. The Application would be stuck
+// half way.
+func (a *adopting) refuseTaken(ctx context.Context, children []child.Desired) error {
+	for _, desired := range children {
+		if desired.Kind == child.Deployment || desired.Kind == child.Service {
+			continue
+		}
+		_, err := a.clients.Dynamic.Resource(desired.Kind.GroupVersionResource()).Namespace(a.namespace).Get(ctx, desired.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		name := desired.Kind.Kind + " " + desired.Name
+		if err != nil {
+			return fmt.Errorf("find out whether %s exists already: %w", name, err)
+		}
+		advice := "rename it, or delete it if nothing needs it"
+		if desired.Kind == child.ServiceAccount {
+			advice += "; is it left over from an earlier adoption?"
+		}
+		return fmt.Errorf("%s exists already, and the Application would create one of its own: %s", name, advice)
+	}
+	return nil
 }
 
 // isAboutSecurity reports whether a field is refused that --harden leaves to Fairlead's defaults.

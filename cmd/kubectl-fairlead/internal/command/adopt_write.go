@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,6 +21,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -28,9 +30,16 @@ import (
 // controllerTimeout is how long the controller may take for a step.
 const controllerTimeout = time.Minute
 
-// backUp saves the objects, unless an earlier run did.
-func (a *adopting) backUp(ctx context.Context) error {
-	secret, err := adopt.Backup(a.deployment, a.service)
+// backUp saves the objects, unless an earlier run did: a consent comes after it, and begins another generation.
+func (a *adopting) backUp(ctx context.Context, application *v1.Application) error {
+	if a.deployment.Annotations[v1.AnnotationAdoptableBy] == string(application.UID) {
+		return nil
+	}
+	saved := adopt.Saved{Deployment: a.deployment, Service: a.service}
+	if a.release != nil {
+		saved.Release = a.release.saved
+	}
+	secret, err := adopt.Backup(saved)
 	if err != nil {
 		return err
 	}
@@ -153,8 +162,8 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 	return application, condition, err
 }
 
-// release replaces the pods.
-func (a *adopting) release(ctx context.Context) error {
+// rollOut replaces the pods.
+func (a *adopting) rollOut(ctx context.Context) error {
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -226,6 +235,9 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := a.deleteOwn(ctx); err != nil {
+		return err
+	}
 	if err := a.restore(ctx, secret); err != nil {
 		return err
 	}
@@ -253,7 +265,7 @@ func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) 
 	return nil
 }
 
-// deleteApplication deletes exactly this Application, waits for its end, and deletes what it created for itself.
+// deleteApplication deletes exactly this Application, and waits for its end.
 func (a *adopting) deleteApplication(ctx context.Context, application *v1.Application) error {
 	client := a.clients.Fairlead.AppsV1().Applications(a.namespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -280,16 +292,24 @@ func (a *adopting) deleteApplication(ctx context.Context, application *v1.Applic
 	if err != nil {
 		return fmt.Errorf("wait for the end of the Application: %w", err)
 	}
-	for _, resource := range application.Status.Resources {
-		ref, known := child.RefOf(application, resource)
-		adopted := a.service != nil && ref.Kind == child.Service && resource.UID == a.service.UID
-		if !known || resource.UID == "" || adopted || resource.UID == a.deployment.UID {
+	return nil
+}
+
+// deleteOwn deletes what the Application created for itself, and left behind at its end.
+func (a *adopting) deleteOwn(ctx context.Context) error {
+	objects, err := leftBehind(ctx, a.clients, &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: a.name}})
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if object.kind == child.Deployment || object.kind == child.Service {
 			continue
 		}
-		err := a.clients.Dynamic.Resource(ref.Kind.GroupVersionResource()).Namespace(a.namespace).
-			Delete(ctx, ref.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &resource.UID}})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("delete %s %s, which the Application created: %w", ref.Kind.Kind, ref.Name, err)
+		uid := object.GetUID()
+		err := a.clients.Dynamic.Resource(object.kind.GroupVersionResource()).Namespace(a.namespace).
+			Delete(ctx, object.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete %s %s, which the Application created; run the command again to go on: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return nil
@@ -306,6 +326,12 @@ func (a *adopting) restore(ctx context.Context, secret *corev1.Secret) error {
 	}
 	if before.Deployment.UID != a.deployment.UID {
 		return fmt.Errorf("the Secret %s is of another Deployment: delete it", secret.Name)
+	}
+	if before.Release != nil {
+		a.release = &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, saved: before.Release}
+		if err := a.release.giveBack(ctx); err != nil {
+			return err
+		}
 	}
 	if before.Service != nil {
 		patch := func() error {
@@ -329,19 +355,46 @@ func (a *adopting) restore(ctx context.Context, secret *corev1.Secret) error {
 		if err != nil {
 			return err
 		}
-		if !adopt.Taken(live) {
-			body, err := adopt.Withdraw(live, before.Deployment)
-			if err != nil {
-				return err
-			}
-			_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
+		if adopt.Taken(live) {
+			return restoreDeployment(ctx, a.clients, live, before.Deployment)
+		}
+		// It never had another template, or an earlier run has restored it.
+		body, err := adopt.Withdraw(live, before.Deployment)
+		if err != nil {
 			return err
 		}
-		_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Update(ctx, adopt.Restore(live, before.Deployment), metav1.UpdateOptions{FieldManager: fieldManager})
-		return err
+		_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
+		if err != nil {
+			return err
+		}
+		return giveFieldsBack(ctx, a.clients, live, before.Deployment)
 	})
 	if err != nil {
 		return fmt.Errorf("restore the Deployment: %w", err)
 	}
+	if a.release != nil {
+		if err := a.release.end(ctx); err != nil {
+			return err
+		}
+	}
 	return a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}})
+}
+
+// restoreDeployment makes a Deployment what it was before. Its managers get their fields back in a second write, for which
+// the command can be run again.
+func restoreDeployment(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) error {
+	_, err := clients.Kube.AppsV1().Deployments(live.Namespace).Update(ctx, adopt.Restore(live, before), metav1.UpdateOptions{FieldManager: fieldManager})
+	if err != nil {
+		return err
+	}
+	return giveFieldsBack(ctx, clients, live, before)
+}
+
+func giveFieldsBack(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) error {
+	patch, err := adopt.Ownership(live, before)
+	if err != nil {
+		return err
+	}
+	_, err = clients.Kube.AppsV1().Deployments(live.Namespace).Patch(ctx, live.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	return err
 }

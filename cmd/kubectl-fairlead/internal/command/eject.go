@@ -33,6 +33,7 @@ type ejecting struct {
 	editing         editing
 	directory       string
 	restore         bool
+	toHelm          bool
 	namespace, name string
 }
 
@@ -45,7 +46,8 @@ func (t *tool) eject() *cobra.Command {
 			Delete the Application NAME alone. Its Deployment, its Service and its other objects stay as they are, without
 			Fairlead's marks, and no pod is replaced. With --output-dir you also get them as manifests for your repository or chart.
 
-			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods.
+			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods. With --to-helm
+			the Helm release that gave the objects up has them again, too.
 
 			A run that was interrupted goes on when you run the command again.`),
 		Example: examples(`
@@ -64,6 +66,7 @@ func (t *tool) eject() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created. Other contents of these files are not overwritten.")
 	cmd.Flags().BoolVar(&e.restore, "restore", false, "Bring the adopted Deployment and Service back to what they were, from the Secret NAME-before-adoption.")
+	cmd.Flags().BoolVar(&e.toHelm, "to-helm", false, "Like --restore, and give the objects back to the Helm release that had them.")
 	e.editing.addTo(cmd)
 	return cmd
 }
@@ -75,7 +78,7 @@ func (e *ejecting) start(cmd *cobra.Command, name string) (err error) {
 	if e.clients, err = e.tool.clients(); err != nil {
 		return err
 	}
-	e.name = name
+	e.name, e.restore = name, e.restore || e.toHelm
 	e.namespace, _, err = e.tool.factory.ToRawKubeConfigLoader().Namespace()
 	return err
 }
@@ -89,7 +92,7 @@ func (e *ejecting) run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	objects, err := e.objects(ctx, application)
+	objects, err := leftBehind(ctx, e.clients, application)
 	if err != nil {
 		return err
 	}
@@ -124,8 +127,23 @@ func (e *ejecting) run(ctx context.Context) error {
 			return err
 		}
 	}
-	e.tool.screen().Printf("%s: ejected. The objects are yours.", e.id())
+	to := e.tool.screen()
+	to.Printf("%s: ejected. The objects are yours.", e.id())
+	if unneeded := unneeded(objects, before); e.restore && len(unneeded) > 0 {
+		to.Line("  The Application had made these for itself. Once the pods are replaced, delete them: kubectl delete " + strings.Join(unneeded, " "))
+	}
 	return nil
+}
+
+// unneeded are the objects that there were not before the adoption.
+func unneeded(objects []left, before adopt.Saved) (names []string) {
+	for _, object := range objects {
+		restored := before.Deployment != nil && object.GetUID() == before.Deployment.UID || before.Service != nil && object.GetUID() == before.Service.UID
+		if !restored {
+			names = append(names, strings.ToLower(object.GetKind())+"/"+object.GetName())
+		}
+	}
+	return names
 }
 
 func (e *ejecting) id() string { return e.namespace + "/" + e.name }
@@ -136,15 +154,16 @@ type left struct {
 	kind child.Kind
 }
 
-// objects are those that stay. They are read without types of ours, so that a manifest lacks nothing.
-func (e *ejecting) objects(ctx context.Context, application *v1.Application) ([]left, error) {
+// leftBehind returns what stays, or stayed, when the Application ends. It is read without types of ours, so that a manifest
+// lacks nothing. An Application that is gone has a name only.
+func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.Application) ([]left, error) {
 	var objects []left
 	for _, kind := range child.AllKinds() {
 		if !kind.OutlivesApplication() {
 			continue
 		}
-		client := e.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(e.namespace)
-		list, err := client.List(ctx, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + e.name})
+		client := clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(application.Namespace)
+		list, err := client.List(ctx, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application.Name})
 		if apierrors.IsNotFound(err) {
 			continue // The cluster does not serve an optional kind.
 		}

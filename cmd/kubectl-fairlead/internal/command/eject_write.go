@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -115,36 +117,74 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	if live.UID != before.Deployment.UID {
 		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: leave out --restore", secret.Name)
 	}
+	if !e.toHelm {
+		helm.Unmark(before.Deployment)
+		if before.Service != nil {
+			helm.Unmark(before.Service)
+		}
+	} else if before.Release == nil {
+		return adopt.Saved{}, errors.New("no Helm release had the objects before the adoption: leave out --to-helm")
+	} else if _, err := e.release(before).newest(ctx); err != nil {
+		return adopt.Saved{}, fmt.Errorf("%w: leave out --to-helm, and the objects are plain ones", err)
+	}
 	return before, nil
+}
+
+// release is the one that had the objects.
+func (e *ejecting) release(before adopt.Saved) *release {
+	return &release{clients: e.clients, now: e.tool.now, namespace: e.namespace, saved: before.Release}
 }
 
 // bringBack restores the Service first: what it selected finds the pods of both templates. The Secret stays.
 func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
-	if before.Service != nil {
-		services := e.clients.Kube.CoreV1().Services(e.namespace)
-		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-			live, err := services.Get(ctx, e.name, metav1.GetOptions{})
-			if err != nil || live.UID != before.Service.UID {
-				return err
-			}
-			_, err = services.Update(ctx, eject.Restore(live, before.Service), metav1.UpdateOptions{FieldManager: fieldManager})
+	var r *release
+	if e.toHelm {
+		r = e.release(before)
+		if err := r.giveBack(ctx); err != nil {
 			return err
-		})
-		if err != nil && !apierrors.IsNotFound(err) {
+		}
+	}
+	if before.Service != nil {
+		if err := e.bringServiceBack(ctx, before.Service); err != nil {
 			return fmt.Errorf("restore the Service: %w", err)
 		}
 	}
-	deployments := e.clients.Kube.AppsV1().Deployments(e.namespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := deployments.Get(ctx, e.name, metav1.GetOptions{})
+		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		_, err = deployments.Update(ctx, adopt.Restore(live, before.Deployment), metav1.UpdateOptions{FieldManager: fieldManager})
-		return err
+		return restoreDeployment(ctx, e.clients, live, before.Deployment)
 	})
 	if err != nil {
 		return fmt.Errorf("restore the Deployment: %w", err)
 	}
-	return nil
+	if r == nil {
+		return nil
+	}
+	return r.end(ctx)
+}
+
+// bringServiceBack restores the very Service that was adopted, if it is still there.
+func (e *ejecting) bringServiceBack(ctx context.Context, before *corev1.Service) error {
+	services := e.clients.Kube.CoreV1().Services(e.namespace)
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := services.Get(ctx, e.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && live.UID != before.UID {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		restored, err := services.Update(ctx, adopt.RestoreService(live, before), metav1.UpdateOptions{FieldManager: fieldManager})
+		if err != nil {
+			return err
+		}
+		patch, err := adopt.Ownership(restored, before)
+		if err != nil {
+			return err
+		}
+		_, err = services.Patch(ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+		return err
+	})
 }

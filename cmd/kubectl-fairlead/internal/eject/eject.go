@@ -104,10 +104,3 @@ func Manifest(object *unstructured.Unstructured) ([]byte, error) {
 	}
 	return yaml.Marshal(plain.Object)
 }
-
-// Restore makes a Service what it was before an adoption, but for what the cluster filled in since.
-func Restore(live, before *corev1.Service) *corev1.Service {
-	restored := live.DeepCopy()
-	restored.Spec = *before.Spec.DeepCopy()
-	return restored
-}
