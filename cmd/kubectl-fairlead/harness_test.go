@@ -125,10 +125,15 @@ func (p *plugin) run(args ...string) result {
 
 func (p *plugin) runIn(stdin []byte, args ...string) result {
 	p.Helper()
+	return p.runWith(p.cluster.Kubeconfig(), stdin, args...)
+}
+
+func (p *plugin) runWith(kubeconfig string, stdin []byte, args ...string) result {
+	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, binary(p.TB), append([]string{"--namespace=" + p.namespace}, args...)...)
-	command.Env = []string{"KUBECONFIG=" + p.cluster.Kubeconfig(), "HOME=" + p.TempDir()}
+	command.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + p.TempDir()}
 	command.Stdin = bytes.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
