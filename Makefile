@@ -89,6 +89,10 @@ bin/fairlead-cluster: $(CLUSTER_SOURCES)
 	@hack/build-cluster.sh
 	@touch bin/fairlead-cluster bin/kwok
 
+bin/fairlead-cluster-%: $(CLUSTER_SOURCES)
+	@hack/build-cluster.sh cluster $*
+	@touch $@
+
 bin/kwok: bin/fairlead-cluster
 	@[[ -x $@ ]] || hack/build-cluster.sh
 
@@ -124,9 +128,12 @@ chart-test: cluster ## Install, upgrade, roll back and uninstall the chart with 
 
 ##@ Check
 
+# K8S is an older Kubernetes to test with, of those that hack/cluster/k8s-*.mod pin.
+K8S ?=
+
 .PHONY: test
-test: cluster ## Run all tests with the race detector, those on a real API server too
-	@hack/test.sh $(ARGS)
+test: cluster $(if $(K8S),bin/fairlead-cluster-$(K8S)) ## Run all tests with the race detector, those on a real API server too. K8S=1.34: on an older one
+	@$(if $(K8S),FAIRLEAD_CLUSTER_BIN="$(CURDIR)/bin/fairlead-cluster-$(K8S)") hack/test.sh $(ARGS)
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, without the race detector: quick

@@ -49,12 +49,18 @@ func TestLabs(t *testing.T) {
 				if err := lab.Run(t.Context(), setting, c.number(), run, &output); err != nil {
 					t.Fatalf("%v\nUntil then it printed:\n%s", err, output.String())
 				}
-				compare(t, filepath.Join(c.directory, "README.md"), i, output.String())
+				compare(t, filepath.Join(c.directory, "README.md"), i, asNewest(output.String()))
 			}
 			took = append(took, fmt.Sprintf("%-28s %5.1f s", c.directory, time.Since(start).Seconds()))
 		})
 	}
 	t.Logf("Run time\n%s", strings.Join(took, "\n"))
+}
+
+// asNewest is what a lab prints on the newest Kubernetes: an older API server repeats the type of a value that a CEL rule of a
+// CRD refuses.
+func asNewest(output string) string {
+	return strings.ReplaceAll(output, `Invalid value: "object": `, "Invalid value: ")
 }
 
 // outputBlock is where a chapter shows what a lab prints.
