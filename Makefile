@@ -164,7 +164,7 @@ e2e: cluster bin/fairlead-node ## Try the operator on a real node on this machin
 	@exec bin/fairlead-e2e $(ARGS)
 
 .PHONY: bench
-bench: build cluster ## Measure the controller against the goals of docs/performance.md. ARGS="-n=10000 -goals=G1,G3": see ARGS=-help
+bench: build apiserver cluster ## Measure the controller against the goals of docs/performance.md. ARGS="-n=10000 -goals=G1,G3": see ARGS=-help
 	@hack/build.sh ./hack/bench fairlead-bench
 	@exec bin/fairlead-bench $(ARGS)
 

@@ -53,6 +53,9 @@ func (b *bench) steps() []steps.Step {
 	if b.options.wants("G1", "G2") {
 		all = append(all, steps.Step{Title: "G1, G2: new Applications", Run: b.measureConvergence})
 	}
+	if b.options.wants("G13") {
+		all = append(all, steps.Step{Title: "G13: lists through the aggregated API server", Run: b.measureSubresources})
+	}
 	// What takes Applications at rest happens in one control plane: making them takes the longest.
 	switch {
 	case b.options.wants("G5"):

@@ -57,10 +57,14 @@ func TestRuns(t *testing.T) {
 			},
 		},
 		{
-			name:     "new Applications",
-			goals:    []string{"G1", "G11"},
-			flags:    []string{"-n=20", "-soak=8s"},
-			compared: []string{"G1 converge, against raw server-side apply", "G1 converge, against raw POST"},
+			name:  "new Applications",
+			goals: []string{"G1", "G11", "G13"},
+			flags: []string{"-n=20", "-soak=8s"},
+			met:   []string{"G13 peak memory of the server (RSS)"},
+			compared: []string{
+				"G1 converge, against raw server-side apply", "G1 converge, against raw POST",
+				"G13 list of views as a table, against the custom resource's", "G13 list of views in protobuf, against the custom resource in JSON",
+			},
 		},
 	}
 	for _, goal := range goalNames {
@@ -99,7 +103,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// newRoot is a directory to run in: with a controller compiled as make build does, and the artifacts of the source tree.
+// newRoot is a directory to run in: with controller and API server compiled as make does, and the artifacts of the source tree.
 func newRoot(t *testing.T) string {
 	t.Helper()
 	source, err := filepath.Abs("../..")
@@ -110,11 +114,13 @@ func newRoot(t *testing.T) string {
 	if err := os.Symlink(filepath.Join(source, "artifacts"), filepath.Join(root, "artifacts")); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(root, "bin", "fairlead-controller"), "./cmd/fairlead-controller")
-	command.Dir = source
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("build the controller: %v\n%s", err, output)
+	for _, name := range []string{"fairlead-controller", "fairlead-apiserver"} {
+		command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(root, "bin", name), "./cmd/"+name)
+		command.Dir = source
+		command.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, output)
+		}
 	}
 	return root
 }

@@ -150,35 +150,12 @@ func (c *controller) awaitSyncs(ctx context.Context, syncs int, period time.Dura
 // collectGarbage makes the controller's memory what it needs: it collects, and waits until the runtime has given back what
 // it will give back.
 func (c *controller) collectGarbage(ctx context.Context, period time.Duration) (int64, error) {
-	const (
-		steady  = 5    // looks in a row
-		atLeast = 0.99 // of the least so far: less is a fall
-		most    = 60   // looks
-	)
 	for range 2 { // What a finalizer holds needs a second one.
 		if _, err := c.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
 			return 0, err
 		}
 	}
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
-	least, since := int64(0), 0
-	for look := 0; look < most && since < steady; look++ {
-		rss, err := c.rss()
-		if err != nil {
-			return 0, err
-		}
-		since++
-		if least == 0 || float64(rss) < atLeast*float64(least) {
-			least, since = rss, 0
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		}
-	}
-	return least, nil
+	return c.leastRSS(ctx, period)
 }
 
 // heap is what live objects take, after collectGarbage.

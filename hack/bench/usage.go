@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -34,6 +35,34 @@ func (s *subject) rss() (bytes int64, err error) {
 		return err
 	})
 	return bytes, err
+}
+
+// leastRSS is rss once it no longer falls, looking once a period: the runtime gives memory back bit by bit.
+func (s *subject) leastRSS(ctx context.Context, period time.Duration) (int64, error) {
+	const (
+		steady  = 5    // looks in a row
+		atLeast = 0.99 // of the least so far: less is a fall
+		most    = 60   // looks
+	)
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	least, since := int64(0), 0
+	for look := 0; look < most && since < steady; look++ {
+		rss, err := s.rss()
+		if err != nil {
+			return 0, err
+		}
+		since++
+		if least == 0 || float64(rss) < atLeast*float64(least) {
+			least, since = rss, 0
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+	return least, nil
 }
 
 // peak is the most that rss has been.

@@ -5,43 +5,29 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/util/cert"
 
 	"fairlead.dev/fairlead/hack/internal/process"
 	"fairlead.dev/fairlead/hack/internal/steps"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/testing/aggregated"
 )
 
-const (
-	// apiService is the name of the Service that leads to the aggregated API server on this machine.
-	apiService = "fairlead-apiserver"
-	// restarted is the Application that the demo restarts.
-	restarted = "catalog"
-)
+// restarted is the Application that the demo restarts.
+const restarted = "catalog"
 
 // showSubresources runs the aggregated API server, and prints what kubectl get applicationruntimes does.
 func (d *demo) showSubresources(ctx context.Context) error {
 	began := time.Now()
-	certificate, port, err := d.startAPIServer()
-	if err != nil {
-		return err
-	}
-	if err := d.register(ctx, certificate, port); err != nil {
+	if err := d.startAPIServer(ctx); err != nil {
 		return err
 	}
 	d.out.Good("%s is available (%s)", v1alpha1.SchemeGroupVersion, steps.Since(began))
@@ -61,54 +47,16 @@ func (d *demo) showSubresources(ctx context.Context) error {
 	return nil
 }
 
-// startAPIServer runs the real executable, with a certificate for its Service.
-func (d *demo) startAPIServer() (certificate []byte, port int, err error) {
-	certificate, key, err := cert.GenerateSelfSignedCertKey(apiService+"."+namespace+".svc", nil, nil)
+// startAPIServer runs the real executable, and registers it with kube-apiserver.
+func (d *demo) startAPIServer(ctx context.Context) error {
+	server, err := aggregated.Prepare(d.options.binary(aggregated.Name), d.cluster.Kubeconfig, d.files.dir, namespace, v1alpha1.SchemeGroupVersion)
 	if err != nil {
-		return nil, 0, fmt.Errorf("make a certificate: %w", err)
+		return err
 	}
-	certFile, keyFile := filepath.Join(d.files.dir, "tls.crt"), filepath.Join(d.files.dir, "tls.key")
-	for file, content := range map[string][]byte{certFile: certificate, keyFile: key} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			return nil, 0, err
-		}
+	if d.apiServer, err = process.Start(server.Command, d.files.log(aggregated.Name), d.died); err != nil {
+		return err
 	}
-	if port, err = freePort(); err != nil {
-		return nil, 0, err
-	}
-	d.apiServer, err = process.Start(exec.Command(d.options.binary(apiService), "--kubeconfig="+d.cluster.Kubeconfig,
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--tls-cert-file="+certFile, "--tls-private-key-file="+keyFile,
-	), d.files.log(apiService), d.died)
-	return certificate, port, err
-}
-
-func freePort() (int, error) {
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer listener.Close()
-	address, err := netip.ParseAddrPort(listener.Addr().String())
-	return int(address.Port()), err
-}
-
-// register makes kube-apiserver forward the group to this machine: it resolves the Service of type ExternalName itself, and
-// takes the port from the APIService. In a cluster the controller registers the server.
-func (d *demo) register(ctx context.Context, certificate []byte, port int) error {
-	service := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"namespace": namespace, "name": apiService},
-		"spec": map[string]any{"type": "ExternalName", "externalName": "localhost"},
-	}}
-	version := v1alpha1.SchemeGroupVersion
-	registration := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": version.Version + "." + version.Group},
-		"spec": map[string]any{
-			"group": version.Group, "version": version.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
-			"caBundle": base64.StdEncoding.EncodeToString(certificate),
-			"service":  map[string]any{"namespace": namespace, "name": apiService, "port": int64(port)},
-		},
-	}}
-	for _, object := range []*unstructured.Unstructured{service, registration} {
+	for _, object := range []*unstructured.Unstructured{server.Service, server.Registration} {
 		if err := d.objects.Apply(ctx, object); err != nil {
 			return err
 		}
