@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golden compares what a command prints with a file. `go test ./... -update` writes the files.
+// Package golden compares what a command prints with a file or a page. `go test ./... -update` writes them.
 package golden
 
 import (
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,5 +49,30 @@ func Equal(t *testing.T, name string, got []byte) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", name, diff)
+	}
+}
+
+// Block compares with the first block of text below a heading of a page.
+func Block(t *testing.T, page, heading, got string) {
+	t.Helper()
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "```text\n", "```\n"
+	before, after, found := strings.Cut(string(content), heading+"\n")
+	between, after, opened := strings.Cut(after, begin)
+	want, after, closed := strings.Cut(after, end)
+	if !found || !opened || !closed {
+		t.Fatalf("%s has no block of text below %q", page, heading)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(before+heading+"\n"+between+begin+got+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -want +got:\n%s", page, diff)
 	}
 }
