@@ -98,6 +98,59 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
+// encoders are the forms in which the server sends a list of views.
+func encoders(tb testing.TB) map[string]runtime.Codec {
+	tb.Helper()
+	_, codecs := NewScheme()
+	forms := map[string]runtime.Codec{}
+	for name, mediaType := range map[string]string{"JSON": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf} {
+		info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), mediaType)
+		if !ok {
+			tb.Fatalf("there is no codec for %s", mediaType)
+		}
+		forms[name] = codecs.CodecForVersions(info.Serializer, info.Serializer, v1alpha1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
+	}
+	return forms
+}
+
+// someViews is a list of so many views.
+func someViews(tb testing.TB, count int) *v1alpha1.ApplicationRuntimeList {
+	tb.Helper()
+	_, history := filled(tb, count)
+	registry := &applications{history: history, access: permissions(allowed).access()}
+	list, err := registry.List(request.WithUser(tb.Context(), &user.DefaultInfo{Name: "reader"}), &metainternalversion.ListOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return list.(*v1alpha1.ApplicationRuntimeList)
+}
+
+// BenchmarkCodecs encodes and decodes a list of 1,000 views in each form.
+func BenchmarkCodecs(b *testing.B) {
+	list := someViews(b, 1000)
+	for name, codec := range encoders(b) {
+		encoded, err := runtime.Encode(codec, list)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("encode/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if err := codec.Encode(list, new(counted)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(encoded)), "bytes")
+		})
+		b.Run("decode/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := runtime.Decode(codec, encoded); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkMemory reports what the caches and views of all Applications take.
 func BenchmarkMemory(b *testing.B) {
 	before := heap()

@@ -43,3 +43,18 @@ func TestProtobufBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestProtobufIsSmaller holds what the book says of a list of 1,000 views.
+func TestProtobufIsSmaller(t *testing.T) {
+	list, sizes := someViews(t, 1000), map[string]int{}
+	for name, codec := range encoders(t) {
+		encoded, err := runtime.Encode(codec, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes[name] = len(encoded)
+	}
+	if share := float64(sizes["protobuf"]) / float64(sizes["JSON"]); share < 0.5 || share > 0.58 {
+		t.Errorf("%v bytes: protobuf has %.2f of those of JSON, want 0.54", sizes, share)
+	}
+}

@@ -59,6 +59,25 @@ func TestDiscovery(t *testing.T) {
 	})
 }
 
+// TestSubresourcesOfCRD: all that a custom resource can have.
+func TestSubresourcesOfCRD(t *testing.T) {
+	start(t)
+	resources, err := discovery.NewDiscoveryClientForConfigOrDie(cluster.Config()).ServerResourcesForGroupVersion(v1.SchemeGroupVersion.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, r := range resources.APIResources {
+		if _, subresource, ok := strings.Cut(r.Name, "/"); ok && strings.HasPrefix(r.Name, "applications/") {
+			found = append(found, subresource)
+		}
+	}
+	slices.Sort(found)
+	if want := []string{"scale", "status"}; !slices.Equal(found, want) {
+		t.Errorf("subresources %q, want %q", found, want)
+	}
+}
+
 func TestViewFollowsPods(t *testing.T) {
 	f := start(t)
 	f.apply("steady", 2, func(a *v1.Application) {

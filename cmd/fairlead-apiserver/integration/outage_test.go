@@ -21,9 +21,13 @@ import (
 
 // TestOutage kills the server and deletes a namespace. It is not parallel, so it runs before the tests that are.
 func TestOutage(t *testing.T) {
-	f := &fixture{T: t, namespace: cluster.Namespace(t), kube: kubernetes.NewForConfigOrDie(cluster.Config())}
+	f := startAlone(t)
 	client := dynamic.NewForConfigOrDie(cluster.Config())
 	shared.stop()
+	// Custom resources do not depend on it.
+	if _, err := f.fairlead.AppsV1().Applications(f.namespace).List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("list of custom resources while the server is down: %v", err)
+	}
 	if err := f.kube.CoreV1().Namespaces().Delete(t.Context(), f.namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,12 +47,12 @@ func Costs(ctx context.Context, l *lab.Lab) (err error) {
 	return withServer(ctx, l, func(c client) error {
 		l.Step("%d objects: medians", samples)
 		custom := client{Lab: l, ResourceInterface: resources.Resource(visits).Namespace(l.Namespace)}
-		if err := custom.measure(ctx, "custom resource", func(name string) (runtime.Object, error) {
+		if err := custom.measure(ctx, "custom resource", group, func(name string) (runtime.Object, error) {
 			return custom.Create(ctx, object(group, "Visit", name, 5), metav1.CreateOptions{})
 		}); err != nil {
 			return err
 		}
-		if err := c.measure(ctx, "session", func(name string) (runtime.Object, error) {
+		if err := c.measure(ctx, "session", groupVersion(), func(name string) (runtime.Object, error) {
 			return c.Create(ctx, object(groupVersion(), "Session", name, 5), metav1.CreateOptions{})
 		}); err != nil {
 			return err
@@ -60,7 +62,11 @@ func Costs(ctx context.Context, l *lab.Lab) (err error) {
 }
 
 // measure creates objects, and gets each.
-func (c client) measure(ctx context.Context, what string, create func(name string) (runtime.Object, error)) error {
+func (c client) measure(ctx context.Context, what string, group schema.GroupVersion, create func(name string) (runtime.Object, error)) error {
+	before, err := c.stored(ctx, group.Group)
+	if err != nil {
+		return err
+	}
 	var created, got []time.Duration
 	for i := range samples {
 		name, start := fmt.Sprintf("object-%d", i), time.Now()
@@ -73,8 +79,33 @@ func (c client) measure(ctx context.Context, what string, create func(name strin
 		}
 		got = append(got, time.Since(start))
 	}
-	c.Say("%-15s  create %s, get %s", what, c.Took(median(created)), c.Took(median(got)))
+	after, err := c.stored(ctx, group.Group)
+	if err != nil {
+		return err
+	}
+	c.Say("%-15s  create %s, get %s, written to etcd: %d", what, c.Took(median(created)), c.Took(median(got)), after-before)
 	return nil
+}
+
+// creation is what kube-apiserver's metrics say of objects that it has created in etcd.
+var creation = regexp.MustCompile(`etcd_requests_total\{group="([^"]*)",operation="create",resource="[^"]*"\} (\d+)`)
+
+// stored is how many objects of a group kube-apiserver has created in etcd.
+func (c client) stored(ctx context.Context, group string) (objects int, err error) {
+	metrics, err := c.Client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, found := range creation.FindAllStringSubmatch(string(metrics), -1) {
+		if found[1] == group {
+			n, err := strconv.Atoi(found[2])
+			if err != nil {
+				return 0, err
+			}
+			objects += n
+		}
+	}
+	return objects, nil
 }
 
 func median(times []time.Duration) time.Duration {
