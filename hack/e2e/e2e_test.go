@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -70,6 +72,30 @@ func TestPreflightTellsWhatToDo(t *testing.T) {
 	for _, want := range []string{"apt-get install", "containerd runc iptables conntrack iproute2 buildah", "bin/fairlead-node: make e2e builds it"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// TestEnvironmentOfMake: a make that the test runs must not take the ARGS of the make that runs the test.
+func TestEnvironmentOfMake(t *testing.T) {
+	t.Setenv("ARGS", "-keep")
+	t.Setenv("MAKEFLAGS", " -- ARGS=-keep")
+	t.Setenv("KEPT", "kept")
+	makefile := filepath.Join(t.TempDir(), "Makefile")
+	if err := os.WriteFile(makefile, []byte("all:\n\t@echo \"$(ARGS)$$ARGS $$KEPT\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		environment []string
+		want        string
+	}{
+		{os.Environ(), "-keep-keep kept\n"},
+		{withoutMake(os.Environ()), " kept\n"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "--file="+makefile)
+		cmd.Env = test.environment
+		if output, err := cmd.CombinedOutput(); err != nil || string(output) != test.want {
+			t.Errorf("got %q, %v, want %q", output, err, test.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ import (
 
 // buildImages builds everything that will run in a container and saves it into archives.
 func (s *story) buildImages(ctx context.Context) error {
+	if err := s.fetchKustomize(ctx); err != nil {
+		return err
+	}
 	builder := &images.Builder{Root: s.options.root, Dir: s.options.images(), Log: filepath.Join(s.options.logs(), "images.log")}
 	standIns, err := builder.Prepare(ctx)
 	if err != nil {
@@ -58,6 +62,13 @@ func (s *story) buildImages(ctx context.Context) error {
 		s.out.Good("%s, %.1f MB (%s)", image.name, float64(size.Size())/1e6, steps.Since(began))
 	}
 	return nil
+}
+
+// fetchKustomize renders an overlay, as make deploy does, while there is a network to fetch the modules of kustomize from.
+func (s *story) fetchKustomize(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=hack/tools/kustomize/go.mod", "kustomize", "build", aggregatedOverlay)
+	cmd.Dir = s.options.root
+	return process.Run(cmd, filepath.Join(s.options.logs(), "kustomize.log"))
 }
 
 // archive is the file of an image.
@@ -172,5 +183,15 @@ func (s *story) make(ctx context.Context, arguments ...string) error {
 	defer stop()
 	cmd := exec.CommandContext(ctx, "make", arguments...)
 	cmd.Dir = s.options.root
+	cmd.Env = withoutMake(os.Environ())
 	return process.Run(cmd, log)
+}
+
+// withoutMake takes away what the make that runs this test hands to its children: the ARGS of make e2e are not those of make
+// deploy.
+func withoutMake(environment []string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"ARGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS"}, name)
+	})
 }

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/hack/internal/steps"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	"fairlead.dev/fairlead/pkg/testing/auditlog"
 )
 
@@ -43,7 +45,7 @@ func (s *story) upgrade(ctx context.Context) error {
 	defer stop()
 
 	began := time.Now()
-	if err := s.make(ctx, "deploy", "IMAGE="+operatorNextImage); err != nil {
+	if err := s.make(ctx, "deploy", "IMAGE="+operatorNextImage, "OVERLAY="+aggregatedOverlay); err != nil {
 		return err
 	}
 	pods, err := s.awaitOperator(ctx, ofImage(operatorNextImage))
@@ -108,20 +110,25 @@ func (s *story) undeploy(ctx context.Context) error {
 	got, stop := keepAsking(ctx, url)
 	defer stop()
 	began := time.Now()
-	if err := s.make(ctx, "undeploy"); err != nil {
+	if err := s.make(ctx, "undeploy", "OVERLAY="+aggregatedOverlay); err != nil {
 		return err
 	}
 	err = s.await(ctx, "the operator to be gone", func(ctx context.Context) (bool, string, error) {
 		_, err := s.kube.CoreV1().Namespaces().Get(ctx, operatorNamespace, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, "", nil
+		if !apierrors.IsNotFound(err) {
+			return false, "namespace " + operatorNamespace + " exists", err
 		}
-		return false, "namespace " + operatorNamespace + " exists", err
+		groups, err := s.kube.Discovery().ServerGroups()
+		if err != nil {
+			return false, "", err
+		}
+		served := slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool { return group.Name == v1alpha1.GroupName })
+		return !served, "group " + v1alpha1.GroupName + " is served", nil
 	})
 	if err != nil {
 		return err
 	}
-	s.out.Good("make undeploy: namespace %s is gone (%s)", operatorNamespace, steps.Since(began))
+	s.out.Good("make undeploy: namespace %s and group %s are gone (%s)", operatorNamespace, v1alpha1.GroupName, steps.Since(began))
 
 	// Without webhooks in the way.
 	if err := s.patch(ctx, `{"spec":{"service":{"annotations":{"example.com/edit":"after"}}}}`); err != nil {

@@ -13,11 +13,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 
 	"fairlead.dev/fairlead/hack/internal/steps"
@@ -29,7 +31,7 @@ import (
 const viewPort = 6060
 
 // showView opens the live view of the leader as docs/operations.md says: by an argument of the Deployment, and a
-// forwarded port. The upgrade after it, by make deploy, takes the argument away again.
+// forwarded port. The next make deploy takes the argument away again.
 func (s *story) showView(ctx context.Context) error {
 	flag := fmt.Sprintf("--debug-bind-address=127.0.0.1:%d", viewPort)
 	patch := fmt.Sprintf(`[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":%q}]`, flag)
@@ -45,7 +47,8 @@ func (s *story) showView(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	url, err := s.forward(ctx, leader, viewPort)
+	target := s.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(operatorNamespace).Name(leader).SubResource("portforward").URL()
+	url, err := s.forward(ctx, s.config, target, viewPort)
 	if err != nil {
 		return fmt.Errorf("forward port %d of %s: %w", viewPort, leader, err)
 	}
@@ -58,11 +61,9 @@ func (s *story) showView(ctx context.Context) error {
 	return s.followKey(ctx, url)
 }
 
-// forward forwards a port of a pod until ctx ends, as kubectl port-forward does and by the same code. It returns the URL of
-// this end.
-func (s *story) forward(ctx context.Context, pod string, port int) (url string, err error) {
-	target := s.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(operatorNamespace).Name(pod).SubResource("portforward").URL()
-	dialer, err := portforward.NewSPDYOverWebsocketDialer(target, s.config)
+// forward forwards a port until ctx ends, as kubectl port-forward does and by the same code. It returns the URL of this end.
+func (s *story) forward(ctx context.Context, config *rest.Config, target *url.URL, port int) (address string, err error) {
+	dialer, err := portforward.NewSPDYOverWebsocketDialer(target, config)
 	if err != nil {
 		return "", err
 	}

@@ -121,6 +121,12 @@ func (s *story) clusterSteps() []steps.Step {
 			Run:      s.showView,
 		},
 		{
+			Title:    "Deploy the aggregated API, and read, execute and forward through it",
+			Expected: "one log of three pods that goes on while one is replaced, exec, and a forwarded port",
+			Timeout:  4 * time.Minute,
+			Run:      s.useSubresources,
+		},
+		{
 			Title:    "Upgrade the operator: make deploy with the next image",
 			Expected: "both replicas of the next version, and no write to any Application or child",
 			Timeout:  3 * time.Minute,
@@ -134,7 +140,7 @@ func (s *story) clusterSteps() []steps.Step {
 		},
 		{
 			Title:    "Take the operator out: make undeploy",
-			Expected: "no operator and no webhook; Applications and their children stay, and serve",
+			Expected: "no operator, webhook or aggregated API; Applications and their children stay, and serve",
 			Timeout:  3 * time.Minute,
 			Run:      s.undeploy,
 		},

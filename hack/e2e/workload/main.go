@@ -10,7 +10,10 @@
 //	             slow: begins to serve after START_DELAY, e.g. 5s
 //	             hungry: takes memory until it is ended
 //
-// Called as `workload pause` it waits for SIGTERM: the process that holds the namespaces of a pod.
+// Its log says when it begins to serve and when it ends.
+//
+// Called as `workload pause` it waits for SIGTERM: the process that holds the namespaces of a pod. Called as
+// `workload hostname` it prints the name of the pod, for the test of exec.
 package main
 
 import (
@@ -22,6 +25,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -35,15 +39,25 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	if len(os.Args) > 1 && os.Args[1] == "pause" {
-		<-ctx.Done()
-		return
-	}
-	err := run(ctx, os.Getenv)
+	err := call(ctx, os.Args[1:])
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "workload:", err)
 		os.Exit(crashCode)
+	}
+}
+
+func call(ctx context.Context, args []string) error {
+	switch strings.Join(args, " ") {
+	case "pause":
+		<-ctx.Done()
+		return nil
+	case "hostname":
+		name, err := os.Hostname()
+		fmt.Println(name)
+		return err
+	default:
+		return run(ctx, os.Getenv)
 	}
 }
 
@@ -68,7 +82,8 @@ func run(ctx context.Context, getenv func(string) string) error {
 	default:
 		return fmt.Errorf("MODE is %q, but must be crash, unready, slow, hungry or empty", mode)
 	}
-	return serve(ctx, handler(getenv("VERSION"), mode != "unready"))
+	version := getenv("VERSION")
+	return serve(ctx, version, handler(version, mode != "unready"))
 }
 
 // hunger takes a mebibyte a millisecond, and touches each page, so that the kernel has to find it. It stops where a
@@ -109,11 +124,12 @@ func handler(version string, ready bool) http.Handler {
 }
 
 // serve answers until ctx ends, and then until the last request under way has its answer.
-func serve(ctx context.Context, handler http.Handler) error {
+func serve(ctx context.Context, version string, handler http.Handler) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
+	fmt.Println("serving version", version)
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	stopped := make(chan error, 1)
 	context.AfterFunc(ctx, func() {
@@ -124,5 +140,7 @@ func serve(ctx context.Context, handler http.Handler) error {
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return <-stopped
+	err = <-stopped
+	fmt.Println("ending")
+	return err
 }
