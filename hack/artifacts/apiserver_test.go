@@ -71,6 +71,9 @@ func TestAPIServerPod(t *testing.T) {
 			if !slices.Contains(ofController.Args, "--aggregated-api-service="+service.Name) {
 				t.Errorf("the controller does not look after the Service: %q", ofController.Args)
 			}
+			if name := "--serving-name=" + service.Name + "." + service.Namespace + ".svc"; !slices.Contains(container.Args, name) {
+				t.Errorf("the server may be ready without a certificate for the Service: %q lacks %s", container.Args, name)
+			}
 			for key, value := range service.Spec.Selector {
 				if template.Labels[key] != value {
 					t.Errorf("the Service selects %s=%s", key, value)

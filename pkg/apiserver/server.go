@@ -58,6 +58,8 @@ type Config struct {
 	Limits   Limits
 	Platform Platform
 	Leader   Leader
+	// ServingName is the name that the serving certificate must be valid for before the server is ready; empty: any.
+	ServingName string
 }
 
 // NewGenericConfig returns the part of a Config that this API determines: no storage, no admission plugins, and the
@@ -82,6 +84,8 @@ type completedConfig struct {
 	limits   Limits
 	platform Platform
 	leader   Leader
+	// servingName is Config.ServingName.
+	servingName string
 	// stopping is closed when the server begins to shut down.
 	stopping <-chan struct{}
 	scheme   *runtime.Scheme
@@ -100,7 +104,7 @@ func (c *Config) Complete(scheme *runtime.Scheme, codecs serializer.CodecFactory
 		return CompletedConfig{}, errors.New("the cluster allows every client of its front-proxy CA to name any user: set --requestheader-allowed-names of kube-apiserver to the common name of its proxy client certificate")
 	}
 	return CompletedConfig{&completedConfig{
-		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, platform: c.Platform, leader: c.Leader, stopping: c.Generic.ShutdownInitiatedNotify(),
+		generic: c.Generic.Complete(nil), clients: c.Clients, limits: c.Limits, platform: c.Platform, leader: c.Leader, servingName: c.ServingName, stopping: c.Generic.ShutdownInitiatedNotify(),
 		scheme: scheme, codecs: codecs,
 	}}, nil
 }
@@ -176,7 +180,12 @@ func (c CompletedConfig) New() (*Server, error) {
 	if err := generic.InstallAPIGroup(&group); err != nil {
 		return nil, fmt.Errorf("install %s: %w", v1alpha1.SchemeGroupVersion, err)
 	}
-	if err := generic.AddReadyzChecks(healthz.NamedCheck("caches", func(*http.Request) error { return history.ready() })); err != nil {
+	checks := []healthz.HealthChecker{healthz.NamedCheck("caches", func(*http.Request) error { return history.ready() })}
+	if c.servingName != "" {
+		certificate := c.generic.SecureServing.Cert
+		checks = append(checks, healthz.NamedCheck("certificate", func(*http.Request) error { return servesName(certificate, c.servingName) }))
+	}
+	if err := generic.AddReadyzChecks(checks...); err != nil {
 		return nil, fmt.Errorf("add readiness check: %w", err)
 	}
 	return &Server{generic: generic, caches: caches, beside: []func(context.Context){

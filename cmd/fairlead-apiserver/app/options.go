@@ -39,6 +39,7 @@ import (
 type Options struct {
 	Kubeconfig     string
 	ShutdownDelay  time.Duration
+	ServingName    string
 	Limits         apiserver.Limits
 	Platform       apiserver.Platform
 	Leader         apiserver.Leader
@@ -108,6 +109,7 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	platform.StringSliceVar(&o.Platform.Facts.MonitoringNamespaces, "monitoring-namespaces", o.Platform.Facts.MonitoringNamespaces, "The controller's flag of this name.")
 	serving := sections.FlagSet("serving")
 	serving.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay, "How long to continue to serve after SIGTERM, until the Service sends no more requests.")
+	serving.StringVar(&o.ServingName, "serving-name", o.ServingName, "Name that the serving certificate must be valid for before the server is ready: that of its Service, SERVICE.NAMESPACE.svc. Empty does not check it.")
 	o.SecureServing.AddFlags(serving)
 	o.Authentication.AddFlags(sections.FlagSet("authentication"))
 	o.Authorization.AddFlags(sections.FlagSet("authorization"))
@@ -134,7 +136,7 @@ func (o *Options) Config(scheme *runtime.Scheme, codecs serializer.CodecFactory)
 	if err := o.Authorization.ApplyTo(&generic.Authorization); err != nil {
 		return nil, fmt.Errorf("delegate authorization: %w", err)
 	}
-	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits, Platform: o.Platform, Leader: o.Leader}, nil
+	return &apiserver.Config{Generic: generic, Clients: clients, Limits: o.Limits, Platform: o.Platform, Leader: o.Leader, ServingName: o.ServingName}, nil
 }
 
 // complete lets the other options use --kubeconfig, and checks them.

@@ -165,7 +165,7 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	options := apiserverapp.NewOptions()
-	options.Kubeconfig = s.kubeconfig
+	options.Kubeconfig, options.ServingName = s.kubeconfig, service+"."+serviceNamespace+".svc"
 	options.Limits.StreamsPerUser, options.Leader = streamsPerUser, s.leader
 	options.Limits.RendersPerUser = options.Limits.Renders // The tests that run at once are one user.
 	options.SecureServing.Listener = listener
