@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -133,22 +134,10 @@ func (l *lab) withServer(ctx context.Context, applications int, run func(*subjec
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(ctx)) }()
-	const services, registrations = "/api/v1/namespaces/" + metav1.NamespaceDefault + "/services", "/apis/apiregistration.k8s.io/v1/apiservices"
-	core := l.clients.kube.CoreV1().RESTClient()
-	for _, part := range []struct {
-		path   string
-		object *unstructured.Unstructured
-	}{{services, server.Service}, {registrations, server.Registration}} {
-		encoded, err := part.object.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		if err := core.Post().AbsPath(part.path).SetHeader("Content-Type", asJSON).Body(encoded).Do(ctx).Error(); err != nil {
-			return fmt.Errorf("create the %s: %w", part.object.GetKind(), err)
-		}
-		defer func() {
-			err = errors.Join(err, core.Delete().AbsPath(part.path, part.object.GetName()).Do(context.WithoutCancel(ctx)).Error())
-		}()
+	unregister, err := l.register(ctx, server)
+	defer func() { err = errors.Join(err, unregister(context.WithoutCancel(ctx))) }()
+	if err != nil {
+		return err
 	}
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		if err := s.Err(); err != nil {
@@ -161,6 +150,35 @@ func (l *lab) withServer(ctx context.Context, applications int, run func(*subjec
 		return fmt.Errorf("wait for the aggregated API server: %w", err)
 	}
 	return run(s)
+}
+
+// register makes kube-apiserver forward to the server, until unregister is called.
+func (l *lab) register(ctx context.Context, server *aggregated.Server) (unregister func(context.Context) error, err error) {
+	core := l.clients.kube.CoreV1().RESTClient()
+	var created []string
+	unregister = func(ctx context.Context) (err error) {
+		for _, path := range slices.Backward(created) {
+			err = errors.Join(err, core.Delete().AbsPath(path).Do(ctx).Error())
+		}
+		return err
+	}
+	for _, part := range []struct {
+		path   string
+		object *unstructured.Unstructured
+	}{
+		{"/api/v1/namespaces/" + metav1.NamespaceDefault + "/services", server.Service},
+		{"/apis/apiregistration.k8s.io/v1/apiservices", server.Registration},
+	} {
+		encoded, err := part.object.MarshalJSON()
+		if err != nil {
+			return unregister, err
+		}
+		if err := core.Post().AbsPath(part.path).SetHeader("Content-Type", asJSON).Body(encoded).Do(ctx).Error(); err != nil {
+			return unregister, fmt.Errorf("create the %s: %w", part.object.GetKind(), err)
+		}
+		created = append(created, part.path+"/"+part.object.GetName())
+	}
+	return unregister, nil
 }
 
 // createPods makes pods that run, from the templates of the Deployments. No controller and no kubelet does that here.

@@ -58,7 +58,7 @@ func (s *story) useSubresources(ctx context.Context) error {
 	err = s.await(ctx, fmt.Sprintf("a view of %d ready pods", podsToRead), func(ctx context.Context) (bool, string, error) {
 		view, err := client.SubresourcesV1alpha1().ApplicationRuntimes(namespace).Get(ctx, webName, metav1.GetOptions{})
 		if err != nil {
-			return false, err.Error(), nil // Until the leader has registered the server.
+			return false, err.Error(), nil //nolint:nilerr // The leader is about to register the server; the limit of the step ends the wait.
 		}
 		return view.Pods.Ready == podsToRead, fmt.Sprintf("%d pods ready", view.Pods.Ready), nil
 	})

@@ -113,10 +113,10 @@ func encoders(tb testing.TB) map[string]runtime.Codec {
 	return forms
 }
 
-// someViews is a list of so many views.
-func someViews(tb testing.TB, count int) *v1alpha1.ApplicationRuntimeList {
+// someViews is a list of 1,000 views.
+func someViews(tb testing.TB) *v1alpha1.ApplicationRuntimeList {
 	tb.Helper()
-	_, history := filled(tb, count)
+	_, history := filled(tb, 1000)
 	registry := &applications{history: history, access: permissions(allowed).access()}
 	list, err := registry.List(request.WithUser(tb.Context(), &user.DefaultInfo{Name: "reader"}), &metainternalversion.ListOptions{})
 	if err != nil {
@@ -127,7 +127,7 @@ func someViews(tb testing.TB, count int) *v1alpha1.ApplicationRuntimeList {
 
 // BenchmarkCodecs encodes and decodes a list of 1,000 views in each form.
 func BenchmarkCodecs(b *testing.B) {
-	list := someViews(b, 1000)
+	list := someViews(b)
 	for name, codec := range encoders(b) {
 		encoded, err := runtime.Encode(codec, list)
 		if err != nil {
