@@ -62,6 +62,9 @@ func TestCommands(t *testing.T) {
 	cluster := controlplane.ForTest(t)
 	ran := 0
 	for _, document := range userDocuments(t) {
+		if document.Path == tutorial {
+			continue // TestTutorial runs them, and more.
+		}
 		t.Run(document.Path, func(t *testing.T) {
 			s := newSession(t, tools, cluster.Kubeconfig())
 			for _, block := range document.Blocks {
