@@ -105,7 +105,7 @@ generate: ## Regenerate code, CRDs, docs/api.md, docs/fields.md and the rendered
 
 .PHONY: clean
 clean: ## Delete what the other targets made in this directory (not Go's caches)
-	rm -rf bin dist
+	rm -rf bin dist hack/site/node_modules hack/site/.pages hack/site/.vitepress/cache
 
 ##@ Release
 
@@ -117,6 +117,11 @@ RELEASE_FLAGS := $(if $(REGISTRY),-registry="$(REGISTRY)") $(if $(DOWNLOADS),-do
 release: ## Write everything that a release has into dist: make release VERSION=v0.2.0. COSIGN_PRIVATE_KEY in the environment signs it
 	@go -C hack/release build -buildvcs=false -o "$(CURDIR)/bin/fairlead-release" .
 	@exec bin/fairlead-release -version="$(VERSION)" $(RELEASE_FLAGS) $(ARGS)
+
+.PHONY: site
+site: ## Write a static site of the documents into dist/site, and check it. Needs npm and chromium. ARGS=-serve: look at it
+	@go -C hack/site build -buildvcs=false -o "$(CURDIR)/bin/fairlead-site" .
+	@exec bin/fairlead-site -version="$(VERSION)" $(ARGS)
 
 .PHONY: release-check
 release-check: ## Release twice, compare byte by byte, and verify signatures and checksums as a user does. VERSION=v0.2.0; slow

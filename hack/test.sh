@@ -57,6 +57,8 @@ export CGO_ENABLED=1
   # The chart's use Helm as a library; those of the release cross-compile a small project.
   go -C hack/chart test -json "$@" . || status=1
   go -C hack/release test -json "$@" ./... || status=1
+  # The site's are about links; make site builds it, and needs Node.
+  go -C hack/site test -json "$@" . || status=1
   # So is the plugin, whose libraries of kubectl take minutes to compile with -race.
   go -C cmd/kubectl-fairlead test -json -timeout=10m "$@" ./... || status=1
   # hack/cluster is a module of its own. Its main package is the control plane itself, which `make cluster` compiles and
