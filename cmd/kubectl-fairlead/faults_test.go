@@ -95,7 +95,7 @@ const lostHeader = "X-Test-Lose-The-Answer"
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"` + string(reason) + `","message":"a test said so"}`)) //nolint:errcheck // The client may be gone.
+	_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"` + string(reason) + `","message":"a test said so"}`))
 }
 
 // next returns what happens to a request.

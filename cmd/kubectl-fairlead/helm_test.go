@@ -4,7 +4,6 @@
 package main_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -68,7 +67,7 @@ func (p *plugin) helm() *helm {
 	flags := genericclioptions.NewConfigFlags(false)
 	kubeconfig := p.cluster.Kubeconfig()
 	flags.KubeConfig, flags.Namespace = &kubeconfig, &p.namespace
-	config := action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler))
+	config := action.NewConfiguration()
 	if err := config.Init(flags, p.namespace, "secrets"); err != nil {
 		p.Fatal(err)
 	}
