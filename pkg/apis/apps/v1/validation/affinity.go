@@ -143,7 +143,7 @@ func validatePodAffinityTerm(path *field.Path, term *corev1.PodAffinityTerm) fie
 func validateMismatchKeys(path *field.Path, term *corev1.PodAffinityTerm) field.ErrorList {
 	matched := names{}
 	for _, key := range term.MatchLabelKeys {
-		matched[key] = struct{}{}
+		matched[key] = nil
 	}
 	var errs field.ErrorList
 	for i, key := range term.MismatchLabelKeys {

@@ -189,7 +189,7 @@ func TestValidatePolicies(t *testing.T) {
 		want: []string{
 			`spec.imagePullSecrets[1].name: Required value: must be the name of an object`,
 			`spec.imagePullSecrets[2].name: Invalid value: "A_B": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')`,
-			`spec.imagePullSecrets[3].name: Duplicate value: "a"`,
+			`spec.imagePullSecrets[3].name: Duplicate value: "a": spec.imagePullSecrets[0].name has it too`,
 		},
 	}})
 }

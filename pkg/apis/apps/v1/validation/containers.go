@@ -42,9 +42,9 @@ func sidecars(in input) []otherContainer {
 
 func validateInitContainers(in input) field.ErrorList {
 	errs := tooMany(in.path.Child("initContainers"), len(in.spec.InitContainers), 16)
-	seen := names{in.app.Name: {}}
+	seen := names{}
 	for _, container := range initContainers(in) {
-		errs = append(errs, seen.add(container.path.Child("name"), container.Name)...)
+		errs = append(errs, addContainer(in, seen, container)...)
 		errs = append(errs, validateContainer(in, container)...)
 		if policy := container.RestartPolicy; policy != nil && !container.longRunning {
 			errs = append(errs, field.NotSupported(container.path.Child("restartPolicy"), *policy,
@@ -55,6 +55,17 @@ func validateInitContainers(in input) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// addContainer refuses a name that another container of the pod has.
+func addContainer(in input, seen names, container otherContainer) field.ErrorList {
+	path := container.path.Child("name")
+	if container.Name != "" && container.Name == in.app.Name {
+		duplicate := field.Duplicate(path, container.Name)
+		duplicate.Detail = "the container of the application has the name of the Application"
+		return field.ErrorList{duplicate}
+	}
+	return seen.add(path, container.Name)
 }
 
 // validateNoProbes refuses probes of a container that exits.
@@ -78,12 +89,12 @@ func validateNoProbes(container otherContainer) field.ErrorList {
 
 func validateSidecars(in input) field.ErrorList {
 	errs := tooMany(in.path.Child("sidecars"), len(in.spec.Sidecars), 16)
-	seen := names{in.app.Name: {}}
-	for _, container := range in.spec.InitContainers {
-		seen.add(nil, container.Name)
+	seen := names{}
+	for _, container := range initContainers(in) {
+		seen.add(container.path.Child("name"), container.Name)
 	}
 	for _, container := range sidecars(in) {
-		errs = append(errs, seen.add(container.path.Child("name"), container.Name)...)
+		errs = append(errs, addContainer(in, seen, container)...)
 		errs = append(errs, validateContainer(in, container)...)
 		if container.RestartPolicy != nil {
 			errs = append(errs, field.Forbidden(container.path.Child("restartPolicy"), "a sidecar is always restarted; only an init container may set Always"))

@@ -29,7 +29,7 @@ sidecars: [{name: log, image: log}]`,
 			`spec.env[0].name: Required value: must be the name of the variable`,
 			`spec.env[1].name: Invalid value: "A=B": a valid environment variable name must consist only of printable ASCII characters other than '='`,
 			`spec.env[2].name: Invalid value: "É": a valid environment variable name must consist only of printable ASCII characters other than '='`,
-			`spec.env[4].name: Duplicate value: "A"`,
+			`spec.env[4].name: Duplicate value: "A": spec.env[3].name has it too`,
 		},
 	}, {
 		name: "sources",

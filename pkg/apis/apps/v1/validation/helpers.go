@@ -14,18 +14,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// names remembers names to find duplicates.
-type names map[string]struct{}
+// names remembers which field has a name, to find duplicates. The field may be nil.
+type names map[string]*field.Path
 
+// add returns an error that points to the field that has the name already: it may be far away.
 func (n names) add(path *field.Path, name string) field.ErrorList {
 	if name == "" {
 		return nil // another rule says that it is required
 	}
-	if _, seen := n[name]; seen {
-		return field.ErrorList{field.Duplicate(path, name)}
+	first, seen := n[name]
+	if !seen {
+		n[name] = path
+		return nil
 	}
-	n[name] = struct{}{}
-	return nil
+	duplicate := field.Duplicate(path, name)
+	if first != nil {
+		duplicate.Detail = first.String() + " has it too"
+	}
+	return field.ErrorList{duplicate}
 }
 
 // sortedKeys returns the keys in order, so that errors do not depend on the order of a map.

@@ -32,8 +32,8 @@ func validateService(in input) field.ErrorList {
 }
 
 // unreviewedServiceAccount is the message of a controller without webhooks.
-const unreviewedServiceAccount = "no webhook reviews here whether the requester may use the ServiceAccount: remove name, " +
-	"or let an administrator start the controller with --allow-unreviewed-service-accounts"
+const unreviewedServiceAccount = "no webhook reviews here who may use the account: remove name, " +
+	"or run the controller with --allow-unreviewed-service-accounts"
 
 func validateServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
@@ -136,8 +136,11 @@ func validateLabelSelector(path *field.Path, selector *metav1.LabelSelector) fie
 	}
 	errs := validateLabels(path.Child("matchLabels"), selector.MatchLabels)
 	for i, requirement := range selector.MatchExpressions {
+		path := path.Child("matchExpressions").Index(i)
+		errs = append(errs, oneOf(path.Child("operator"), requirement.Operator, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn,
+			metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist)...)
 		errs = append(errs, metav1validation.ValidateLabelSelectorRequirement(requirement,
-			metav1validation.LabelSelectorValidationOptions{}, path.Child("matchExpressions").Index(i))...)
+			metav1validation.LabelSelectorValidationOptions{AllowUnknownOperatorInRequirement: true}, path)...)
 	}
 	return errs
 }

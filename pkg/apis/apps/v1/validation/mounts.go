@@ -35,15 +35,12 @@ func validateMounts(in input) field.ErrorList {
 	errs := tooMany(fldPath, len(in.spec.Mounts), 64)
 	mountPaths := names{}
 	if in.spec.Config != nil {
-		mountPaths.add(nil, path.Clean(in.spec.Config.MountPath))
+		mountPaths.add(in.path.Child("config", "mountPath"), path.Clean(in.spec.Config.MountPath))
 	}
 	for i := range in.spec.Mounts {
 		mount, fldPath := &in.spec.Mounts[i], fldPath.Index(i)
 		errs = append(errs, validateMountPath(fldPath.Child("mountPath"), mount.MountPath)...)
-		if duplicate := mountPaths.add(fldPath.Child("mountPath"), path.Clean(mount.MountPath)); len(duplicate) > 0 {
-			duplicate[0].Detail = "another mount, or config, has the same path"
-			errs = append(errs, duplicate...)
-		}
+		errs = append(errs, mountPaths.add(fldPath.Child("mountPath"), path.Clean(mount.MountPath))...)
 		if mount.SubPath != "" {
 			errs = append(errs, validateRelativePath(fldPath.Child("subPath"), mount.SubPath)...)
 		}

@@ -79,7 +79,7 @@ mounts:
 - {mountPath: /ok/, subPath: a/../b, emptyDir: {}}
 - {mountPath: /fine, subPath: "a\n", emptyDir: {}}`,
 		want: []string{
-			`spec.mounts[0].mountPath: Duplicate value: "/etc/web": another mount, or config, has the same path`,
+			`spec.mounts[0].mountPath: Duplicate value: "/etc/web": spec.config.mountPath has it too`,
 			`spec.mounts[1].mountPath: Required value: must be an absolute path in the container`,
 			`spec.mounts[2].mountPath: Invalid value: "relative": must be an absolute path`,
 			`spec.mounts[3].mountPath: Invalid value: "/a/../b": must not contain '..'`,
@@ -88,7 +88,7 @@ mounts:
 			`spec.mounts[6].mountPath: Invalid value: "/.": must not be the root of the container's file system`,
 			`spec.mounts[7].mountPath: Invalid value: "/proc/self": must not be in /proc, which the container runtime owns`,
 			`spec.mounts[8].subPath: Invalid value: "/abs": must be a relative path`,
-			`spec.mounts[9].mountPath: Duplicate value: "/ok": another mount, or config, has the same path`,
+			`spec.mounts[9].mountPath: Duplicate value: "/ok": spec.mounts[8].mountPath has it too`,
 			`spec.mounts[9].subPath: Invalid value: "a/../b": must not contain '..'`,
 			`spec.mounts[10].subPath: Invalid value: "a\n": must not contain control characters`,
 		},
@@ -115,7 +115,7 @@ mounts:
 			`spec.mounts[0].secret.items[1].path: Invalid value: "/a": must be a relative path`,
 			`spec.mounts[0].secret.items[1].mode: Invalid value: -1: must be between 0 and 0777 octal (511 decimal)`,
 			`spec.mounts[0].secret.items[2].path: Invalid value: "..b": must not start with '..'`,
-			`spec.mounts[0].secret.items[4].path: Duplicate value: "x"`,
+			`spec.mounts[0].secret.items[4].path: Duplicate value: "x": spec.mounts[0].secret.items[3].path has it too`,
 			`spec.mounts[0].secret.items[4].user: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
 			`spec.mounts[1].configMap.name: Required value: must be the name of an object`,
 		},

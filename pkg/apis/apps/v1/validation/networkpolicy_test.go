@@ -51,7 +51,7 @@ func TestNetworkPolicy(t *testing.T) {
 		spec: `{ports: [{name: http, containerPort: 80}], networkPolicy: {ingress: [{from: [{podSelector: {}}], ports: [http, https, http]}]}}`,
 		want: []string{
 			`spec.networkPolicy.ingress[0].ports[1]: Unsupported value: "https": supported values: "http"`,
-			`spec.networkPolicy.ingress[0].ports[2]: Duplicate value: "http"`,
+			`spec.networkPolicy.ingress[0].ports[2]: Duplicate value: "http": spec.networkPolicy.ingress[0].ports[0] has it too`,
 		},
 	}, {
 		name: "ingress ports of a worker",

@@ -44,15 +44,17 @@ func validatePorts(in input) field.ErrorList {
 		errs = append(errs, validatePortName(path.Child("name"), port.Name)...)
 		errs = append(errs, portNames.add(path.Child("name"), port.Name)...)
 		errs = append(errs, invalid(path.Child("containerPort"), port.ContainerPort, utilvalidation.IsValidPortNum(int(port.ContainerPort)))...)
-		errs = append(errs, containerPorts.add(path.Child("containerPort"), portAndProtocol(port.ContainerPort, port.Protocol))...)
+		duplicate := containerPorts.add(path.Child("containerPort"), portAndProtocol(port.ContainerPort, port.Protocol))
+		errs = append(errs, duplicate...)
 		servicePort, servicePath := port.ContainerPort, path.Child("containerPort")
 		if port.ServicePort != nil {
 			servicePort, servicePath = *port.ServicePort, path.Child("servicePort")
 			errs = append(errs, invalid(servicePath, servicePort, utilvalidation.IsValidPortNum(int(servicePort)))...)
 		}
-		if duplicate := servicePorts.add(servicePath, portAndProtocol(servicePort, port.Protocol)); len(duplicate) > 0 {
-			duplicate[0].Detail = "another port has the same servicePort, which defaults to containerPort"
-			errs = append(errs, duplicate...)
+		taken := servicePorts.add(servicePath, portAndProtocol(servicePort, port.Protocol))
+		if len(taken) > 0 && (len(duplicate) == 0 || port.ServicePort != nil) {
+			taken[0].Detail = "another port has the same servicePort, which defaults to containerPort"
+			errs = append(errs, taken...)
 		}
 		errs = append(errs, validProtocol(path.Child("protocol"), port.Protocol)...)
 		if port.AppProtocol != nil && *port.AppProtocol != "" {
@@ -129,9 +131,10 @@ func validateContainerPorts(path *field.Path, ports []corev1.ContainerPort) fiel
 // silently means the first; only one can listen on a number.
 func validatePortsAcrossContainers(in input) field.ErrorList {
 	portNames, numbers, hostPorts := names{}, names{}, names{}
-	for _, port := range in.spec.Ports {
-		portNames.add(nil, port.Name)
-		numbers.add(nil, portAndProtocol(port.ContainerPort, port.Protocol))
+	for i, port := range in.spec.Ports {
+		path := in.path.Child("ports").Index(i)
+		portNames.add(path.Child("name"), port.Name)
+		numbers.add(path.Child("containerPort"), portAndProtocol(port.ContainerPort, port.Protocol))
 	}
 	var errs field.ErrorList
 	for _, container := range otherContainers(in) {

@@ -20,7 +20,7 @@ func TestPorts(t *testing.T) {
 		spec: `ports: [{containerPort: 1}, {name: a, containerPort: 2}, {name: a, containerPort: 3}, {name: "80", containerPort: 4}, {name: a--b, containerPort: 5}, {name: sixteen-letters-, containerPort: 6}]`,
 		want: []string{
 			`spec.ports[0].name: Required value: must be an IANA service name, e.g. http`,
-			`spec.ports[2].name: Duplicate value: "a"`,
+			`spec.ports[2].name: Duplicate value: "a": spec.ports[1].name has it too`,
 			`spec.ports[3].name: Invalid value: "80": must contain at least one letter (a-z)`,
 			`spec.ports[4].name: Invalid value: "a--b": must not contain consecutive hyphens`,
 			`spec.ports[5].name: Invalid value: "sixteen-letters-": must be no more than 15 characters`,
@@ -58,7 +58,7 @@ func TestPorts(t *testing.T) {
 		name: "duplicate numbers",
 		spec: `ports: [{name: a, containerPort: 80}, {name: b, containerPort: 80, servicePort: 81}, {name: c, containerPort: 81}, {name: d, containerPort: 82, servicePort: 80, protocol: TCP}]`,
 		want: []string{
-			`spec.ports[1].containerPort: Duplicate value: "80/TCP"`,
+			`spec.ports[1].containerPort: Duplicate value: "80/TCP": spec.ports[0].containerPort has it too`,
 			`spec.ports[2].containerPort: Duplicate value: "81/TCP": another port has the same servicePort, which defaults to containerPort`,
 			`spec.ports[3].servicePort: Duplicate value: "80/TCP": another port has the same servicePort, which defaults to containerPort`,
 		},
@@ -76,7 +76,7 @@ sidecars: [{name: s, image: s, ports: [{containerPort: 81}, {containerPort: 82},
 		name: "in one container",
 		spec: `sidecars: [{name: s, image: s, ports: [{name: a, containerPort: 81}, {name: a, containerPort: 0}, {name: A, containerPort: 81, protocol: X, hostIP: 1.2.3}]}]`,
 		want: []string{
-			`spec.sidecars[0].ports[1].name: Duplicate value: "a"`,
+			`spec.sidecars[0].ports[1].name: Duplicate value: "a": spec.sidecars[0].ports[0].name has it too`,
 			`spec.sidecars[0].ports[1].containerPort: Invalid value: 0: must be between 1 and 65535, inclusive`,
 			`spec.sidecars[0].ports[2].name: Invalid value: "A": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)`,
 			`spec.sidecars[0].ports[2].name: Invalid value: "A": must contain at least one letter (a-z)`,
@@ -86,7 +86,7 @@ sidecars: [{name: s, image: s, ports: [{containerPort: 81}, {containerPort: 82},
 	}, {
 		name: "twice in one container",
 		spec: `sidecars: [{name: s, image: s, ports: [{containerPort: 81}, {containerPort: 81, protocol: TCP}]}]`,
-		want: []string{`spec.sidecars[0].ports[1].containerPort: Duplicate value: "81/TCP"`},
+		want: []string{`spec.sidecars[0].ports[1].containerPort: Duplicate value: "81/TCP": spec.sidecars[0].ports[0].containerPort has it too`},
 	}, {
 		name: "across containers that run side by side",
 		spec: `
@@ -94,9 +94,9 @@ ports: [{name: http, containerPort: 80}]
 initContainers: [{name: i, image: i, restartPolicy: Always, ports: [{name: http, containerPort: 81}]}]
 sidecars: [{name: s, image: s, ports: [{name: more, containerPort: 80}]}, {name: t, image: t, ports: [{containerPort: 81}]}]`,
 		want: []string{
-			`spec.initContainers[0].ports[0].name: Duplicate value: "http"`,
-			`spec.sidecars[0].ports[0].containerPort: Duplicate value: "80/TCP"`,
-			`spec.sidecars[1].ports[0].containerPort: Duplicate value: "81/TCP"`,
+			`spec.initContainers[0].ports[0].name: Duplicate value: "http": spec.ports[0].name has it too`,
+			`spec.sidecars[0].ports[0].containerPort: Duplicate value: "80/TCP": spec.ports[0].containerPort has it too`,
+			`spec.sidecars[1].ports[0].containerPort: Duplicate value: "81/TCP": spec.initContainers[0].ports[0].containerPort has it too`,
 		},
 	}, {
 		name:    "host ports",
@@ -104,7 +104,7 @@ sidecars: [{name: s, image: s, ports: [{name: more, containerPort: 80}]}, {name:
 		spec:    `sidecars: [{name: s, image: s, ports: [{containerPort: 1, hostPort: 65536}, {containerPort: 2, hostPort: 80}]}, {name: t, image: t, ports: [{containerPort: 3, hostPort: 80}, {containerPort: 4, hostPort: 80, protocol: UDP}]}]`,
 		want: []string{
 			`spec.sidecars[0].ports[0].hostPort: Invalid value: 65536: must be between 1 and 65535, inclusive`,
-			`spec.sidecars[1].ports[0].hostPort: Duplicate value: "/80/TCP"`,
+			`spec.sidecars[1].ports[0].hostPort: Duplicate value: "/80/TCP": spec.sidecars[0].ports[1].hostPort has it too`,
 		},
 	}})
 }

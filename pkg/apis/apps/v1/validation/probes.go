@@ -118,7 +118,7 @@ func validateTCPPortName(path *field.Path, name string, ports namedPorts) field.
 	protocol, found := ports[name]
 	switch {
 	case !found && len(ports) == 0:
-		return field.ErrorList{field.Invalid(path, name, "the container has no named port")}
+		return field.ErrorList{field.Invalid(path, name, "must be a number, because no port of the container has a name")}
 	case !found:
 		return field.ErrorList{field.NotSupported(path, name, sortedKeys(ports))}
 	case protocol != corev1.ProtocolTCP:

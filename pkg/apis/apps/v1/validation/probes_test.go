@@ -25,7 +25,7 @@ func TestProbes(t *testing.T) {
 		spec: `{livenessProbe: {httpGet: {}}, readinessProbe: {tcpSocket: {port: http}}, startupProbe: {grpc: {port: 0}}}`,
 		want: []string{
 			`spec.livenessProbe.httpGet.port: Required value: there is no primary port to default to: name a number, or add ports`,
-			`spec.readinessProbe.tcpSocket.port: Invalid value: "http": the container has no named port`,
+			`spec.readinessProbe.tcpSocket.port: Invalid value: "http": must be a number, because no port of the container has a name`,
 			`spec.startupProbe.grpc.port: Invalid value: 0: must be between 1 and 65535, inclusive`,
 		},
 	}, {

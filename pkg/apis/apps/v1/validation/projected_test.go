@@ -34,8 +34,8 @@ mounts:
 		name: "one path twice",
 		spec: `mounts: [{mountPath: /p, projected: {sources: [{secret: {name: a, items: [{key: k, path: x}]}}, {serviceAccountToken: {path: x}}, {downwardAPI: {items: [{path: x, fieldRef: {fieldPath: metadata.name}}]}}]}}]`,
 		want: []string{
-			`spec.mounts[0].projected.sources[1].serviceAccountToken.path: Duplicate value: "x"`,
-			`spec.mounts[0].projected.sources[2].downwardAPI.items[0].path: Duplicate value: "x"`,
+			`spec.mounts[0].projected.sources[1].serviceAccountToken.path: Duplicate value: "x": spec.mounts[0].projected.sources[0].secret.items[0].path has it too`,
+			`spec.mounts[0].projected.sources[2].downwardAPI.items[0].path: Duplicate value: "x": spec.mounts[0].projected.sources[0].secret.items[0].path has it too`,
 		},
 	}, {
 		name: "tokens",
@@ -82,7 +82,7 @@ mounts:
 			`spec.mounts[0].projected.sources[0].podCertificate.userAnnotations: Invalid value: "a": must be a domain-prefixed key (such as "acme.io/foo")`,
 			`spec.mounts[0].projected.sources[0].podCertificate: Required value: at least one of credentialBundlePath, keyPath, certificateChainPath must be set`,
 			`spec.mounts[0].projected.sources[1].podCertificate.maxExpirationSeconds: Invalid value: 86401: must be between 3600 and 86400`,
-			`spec.mounts[0].projected.sources[1].podCertificate.keyPath: Duplicate value: "a"`,
+			`spec.mounts[0].projected.sources[1].podCertificate.keyPath: Duplicate value: "a": spec.mounts[0].projected.sources[1].podCertificate.credentialBundlePath has it too`,
 		},
 	}})
 }

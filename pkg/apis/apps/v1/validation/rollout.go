@@ -158,8 +158,12 @@ func validateMinAvailable(in input, path *field.Path, value *intstr.IntOrString)
 	case available.percent && available.number >= 100:
 		return field.ErrorList{field.Invalid(path, available.String(), "must be less than 100%, because it would block every drain of a node")}
 	case known && replicas > 0 && available.of(replicas) >= int64(replicas):
+		howMany := "is only 1 pod"
+		if replicas > 1 {
+			howMany = fmt.Sprintf("are only %d pods", replicas)
+		}
 		return field.ErrorList{field.Invalid(path, available.String(),
-			fmt.Sprintf("must let one pod go while there are only %d, because it would block every drain of a node", replicas))}
+			fmt.Sprintf("would block every drain of a node while there %s: lower it, or run more pods", howMany))}
 	}
 	return nil
 }

@@ -103,15 +103,15 @@ func TestDisruptionBudget(t *testing.T) {
 		}, {
 			name: "all of the fixed number must stay",
 			spec: `{replicas: 2, disruptionBudget: {mode: Custom, minAvailable: 51%}}`,
-			want: []string{`spec.disruptionBudget.minAvailable: Invalid value: "51%": must let one pod go while there are only 2, because it would block every drain of a node`},
+			want: []string{`spec.disruptionBudget.minAvailable: Invalid value: "51%": would block every drain of a node while there are only 2 pods: lower it, or run more pods`},
 		}, {
 			name: "the only one must stay",
 			spec: `{replicas: 1, disruptionBudget: {mode: Custom, minAvailable: 1%}}`,
-			want: []string{`spec.disruptionBudget.minAvailable: Invalid value: "1%": must let one pod go while there are only 1, because it would block every drain of a node`},
+			want: []string{`spec.disruptionBudget.minAvailable: Invalid value: "1%": would block every drain of a node while there is only 1 pod: lower it, or run more pods`},
 		}, {
 			name: "all of the fewest must stay",
 			spec: `{resources: {requests: {cpu: 1}}, autoscaling: {minReplicas: 3, maxReplicas: 9, targetCPUUtilizationPercentage: 50}, disruptionBudget: {mode: Custom, minAvailable: 3}}`,
-			want: []string{`spec.disruptionBudget.minAvailable: Invalid value: "3": must let one pod go while there are only 3, because it would block every drain of a node`},
+			want: []string{`spec.disruptionBudget.minAvailable: Invalid value: "3": would block every drain of a node while there are only 3 pods: lower it, or run more pods`},
 		}, {
 			name: "syntax",
 			spec: `disruptionBudget: {mode: Custom, minAvailable: half}`,

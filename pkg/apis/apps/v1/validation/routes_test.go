@@ -26,7 +26,7 @@ func TestRoutes(t *testing.T) {
 			`spec.routes[1].ingressClassName: Required value: must be the name of an object`,
 			`spec.routes[2].tls.secretName: Invalid value: "C": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')`,
 			`spec.routes[2].ingressClassName: Invalid value: "C": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')`,
-			`spec.routes[3].name: Duplicate value: "c"`,
+			`spec.routes[3].name: Duplicate value: "c": spec.routes[2].name has it too`,
 		},
 	}, {
 		name: "host names",
@@ -40,7 +40,7 @@ func TestRoutes(t *testing.T) {
 			`spec.routes[1].hostnames[4]: Invalid value: "A.example.com": must be a host name in lower case, without scheme, port or path, such as web.example.com`,
 			`spec.routes[1].hostnames[5]: Invalid value: "*": must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path`,
 			`spec.routes[1].hostnames[6]: Invalid value: "a.*.com": must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path`,
-			`spec.routes[1].hostnames[9]: Duplicate value: "b.example.com"`,
+			`spec.routes[1].hostnames[9]: Duplicate value: "b.example.com": spec.routes[1].hostnames[7] has it too`,
 			`spec.routes[1].hostnames[10]: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com": each part between the dots must be no more than 63 characters`,
 		},
 	}, {
@@ -74,9 +74,9 @@ func TestRoutes(t *testing.T) {
 		name: "served twice",
 		spec: port + `routes: [{name: a, hostnames: [a, b]}, {name: b, hostnames: [b], paths: [{path: /x}, {path: /, pathType: Prefix}]}, {name: c, hostnames: [a, b], paths: [{path: /x/}]}, {name: d, hostnames: [b]}]`,
 		want: []string{
-			`spec.routes[1].paths[1]: Duplicate value: "b/ (Prefix)"`,
-			`spec.routes[2].paths[0]: Duplicate value: "b/x (Prefix)"`,
-			`spec.routes[3].hostnames: Duplicate value: "b/ (Prefix)"`,
+			`spec.routes[1].paths[1]: Duplicate value: "b/ (Prefix)": spec.routes[0].hostnames has it too`,
+			`spec.routes[2].paths[0]: Duplicate value: "b/x (Prefix)": spec.routes[1].paths[0] has it too`,
+			`spec.routes[3].hostnames: Duplicate value: "b/ (Prefix)": spec.routes[0].hostnames has it too`,
 		},
 	}, {
 		name: "annotations",

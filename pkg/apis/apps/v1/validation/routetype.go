@@ -112,7 +112,7 @@ func validateParentRefs(path *field.Path, parents []v1.ParentReference) field.Er
 		switch {
 		case count[key] < 2:
 		case parent.SectionName == "":
-			errs = append(errs, field.Required(path.Child("sectionName"), "must tell the listener, because the same parent is named more than once"))
+			errs = append(errs, field.Required(path.Child("sectionName"), "must name the listener, because the same parent is listed more than once"))
 		default:
 			if sections[key] == nil {
 				sections[key] = names{}

@@ -130,7 +130,7 @@ func TestMetrics(t *testing.T) {
 			`spec.autoscaling.metrics[4].object.describedObject.apiVersion: Invalid value: "a/b/c": must be <version> or <group>/<version>`,
 			`spec.autoscaling.metrics[4].object.metric.name: Invalid value: "a/b": may not contain '/'`,
 			`spec.autoscaling.metrics[4].object.target.type: Invalid value: "Value": must be AverageValue with averageValue`,
-			`spec.autoscaling.metrics[5].external.metric.selector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`,
+			`spec.autoscaling.metrics[5].external.metric.selector.matchExpressions[0].operator: Unsupported value: "Is": supported values: "In", "NotIn", "Exists", "DoesNotExist"`,
 			`spec.autoscaling.metrics[5].external.metric.name: Required value: must be the name of a metric`,
 		},
 	}, {

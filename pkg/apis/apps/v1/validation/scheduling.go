@@ -105,10 +105,10 @@ func validateMatchKeys(path *field.Path, keys []string, selector *metav1.LabelSe
 	}
 	selected := names{}
 	for key := range selector.MatchLabels {
-		selected[key] = struct{}{}
+		selected[key] = nil
 	}
 	for _, requirement := range selector.MatchExpressions {
-		selected[requirement.Key] = struct{}{}
+		selected[requirement.Key] = nil
 	}
 	var errs field.ErrorList
 	for i, key := range keys {

@@ -47,7 +47,7 @@ topologySpreadConstraints:
 			`spec.topologySpreadConstraints[2].matchLabelKeys[1]: Invalid value: "c": is in labelSelector already`,
 			`spec.topologySpreadConstraints[2].matchLabelKeys[3]: Invalid value: "": name part must be non-empty`,
 			`spec.topologySpreadConstraints[2].matchLabelKeys[3]: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
-			`spec.topologySpreadConstraints[3]: Duplicate value: "{zone, ScheduleAnyway}"`,
+			`spec.topologySpreadConstraints[3]: Duplicate value: "{zone, ScheduleAnyway}": spec.topologySpreadConstraints[2] has it too`,
 			`spec.topologySpreadConstraints[3].matchLabelKeys[0]: Invalid value: "apps.fairlead.dev/application": is in labelSelector already`,
 		},
 	}})
@@ -99,7 +99,7 @@ affinity:
 			`spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector: Required value: without it the term matches no pod; {} matches all`,
 			`spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: must be a label of nodes, e.g. kubernetes.io/hostname`,
 			`spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 0: must be between 1 and 100`,
-			`spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaceSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`,
+			`spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaceSelector.matchExpressions[0].operator: Unsupported value: "Is": supported values: "In", "NotIn", "Exists", "DoesNotExist"`,
 			`spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaces[0]: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name' or '123-abc')`,
 			`spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.matchLabelKeys[0]: Invalid value: "a": is in labelSelector already`,
 			`spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
