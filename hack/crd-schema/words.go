@@ -21,7 +21,7 @@ var words = map[string]string{
 	quantityPattern: "must be a quantity such as 100m or 64Mi",
 	`^\S+$`:         "must be an image without spaces, such as registry.example.com/web:1.2",
 	`^/`:            "must start with /",
-	`^/[^:]+$`:      "must be an absolute path without ':', such as /etc/web",
+	`^/[^:]+$`:      "must be an absolute path below /, without ':', such as /etc/web",
 }
 
 // explain replaces each pattern of a string or quantity by a rule that enforces the same and fails with words.

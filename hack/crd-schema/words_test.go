@@ -83,6 +83,9 @@ func TestExplainedFields(t *testing.T) {
 		"spec.rollback.policy":       {"Never (the default)", "OnFailure:", "RolledBack"},
 		"spec.configChangePolicy":    {"Rollout (the default)", "Ignore:"},
 		"spec.disruptionBudget.mode": {"Auto (the default)", "Custom:", "Disabled:"},
+		"spec.reconcilePolicy":       {"(Enforce, the default)", "(Observe)", "(Suspend)"},
+		"spec.deletionPolicy":        {"(Delete, the default)", "(Orphan)"},
+		"spec.autoscaling.behavior":  {"the field behavior of a HorizontalPodAutoscaler"},
 	} {
 		schema := root
 		for name := range strings.SplitSeq(path, ".") {

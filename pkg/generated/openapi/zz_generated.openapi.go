@@ -1195,7 +1195,7 @@ func schema_pkg_apis_apps_v1_ApplicationPort(ref common.ReferenceCallback) commo
 					},
 					"servicePortName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name of the port of the Service, for clients that use another one. Default: name. It may be empty if the Application has a single port. If it is set, Ingresses refer to the port by its number.",
+							Description: "Name of the port in the Service, if it must differ from name, the default: for example because clients know it by another one. It may be empty if the Application has a single port. If it is set, Ingresses refer to the port by its number.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1575,7 +1575,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"reconcilePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing (Suspend). deletionPolicy applies in each case.",
+							Description: "Whether the controller repairs differences between the children and the spec (Enforce, the default), only reports them (Observe), or does nothing (Suspend). deletionPolicy applies in each case.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1724,7 +1724,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"deletionPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.",
+							Description: "Whether the children are deleted with the Application (Delete, the default) or stay (Orphan). With Orphan they have no ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2034,7 +2034,7 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 					},
 					"behavior": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How fast to scale up and down, verbatim.",
+							Description: "How fast to scale up and down: the field behavior of a HorizontalPodAutoscaler.",
 							Ref:         ref(v2.HorizontalPodAutoscalerBehavior{}.OpenAPIModelName()),
 						},
 					},

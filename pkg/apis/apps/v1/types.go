@@ -255,8 +255,8 @@ type ApplicationSpec struct {
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
-	// Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing
-	// (Suspend). deletionPolicy applies in each case.
+	// Whether the controller repairs differences between the children and the spec (Enforce, the default), only reports
+	// them (Observe), or does nothing (Suspend). deletionPolicy applies in each case.
 	// +kubebuilder:default=Enforce
 	// +optional
 	ReconcilePolicy ReconcilePolicy `json:"reconcilePolicy,omitempty"`
@@ -337,8 +337,8 @@ type ApplicationSpec struct {
 	// +optional
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
-	// Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no
-	// ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
+	// Whether the children are deleted with the Application (Delete, the default) or stay (Orphan). With Orphan they have
+	// no ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
 	// +kubebuilder:default=Delete
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`

@@ -28,8 +28,8 @@ type ApplicationPort struct {
 	// +optional
 	ServicePort *int32 `json:"servicePort,omitempty"`
 
-	// Name of the port of the Service, for clients that use another one. Default: name. It may be empty if the
-	// Application has a single port. If it is set, Ingresses refer to the port by its number.
+	// Name of the port in the Service, if it must differ from name, the default: for example because clients know it by
+	// another one. It may be empty if the Application has a single port. If it is set, Ingresses refer to the port by its number.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +optional
@@ -49,7 +49,6 @@ type ApplicationPort struct {
 // Config are files that the Application itself carries.
 type Config struct {
 	// Absolute path of the directory in which the files appear.
-	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^/[^:]+$`
 	MountPath string `json:"mountPath"`
@@ -67,7 +66,6 @@ type Config struct {
 // +kubebuilder:validation:XValidation:rule="[has(self.secret), has(self.configMap), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.projected)].filter(x, x).size() == 1",message="exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set",messageExpression="has(self.secret) || has(self.configMap) || has(self.emptyDir) || has(self.persistentVolumeClaim) || has(self.projected) ? 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set: keep one of %s'.format([(has(self.secret) ? ['secret'] : []) + (has(self.configMap) ? ['configMap'] : []) + (has(self.emptyDir) ? ['emptyDir'] : []) + (has(self.persistentVolumeClaim) ? ['persistentVolumeClaim'] : []) + (has(self.projected) ? ['projected'] : [])]) : 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set, and none is'"
 type Mount struct {
 	// Absolute path in the container.
-	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^/[^:]+$`
 	MountPath string `json:"mountPath"`

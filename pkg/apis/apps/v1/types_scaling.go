@@ -46,7 +46,7 @@ type Autoscaling struct {
 	// +optional
 	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
 
-	// How fast to scale up and down, verbatim.
+	// How fast to scale up and down: the field behavior of a HorizontalPodAutoscaler.
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 }

@@ -20,8 +20,8 @@ type ApplicationPortApplyConfiguration struct {
 	ContainerPort *int32 `json:"containerPort,omitempty"`
 	// Port of the Service. Default: containerPort.
 	ServicePort *int32 `json:"servicePort,omitempty"`
-	// Name of the port of the Service, for clients that use another one. Default: name. It may be empty if the
-	// Application has a single port. If it is set, Ingresses refer to the port by its number.
+	// Name of the port in the Service, if it must differ from name, the default: for example because clients know it by
+	// another one. It may be empty if the Application has a single port. If it is set, Ingresses refer to the port by its number.
 	ServicePortName *string `json:"servicePortName,omitempty"`
 	// Transport protocol. Default TCP.
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`

@@ -96,8 +96,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
 	// revision. Defaults to the policy Never.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
-	// Whether the controller enforces the children (Enforce), only reports differences (Observe), or does nothing
-	// (Suspend). deletionPolicy applies in each case.
+	// Whether the controller repairs differences between the children and the spec (Enforce, the default), only reports
+	// them (Observe), or does nothing (Suspend). deletionPolicy applies in each case.
 	ReconcilePolicy *appsv1.ReconcilePolicy `json:"reconcilePolicy,omitempty"`
 	// The Service in front of ports.
 	Service *ServiceApplyConfiguration `json:"service,omitempty"`
@@ -134,8 +134,8 @@ type ApplicationSpecApplyConfiguration struct {
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// Further labels and annotations of the pods.
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
-	// Whether the children are deleted with the Application (Delete) or stay (Orphan). With Orphan they have no
-	// ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
+	// Whether the children are deleted with the Application (Delete, the default) or stay (Orphan). With Orphan they have
+	// no ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
 	DeletionPolicy *appsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// Whether the Application takes over a Deployment or Service of its name that runs already. Never (the default): it
 	// leaves such an object alone. Consented: it adopts the object once a user consents with the annotation

@@ -27,7 +27,7 @@ type AutoscalingApplyConfiguration struct {
 	// Further metrics, verbatim.
 	// Atomic, as in the HorizontalPodAutoscaler, because a metric has no name of its own.
 	Metrics []v2.MetricSpec `json:"metrics,omitempty"`
-	// How fast to scale up and down, verbatim.
+	// How fast to scale up and down: the field behavior of a HorizontalPodAutoscaler.
 	Behavior *v2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 }
 
