@@ -108,7 +108,7 @@ func unreadyMessage(unready *child.Unready) string {
 	if unready.Probe == "" {
 		return "Pod " + whichPod + " is running, but not ready since " + sinceWhen + "."
 	}
-	return "Readiness probe " + unready.Probe + " of pod " + whichPod + " has failed since " + sinceWhen + "."
+	return "Readiness probe " + unready.Probe + " has failed since " + sinceWhen + " in pod " + whichPod + "."
 }
 
 // lost returns the finding of a pod that failed.

@@ -71,14 +71,14 @@ func TestProblems(t *testing.T) {
 			s.Pods = podsOf(currentUID, unready(-10), unready(-30), unready(-20))
 		}, want: []v1.Problem{{
 			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3,
-			Message: "Readiness probe GET /ready of pod web-2-1 has failed since 2026-07-01T11:59:30Z.",
+			Message: "Readiness probe GET /ready has failed since 2026-07-01T11:59:30Z in pod web-2-1.",
 		}}},
 		{name: "a starting pod explains a missed deadline", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			missedDeadline(d)
 			s.Pods = podsOf(currentUID, unready(-10))
 		}, want: []v1.Problem{{
 			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1,
-			Message: "Readiness probe GET /ready of pod web-2-0 has failed since 2026-07-01T11:59:50Z.",
+			Message: "Readiness probe GET /ready has failed since 2026-07-01T11:59:50Z in pod web-2-0.",
 		}, deadline}, again: 20 * time.Second},
 		{name: "the worst comes first", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			missedDeadline(d)

@@ -39,6 +39,9 @@ func podsOf(in Input) pods {
 	case ok && foreign(in, result):
 		p.foreign = "The Deployment is not adopted yet."
 	}
+	if ok && result.Action == plan.WaitDependency && p.Deployment == nil {
+		p.Desired = desiredReplicas(result, p.Desired) // The user asks for pods, although none can start yet.
+	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)
 	if p.written {
 		p.Desired = desiredReplicas(result, p.Desired)

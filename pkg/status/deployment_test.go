@@ -77,6 +77,10 @@ func TestCounts(t *testing.T) {
 			in.Results[0].Desired = nil
 			delete(in.Snapshot.Children, in.Results[0].Ref)
 		}, numbers{desired: 1}},
+		{"waiting for a Secret", func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.WaitDependency, child.Deployment, "web", nil)
+			delete(in.Snapshot.Children, in.Results[0].Ref)
+		}, numbers{desired: 3}},
 		{"a foreign one's are not counted", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, numbers{}},
 		{"not planned: by ownerReference", func(in *Input, _ *appsv1.Deployment) { in.Results = nil }, numbers{3, 3, 3, 3, 3}},
 		{"not planned: a foreign one's", func(in *Input, d *appsv1.Deployment) { in.Results = nil; d.OwnerReferences = nil }, numbers{}},

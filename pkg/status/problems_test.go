@@ -242,7 +242,7 @@ func TestOneMessageOfMany(t *testing.T) {
 	pods = append(pods, &child.Pod{ReplicaSet: currentUID, Problems: crashing()})
 	want := []v1.Problem{
 		{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 3, Message: "Exited with code 3 (Error)."},
-		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "Readiness probe GET :8080/ready of pod web-2-1 has failed since 2026-11-21T11:59:00Z."},
+		{Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 3, Message: "Readiness probe GET :8080/ready has failed since 2026-11-21T11:59:00Z in pod web-2-1."},
 	}
 	if diff := cmp.Diff(want, compute(rolling(pods...), noon).Problems); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

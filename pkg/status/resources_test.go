@@ -138,7 +138,7 @@ func TestConflictsAreNamed(t *testing.T) {
 			[]string{
 				"Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " +
 					"delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
-				"Service web exists and does not belong to the Application; delete it, or give the Application another name.",
+				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
 			},
 		},
 	} {

@@ -78,6 +78,12 @@ func sideConditions() []sideCondition {
 	}
 }
 
+// missesOther reports whether the user created what was missing, and something else is missing now, such as a key of it.
+// The Event before would mislead. The message names only objects and keys, so it changes no more often than they do.
+func missesOther(was, is *metav1.Condition) bool {
+	return is.Reason == v1.ReasonConfigMissing && was.Message != is.Message
+}
+
 // turned returns the condition if it has the status now, and had another one, or had it for another reason.
 func turned(old, new v1.ApplicationStatus, kind string, status metav1.ConditionStatus) *metav1.Condition {
 	is := meta.FindStatusCondition(new.Conditions, kind)
@@ -85,7 +91,7 @@ func turned(old, new v1.ApplicationStatus, kind string, status metav1.ConditionS
 		return nil
 	}
 	was := meta.FindStatusCondition(old.Conditions, kind)
-	if was != nil && was.Status == is.Status && was.Reason == is.Reason {
+	if was != nil && was.Status == is.Status && was.Reason == is.Reason && !missesOther(was, is) {
 		return nil
 	}
 	return is

@@ -65,6 +65,11 @@ func TestTransitions(t *testing.T) {
 	zero := deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })
 	broken := with(replace(failedWith(service(plan.Apply), errOther)))
 
+	lacking := func(what string) Input {
+		return with(func(in *Input, _ *appsv1.Deployment) { in.Missing = what + "; no pod starts without it" })
+	}
+	noSecret, noKey := lacking("Secret db does not exist"), lacking(`Secret db has no key "password"`)
+
 	tests := []struct {
 		name     string
 		old, new *Input
@@ -97,6 +102,9 @@ func TestTransitions(t *testing.T) {
 		{"still drift", &drifted, &drifted, nil},
 		{"invalid", &isSteady, &invalid, []string{"Warning Invalid"}},
 		{"a write that is retried", &isSteady, &broken, nil},
+		{"a Secret is missing", &rolling, &noSecret, []string{"Warning ConfigMissing Deployment v1 web"}},
+		{"it is still missing", &noSecret, &noSecret, nil},
+		{"now a key of it is missing", &noSecret, &noKey, []string{"Warning ConfigMissing Deployment v1 web"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

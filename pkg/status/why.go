@@ -86,15 +86,17 @@ func innermost(message string, limit int) string {
 	}
 }
 
-// whyInvalid is the first error of a spec, without the value, which the user wrote.
+// whyInvalid is the first error of a spec, without the value, which the user wrote. A limit of the class is at the end of
+// its message.
 func whyInvalid(errs field.ErrorList) string {
 	err := errs[0]
 	path := strings.TrimPrefix(err.Field, "spec.")
+	detail := strings.Replace(err.Detail, v1.ApplicationClassKind+" ", "class ", 1)
 	switch {
 	case err.Type == field.ErrorTypeNotFound:
 		return fmt.Sprintf("%s: %v does not exist", path, err.BadValue)
 	case err.Type == field.ErrorTypeInvalid && err.Detail != "", err.Type == field.ErrorTypeForbidden && err.Detail != "":
-		return path + ": " + err.Detail
+		return path + ": " + detail
 	default:
 		return path + ": " + err.ErrorBody()
 	}

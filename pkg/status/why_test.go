@@ -30,7 +30,7 @@ func TestWhyOfPods(t *testing.T) {
 		{v1.Problem{Reason: v1.ReasonStartFailed, Container: "web", Message: `failed to create containerd task: runc create failed: unable to start container process: exec: "srv": executable file not found in $PATH`}, `exec: "srv": executable file not found in $PATH`},
 		{v1.Problem{Reason: v1.ReasonUnschedulable, Message: "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."}, "3 Insufficient cpu."},
 		{v1.Problem{Reason: v1.ReasonUnschedulable, Message: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. preemption: none"}, "3 node(s) didn't match Pod's node affinity/selector."},
-		{v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Message: "Readiness probe GET :8080/ready of pod web-84f69f5b9b-zj58m has failed since 2026-07-01T12:00:00Z."}, "Readiness probe GET :8080/ready of pod…"},
+		{v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Message: "Readiness probe GET :8080/ready has failed since 2026-07-01T12:00:00Z in pod web-84f69f5b9b-zj58m."}, "Readiness probe GET :8080/ready has failed since…"},
 		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "web" must set it)`}, `runAsNonRoot != true (pod or container "web" must…`},
 		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `admission webhook "images.example.com" denied the request: no latest tag`}, "no latest tag"},
 		{v1.Problem{Reason: v1.ReasonConfigError, Container: "web", Message: `secret "db" not found`}, `secret "db" not found`},
@@ -49,7 +49,7 @@ func TestWhyOfARefusedSpec(t *testing.T) {
 		err  *field.Error
 		want string
 	}{
-		{field.Invalid(replicas, 3, `ApplicationClass "team" allows at most 1`), `replicas: ApplicationClass "team" allows at most 1`},
+		{field.Invalid(replicas, 3, `ApplicationClass "team" allows at most 1`), `replicas: class "team" allows at most 1`},
 		{field.NotFound(field.NewPath("spec", "rollback", "toRevision"), 99), "rollback.toRevision: 99 does not exist"},
 		{field.NotSupported(field.NewPath("spec", "probe"), "htp", []string{"http"}), `probe: Unsupported value: "htp": supported values…`},
 		{field.Required(field.NewPath("spec", "image"), "it names what runs"), "image: Required value: it names what runs"},

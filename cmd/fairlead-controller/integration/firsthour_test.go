@@ -6,6 +6,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +82,10 @@ spec:
 	for _, child := range []string{"Deployment", "PodDisruptionBudget", "Service", "ServiceAccount"} {
 		e.waitEvent("web", v1.ReasonConflict, child, "web")
 		advice := "delete it"
-		if child == "Deployment" {
+		switch child {
+		case "Service":
+			advice = "let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it"
+		case "Deployment":
 			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, delete it with --cascade=orphan, which keeps its pods"
 		}
 		want = append(want, "Warning: "+child+" web exists and does not belong to the Application; "+advice+", or give the Application another name.")
@@ -153,7 +157,7 @@ func TestWhyColumn(t *testing.T) {
 		"unscheduled": {"nodeSelector: {" + behavior + ": unschedulable}", v1.ReasonUnschedulable, "3 node(s) didn't match Pod's node affinity/selector."},
 		"unready": {
 			"ports: [{name: http, containerPort: 8080}], readinessProbe: {httpGet: {path: /ready}, periodSeconds: 1, failureThreshold: 1}, " + misbehaving("readiness-failing"),
-			v1.ReasonReadinessFailing, "Readiness probe GET :8080/ready of pod…",
+			v1.ReasonReadinessFailing, "Readiness probe GET :8080/ready has failed since…",
 		},
 		"going-back": {"rollback: {toRevision: 99}", v1.ReasonRevisionMissing, "rollback.toRevision: 99 does not exist"},
 	} {
@@ -163,6 +167,34 @@ func TestWhyColumn(t *testing.T) {
 			t.Errorf("the columns are %q, want %q", got, want)
 		}
 	}
+}
+
+// As soon as the probe has failed as often as it may, Ready says which probe of which pod has failed, and since when.
+func TestReadinessNamesProbePodAndTime(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	applySpec("ports: [{name: http, containerPort: 8080}], readinessProbe: {httpGet: {path: /ready}, periodSeconds: 1, failureThreshold: 1}, "+
+		misbehaving("readiness-failing"))(e, "web")
+	unready := e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReadinessFailing)
+	want := regexp.MustCompile(`^The pod, container web: Readiness probe GET :8080/ready has failed since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ in pod web-[a-z0-9]+-[a-z0-9]+\. `)
+	if got := meta.FindStatusCondition(unready.Status.Conditions, v1.ConditionReady).Message; !want.MatchString(got) {
+		t.Errorf("Ready says %q, want it to match %s", got, want)
+	}
+}
+
+// After a Secret was created without the key, an Event names the key: the one before named the Secret.
+func TestMissingKeyHasAnEvent(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.apply(using)
+	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
+	e.waitEvent("web", v1.ReasonConfigMissing, "Deployment", "web")
+	e.create(`{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {passwrd: x}}`)
+	const want = `Warning: Secret db has no key "password"; no pod starts without it.`
+	e.eventually("an Event names the key", func() (bool, string) {
+		got := notes(e.events("web", v1.ReasonConfigMissing))
+		return slices.Contains(got, want), strings.Join(got, "; ")
+	})
 }
 
 // row prints an Application as kubectl get does, but for its age.
