@@ -12,10 +12,9 @@ import (
 )
 
 // Adoptable reports whether a user could let an Application of its name adopt an object that is not the Application's.
-// Advice begins with a Deployment; its Service follows.
 func Adoptable(kind child.Kind, live metav1.Object) bool {
 	path, _ := RefuseMetadata(live)
-	return kind == child.Deployment && path == ""
+	return adopts(kind) && path == ""
 }
 
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
@@ -27,9 +26,13 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	advice := "delete it"
 	if ref.Kind == child.Deployment {
 		advice = "delete it with --cascade=orphan, which keeps its pods"
-		if Adoptable(ref.Kind, object) {
-			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + advice
+	}
+	if Adoptable(ref.Kind, object) {
+		keeps := "keeps its address"
+		if ref.Kind == child.Deployment {
+			keeps = "replaces no pod until you say so"
 		}
+		advice = "let the Application adopt it (spec.adoptionPolicy), which " + keeps + ", " + advice
 	}
 	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"
 }

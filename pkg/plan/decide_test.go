@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID = nil, "another-uid"
 			},
-			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; delete it, or give the Application another name"},
+			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"},
 		},
 		{
 			name: "an object of somebody has the name",
@@ -225,6 +225,15 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 		if want := "read rendered Deployment shop/web: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the error is %v, want it to begin with %q", err, want)
 		}
+	}
+}
+
+// A Service is adopted with its Deployment, so its message does not only say to delete it.
+func TestNotOwnedService(t *testing.T) {
+	const want = "Service web exists and does not belong to the Application; " +
+		"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"
+	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Namespace: "shop", Name: "web"}, &corev1.Service{}); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -59,17 +59,17 @@ func accountOf(spec *v1.ApplicationSpec) string {
 	return spec.ServiceAccount.Name
 }
 
-// numbersOf lists the revisions that exist, the oldest first.
+// numbersOf lists the revisions that exist, the oldest first, and says what to do about another one.
 func numbersOf(history []revision) string {
 	switch len(history) {
 	case 0:
-		return "there are no revisions yet"
+		return "there are no revisions yet; remove the field"
 	case 1:
-		return fmt.Sprintf("there is only revision %d", history[0].number)
+		return fmt.Sprintf("only revision %d exists; name it, or remove the field", history[0].number)
 	}
 	numbers := make([]string, 0, len(history))
 	for _, r := range slices.Backward(history) {
 		numbers = append(numbers, strconv.FormatInt(r.number, 10))
 	}
-	return "there are the revisions " + strings.Join(numbers, ", ")
+	return "only the revisions " + strings.Join(numbers, ", ") + " exist; name one of them, or remove the field"
 }

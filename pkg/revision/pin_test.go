@@ -66,13 +66,13 @@ func TestToRevisionThatIsMissing(t *testing.T) {
 		reason, want string
 	}{
 		{"unknown", func(c *cluster) { c.application.Spec.Rollback.ToRevision = new(int64(7)) }, v1.ReasonRevisionMissing,
-			"spec.rollback.toRevision: Not found: 7: there are the revisions 1, 2"},
+			"spec.rollback.toRevision: Not found: 7: only the revisions 1, 2 exist; name one of them, or remove the field"},
 		{"unknown, of one", func(c *cluster) {
 			c.history, c.application.Spec.Rollback.ToRevision = c.history[:1], new(int64(7))
 		}, v1.ReasonRevisionMissing,
-			"spec.rollback.toRevision: Not found: 7: there is only revision 1"},
+			"spec.rollback.toRevision: Not found: 7: only revision 1 exists; name it, or remove the field"},
 		{"no history", func(c *cluster) { c.history = nil }, v1.ReasonRevisionMissing,
-			"spec.rollback.toRevision: Not found: 1: there are no revisions yet"},
+			"spec.rollback.toRevision: Not found: 1: there are no revisions yet; remove the field"},
 		{"changed by another client", func(c *cluster) {
 			at := slices.IndexFunc(c.history, func(r *appsv1.ControllerRevision) bool { return r.Revision == 1 })
 			c.history[at].Name, c.history[at].Data.Raw = "web-0123456789", []byte("{}")

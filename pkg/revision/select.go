@@ -118,7 +118,7 @@ func (c Selection) condition(runs revision) *metav1.Condition {
 	switch {
 	case c.from != nil:
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: text.Capitalize(fmt.Sprintf(
-			"%s failed: %s %s runs instead, until the spec says something else about the pods.", c.from.describe(c.facts.Application.Spec.Image), c.cause, text.Capitalize(runs.String())))}
+			"%s failed: %s %s runs instead, until you change the pods in the spec.", c.from.describe(c.facts.Application.Spec.Image), c.cause, text.Capitalize(runs.String())))}
 	case c.blocked != nil:
 		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: c.blocked.reason, Message: c.blocked.message}
 	default:

@@ -244,7 +244,7 @@ func TestF24RollbackSurvivesARestart(t *testing.T) {
 	e.deleteChild(child.Deployment, "web")
 	e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].image": "registry.example.com/web:1"})
 	want := takenBack("Revision 2 (" + bad + "2) failed: ProgressDeadlineExceeded. Revision 1 (registry.example.com/web:1) runs instead, " +
-		"until the spec says something else about the pods. 1 pod is available at revision ")
+		"until you change the pods in the spec. 1 pod is available at revision ")
 	e.eventually("it stays taken back", func() (bool, string) {
 		later := h.of("web", former)
 		return slices.ContainsFunc(later, func(v version) bool { return want.differs(e, v) == "" }), fmt.Sprint(len(later))
