@@ -250,12 +250,8 @@ func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := e.registrar.Register(registering)
-		switch {
-		case err == nil:
+		if registerWebhooks(registering, e.registrar.Register) {
 			logger.Info("Registered the webhooks", "url", e.registrar.URL)
-		case registering.Err() == nil:
-			logger.Info("Continuing without webhooks: the API server cannot reach them", "err", err)
 		}
 	}()
 	return func() {
@@ -263,6 +259,36 @@ func (e *endpoints) register(ctx context.Context) (unregister func()) {
 		<-done
 		if err := e.registrar.Unregister(context.WithoutCancel(ctx)); err != nil {
 			logger.Error(err, "Cannot unregister the webhooks; delete the webhook configurations", "name", admission.OutOfClusterConfigurationName)
+		}
+	}
+}
+
+// registerPeriod is how long the controller waits before it registers the webhooks again.
+const registerPeriod = 10 * time.Second
+
+// registerWebhooks registers the webhooks, and reports whether it could. It gives up if the API server cannot reach them,
+// since that does not change. Anything else may: the CRDs may be on their way out, because `make uninstall` waits for this
+// controller to remove a finalizer, and come back with the next `make install`.
+func registerWebhooks(ctx context.Context, register func(context.Context) error) bool {
+	logger := klog.FromContext(ctx)
+	for last := ""; ; {
+		err := register(ctx)
+		switch {
+		case err == nil:
+			return true
+		case ctx.Err() != nil:
+			return false
+		case errors.As(err, new(*admission.UnreachableError)):
+			logger.Info("Continuing without webhooks: the API server cannot reach them", "err", err)
+			return false
+		case err.Error() != last:
+			last = err.Error()
+			logger.Info("Cannot register the webhooks; trying again", "every", registerPeriod, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(registerPeriod):
 		}
 	}
 }

@@ -1,0 +1,51 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead.dev/fairlead/pkg/admission"
+)
+
+// TestRegisterWebhooks registers again while the CRDs are on their way out, and not if the API server cannot reach the
+// webhooks.
+func TestRegisterWebhooks(t *testing.T) {
+	terminating := errors.New("create not allowed while custom resource definition is terminating")
+	unreachable := &admission.UnreachableError{URL: "https://127.0.0.1:1", Err: errors.New("connection refused")}
+	for name, test := range map[string]struct {
+		answers    []error
+		registered bool
+		calls      int
+		takes      time.Duration
+	}{
+		"at once":     {[]error{nil}, true, 1, 0},
+		"after CRDs":  {[]error{terminating, terminating, nil}, true, 3, 2 * registerPeriod},
+		"unreachable": {[]error{unreachable}, false, 1, 0},
+		"ended":       {[]error{terminating, context.Canceled}, false, 2, registerPeriod},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				begin, calls := time.Now(), 0
+				registered := registerWebhooks(ctx, func(context.Context) error {
+					calls++
+					answer := test.answers[calls-1]
+					if errors.Is(answer, context.Canceled) {
+						stop()
+					}
+					return answer
+				})
+				if took := time.Since(begin); registered != test.registered || calls != test.calls || took != test.takes {
+					t.Errorf("registered is %t after %d calls in %s, want %t after %d in %s", registered, calls, took, test.registered, test.calls, test.takes)
+				}
+			})
+		})
+	}
+}
