@@ -89,7 +89,7 @@ func TestAdopt(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web", "--harden"}, name+"2 pods will be replaced once you release them", ".spec.containers[web].tty: removed true"); !strings.Contains(r.stderr, "--accept='.spec.containers[web].tty'") {
 		t.Errorf("no advice in %q", r.stderr)
 	}
-	if r := p.want(2, []string{"adopt", "web"}); !strings.Contains(r.stderr, "the pods have more privileges than the platform allows: pass --harden") {
+	if r := p.want(2, []string{"adopt", "web"}); !strings.Contains(r.stderr, "the pods may have more privileges than the platform allows (spec.podSecurityContext.runAsNonRoot): pass --harden to apply Fairlead's restricted defaults from the first rollout on") {
 		t.Errorf("no advice in %q", r.stderr)
 	}
 	p.want(0, append(accept, "--dry-run=client"), ".spec.enableServiceLinks", "adoptionPolicy: Consented", "servicePortName: \"\"")

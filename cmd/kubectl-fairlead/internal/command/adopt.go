@@ -316,8 +316,8 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 	}
 	if len(rendering.Invalid) > 0 {
 		if !a.options.Harden && slices.ContainsFunc(rendering.Invalid, isAboutSecurity) {
-			return nil, nil, fmt.Errorf("the pods have more privileges than the platform allows: pass --harden to leave what they do not say about them to "+
-				"Fairlead's defaults, from the first rollout on (%s)", rendering.Invalid[0].Field)
+			return nil, nil, fmt.Errorf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
+				"defaults from the first rollout on, where the pods set nothing else", rendering.Invalid[0].Field)
 		}
 		return nil, nil, refused(rendering.Reason, rendering.Invalid)
 	}

@@ -56,7 +56,10 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if live == nil {
 		return finding
 	}
-	if resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live) {
+	switch {
+	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.inConflict(child.Deployment):
+		finding.Next = append([]string{"The adoption of the Deployment takes it over too."}, finding.Next...)
+	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		finding.Next = append([]string{"Let the Application adopt it, which replaces no pod until you say so: kubectl fairlead adopt " + f.app.Name}, finding.Next...)
 	}
 	object := resource.Kind + "/" + resource.Name
@@ -68,6 +71,13 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: "created by " + creator(live), Time: &created})
 	}
 	return finding
+}
+
+// inConflict reports whether an object of the kind that is not the Application's has the name of a child.
+func (f facts) inConflict(kind child.Kind) bool {
+	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
+		return resource.Kind == kind.Kind && resource.Group == kind.Group && resource.State == v1.ResourceConflict
+	})
 }
 
 func (f facts) live(resource v1.ResourceStatus) child.Object {

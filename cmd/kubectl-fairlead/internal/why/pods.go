@@ -30,7 +30,7 @@ var podAdvice = map[string]advice{
 	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
 	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}},
 	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"}},
-	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"The message says why."}},
+	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster; Kubernetes tries again by itself."}},
 	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower spec.resources.requests, or wait for a node."}},
 	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
 	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", []string{"Kubernetes replaces the pods after five minutes. Check the node: kubectl get nodes"}},
@@ -74,7 +74,11 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	if problem.Pods > 0 {
 		finding.What += fmt.Sprintf(" This concerns %d of %d pods.", problem.Pods, max(problem.Pods, f.app.Status.DesiredReplicas))
 	}
-	for _, next := range known.next {
+	next := known.next
+	if problem.Reason == v1.ReasonUnschedulable && strings.Contains(problem.Message, "persistentvolumeclaim") {
+		next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
+	}
+	for _, next := range next {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}
 	return finding

@@ -149,21 +149,27 @@ func pausedRollout(f facts) []Finding {
 	return []Finding{finding}
 }
 
-// rolledBack explains why an earlier revision runs, or why it does not although the spec asks for it.
+// rolledBack explains why an earlier revision runs.
 func rolledBack(f facts) []Finding {
 	condition := f.condition(v1.ConditionRolledBack)
-	if condition == nil {
+	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return nil
 	}
-	if condition.Status == metav1.ConditionTrue {
-		return []Finding{{
-			Reason: v1.ReasonRolledBack, What: "The rollout of the spec failed, so the last healthy revision runs instead. The spec has not changed.",
-			Evidence: []Evidence{f.conditionEvidence(condition)},
-			Next: []string{
-				"Correct what failed and apply it: any change of the pods is tried again.",
-				"Or make the spec what runs: kubectl fairlead undo " + f.app.Name,
-			},
-		}}
+	return []Finding{{
+		Reason: v1.ReasonRolledBack, What: "The rollout of the spec failed, so the last healthy revision runs instead. The spec has not changed.",
+		Evidence: []Evidence{f.conditionEvidence(condition)},
+		Next: []string{
+			"Correct what failed and apply it: any change of the pods is tried again.",
+			"Or make the spec what runs: kubectl fairlead undo " + f.app.Name,
+		},
+	}}
+}
+
+// notRolledBack explains why no earlier revision runs, although the spec asks for it.
+func notRolledBack(f facts) []Finding {
+	condition := f.condition(v1.ConditionRolledBack)
+	if condition == nil || condition.Status == metav1.ConditionTrue {
+		return nil
 	}
 	return []Finding{{
 		Reason: condition.Reason, What: "The failed rollout is not rolled back, although spec.rollback asks for it.",

@@ -72,6 +72,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		children,
 		missingConfig,
 		pods,
+		notRolledBack, // The cause comes first, and why nothing helps against it after it.
 		pausedRollout,
 		routes,
 		drift,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
@@ -124,5 +125,44 @@ func TestAdvisesAdoption(t *testing.T) {
 	}
 	if !advised() {
 		t.Errorf("not advised: %q", want)
+	}
+	for i := range loaded.Application.Status.Resources {
+		if resource := &loaded.Application.Status.Resources[i]; resource.Kind == child.Service.Kind {
+			resource.State = v1.ResourceConflict
+		}
+	}
+	const service = "The adoption of the Deployment takes it over too."
+	if !slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == service }) {
+		t.Errorf("not advised: %q", service)
+	}
+}
+
+// TestCauseComesFirst has the cause before the rollback that did not happen.
+func TestCauseComesFirst(t *testing.T) {
+	loaded := clustertest.Load(t, "image")
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
+		Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonNoHealthyRevision, Message: "No revision has been healthy yet.",
+	})
+	var reasons []string
+	for _, finding := range why.Explain(loaded).Findings {
+		reasons = append(reasons, finding.Reason)
+	}
+	if want := []string{v1.ReasonImagePullFailed, v1.ReasonNoHealthyRevision}; !slices.Equal(reasons, want) {
+		t.Errorf("the reasons are %q, want %q", reasons, want)
+	}
+}
+
+// TestAdviceFitsTheMessage advises a claim where one is missing, and no comparison of nodes.
+func TestAdviceFitsTheMessage(t *testing.T) {
+	for _, test := range []struct{ reason, message, want string }{
+		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
+		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
+		{v1.ReasonReplicaFailure, "no PriorityClass with name high was found", "Correct what the message names, in the spec or in the cluster; Kubernetes tries again by itself."},
+	} {
+		loaded := clustertest.Load(t, "unschedulable")
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message}}
+		if found := why.Explain(loaded).Findings; len(found) == 0 || len(found[0].Next) == 0 || found[0].Next[0] != test.want {
+			t.Errorf("%s: %+v, want it to advise %q", test.message, found, test.want)
+		}
 	}
 }
