@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -228,8 +229,8 @@ func TestFaultsAtEveryWriteOfEject(t *testing.T) {
 		if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("after a fault at %q: %v", write, err)
 		}
-		if err := kube.CoreV1().Secrets(p.namespace).Delete(t.Context(), "web-before-adoption", metav1.DeleteOptions{}); err != nil {
-			t.Fatalf("after a fault at %q: %v", write, err)
+		if _, err := kube.CoreV1().Secrets(p.namespace).Get(t.Context(), "web-before-adoption", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Fatalf("after a fault at %q, the backup is left: %v", write, err)
 		}
 		if write == "" {
 			break

@@ -4,6 +4,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/kube"
 	release "helm.sh/helm/v4/pkg/release/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -160,7 +162,7 @@ func TestAdoptFromHelm(t *testing.T) {
 		t.Errorf("no advice in %q", r.stderr)
 	}
 	adopt := []string{"adopt", "web", "--harden", "--from-helm"}
-	gives := "The Helm release " + p.namespace + "/web gives them up. It keeps ServiceAccount web-account,"
+	gives := "The Helm release " + p.namespace + "/web gives the adopted objects up. It keeps ServiceAccount web-account,"
 	p.want(0, append(adopt, "--dry-run=client"), gives)
 	h.wantHistory("deployed")
 
@@ -218,19 +220,62 @@ func (h *helm) wantGone(kube kubernetes.Interface, gone bool) {
 	}
 }
 
-// TestUninstallLeavesTheAdopted: what a release gave up is safe from its end. Then there is no release to go back to.
+// TestUninstallLeavesTheAdopted: what a release gave up is safe from its end. Then there is no release to go back to, and the
+// objects are plain ones afterwards.
 func TestUninstallLeavesTheAdopted(t *testing.T) {
 	p := start(t)
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	h := p.helm()
 	h.install()
 	h.wantImage(kube, "example.com/shop:1")
-	p.want(0, []string{"adopt", "web", "--harden", "--from-helm"})
+	pods := p.pods(kube)
+	adopt := []string{"adopt", "web", "--harden", "--from-helm"}
+	p.want(0, adopt)
 	h.uninstall()
 	h.wantGone(kube, false)
+	p.want(0, adopt, "its adoption goes on")
 	if r := p.want(2, []string{"eject", "web", "--to-helm"}); !strings.Contains(r.stderr, "no Secret has a revision of it") || p.get("web") == nil {
 		t.Errorf("--to-helm without a release says %q", r.stderr)
 	}
-	p.want(0, []string{"eject", "web", "--restore"}, "ejected")
+	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
+	p.want(0, []string{"adopt", "web", "--abort"}, "there is nothing to take back")
 	h.wantGone(kube, false)
+	if live := p.deployment(kube); live.Annotations["meta.helm.sh/release-name"] != "" || live.Labels["app.kubernetes.io/managed-by"] != "" {
+		t.Errorf("the Deployment is marked as Helm's: %v, %v", live.Annotations, live.Labels)
+	}
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+}
+
+// TestBackupOfATenant: the Secret with the backup is not trusted beyond its namespace. Whoever writes one there cannot make a
+// user who may change all releases change one for them.
+func TestBackupOfATenant(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	live, _ := p.runs(kube)
+	deployment, err := json.Marshal(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, release := range map[string]string{
+		"another namespace": `{"namespace":"kube-system","name":"network","manifest":"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"}`,
+		"another object":    `{"namespace":"` + p.namespace + `","name":"web","manifest":"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: web}\n"}`,
+	} {
+		secret, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: "web-before-adoption"},
+			StringData: map[string]string{"deployment.json": string(deployment), "release.json": release},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}, {"adopt", "web", "--abort"}, {"eject", "web", "--to-helm"}} {
+			if r := p.want(2, args); !strings.Contains(r.stderr, "names a release of another namespace, or other objects") {
+				t.Errorf("%s: %q says %q", name, args, r.stderr)
+			}
+		}
+		if err := kube.CoreV1().Secrets(p.namespace).Delete(t.Context(), secret.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -35,6 +35,14 @@ type Saved struct {
 	Release    *Release
 }
 
+// Unmark makes plain objects of those of a release.
+func (s Saved) Unmark() {
+	helm.Unmark(s.Deployment)
+	if s.Service != nil {
+		helm.Unmark(s.Service)
+	}
+}
+
 // Release is the Helm release that had the objects, and the part of its manifest that describes them.
 type Release struct {
 	Namespace string `json:"namespace"`

@@ -182,24 +182,33 @@ func (a *adopting) read(ctx context.Context) (err error) {
 
 // findRelease finds the Helm release that has the objects, or had them before an earlier run, which may have ended anywhere.
 func (a *adopting) findRelease(ctx context.Context) (err error) {
-	if a.release, err = a.savedRelease(ctx); err != nil || a.release != nil {
+	owner, marked := helm.ReleaseOf(a.deployment)
+	if a.release, err = a.savedRelease(ctx); err != nil {
 		return err
 	}
-	owner, marked := helm.ReleaseOf(a.deployment)
+	if a.release != nil {
+		if err := a.release.mayChange(ctx); !errors.Is(err, helm.ErrNoRelease) || marked {
+			return err
+		}
+		a.release = nil // It was uninstalled meanwhile.
+		return nil
+	}
 	switch {
 	case !marked && a.fromHelm:
-		return errors.New("the Deployment is of no Helm release, as its annotations say: leave out --from-helm")
+		return errors.New("the annotations of the Deployment name no Helm release: leave out --from-helm")
 	case !marked:
 		return nil
 	case !a.fromHelm:
 		return fmt.Errorf("the Helm release %s has the Deployment: pass --from-helm, and it gives the Deployment up", owner)
+	case owner.Namespace != a.namespace:
+		return fmt.Errorf("the Helm release %s is of another namespace: --from-helm is for releases of this one", owner)
 	}
-	a.release = &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, saved: &adopt.Release{Namespace: owner.Namespace, Name: owner.Name}}
-	objects := []helm.Object{{Kind: child.Deployment.Kind, Name: a.name}}
-	if a.service != nil {
-		if of, marked := helm.ReleaseOf(a.service); marked && of == owner {
-			objects = append(objects, helm.Object{Kind: child.Service.Kind, Name: a.name})
-		}
+	a.release = &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, name: a.name, saved: &adopt.Release{Namespace: owner.Namespace, Name: owner.Name}}
+	objects := a.release.adoptable()
+	if a.service == nil {
+		objects = objects[:1]
+	} else if of, marked := helm.ReleaseOf(a.service); !marked || of != owner {
+		objects = objects[:1]
 	}
 	return a.release.find(ctx, objects)
 }
@@ -217,7 +226,8 @@ func (a *adopting) savedRelease(ctx context.Context) (*release, error) {
 	if err != nil || saved.Release == nil || saved.Deployment.UID != a.deployment.UID {
 		return nil, err
 	}
-	return &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, saved: saved.Release}, nil
+	saved.Deployment.Namespace, saved.Deployment.Name = a.namespace, a.name
+	return useSaved(a.clients, a.tool.now, saved)
 }
 
 // errDraft ends an adoption that would lose something.
@@ -265,7 +275,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		if err != nil {
 			return nil, err
 		}
-		to.Hanging("  ", "The "+a.release.String()+" gives them up. "+keeps(others))
+		to.Hanging("  ", "The "+a.release.String()+" gives the adopted objects up. "+keeps(others))
 	}
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	switch a.editing.dryRun {

@@ -22,6 +22,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -220,12 +221,20 @@ func (a *adopting) abort(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	if application != nil {
-		if err := a.mayAbort(application, secret); err != nil {
+	to := a.tool.screen()
+	if application == nil && secret == nil {
+		to.Printf("%s: there is nothing to take back.", a.id())
+		return nil
+	}
+	var before adopt.Saved
+	if secret != nil {
+		if before, err = a.saved(ctx, secret); err != nil {
 			return err
 		}
 	}
-	to := a.tool.screen()
+	if err := a.mayAbort(application, secret); err != nil {
+		return err
+	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		to.Printf("%s: the Application would be deleted, and its Deployment restored from Secret %s, without replacing a pod (dry run).", a.id(), adopt.BackupName(a.name))
 		return nil
@@ -238,26 +247,60 @@ func (a *adopting) abort(ctx context.Context) error {
 	if err := a.deleteOwn(ctx); err != nil {
 		return err
 	}
-	if err := a.restore(ctx, secret); err != nil {
-		return err
+	if secret != nil { // Else nothing was consented to.
+		if err := a.restore(ctx, before); err != nil {
+			return err
+		}
+		if err := a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}}); err != nil {
+			return err
+		}
 	}
 	to.Printf("%s: taken back; no pod was replaced.", a.id())
 	return nil
 }
 
+// saved reads the backup of this very Deployment, and finds the Helm release that is to have the objects again. If that was
+// uninstalled meanwhile, they become plain ones.
+func (a *adopting) saved(ctx context.Context, secret *corev1.Secret) (adopt.Saved, error) {
+	before, err := adopt.Read(secret)
+	if err != nil {
+		return adopt.Saved{}, err
+	}
+	if before.Deployment.UID != a.deployment.UID {
+		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: delete it", secret.Name)
+	}
+	if a.release, err = a.savedRelease(ctx); err != nil || a.release == nil {
+		return before, err
+	}
+	err = a.release.mayChange(ctx)
+	if errors.Is(err, helm.ErrNoRelease) {
+		a.release = nil
+		before.Unmark()
+		return before, nil
+	}
+	return before, err
+}
+
 // mayAbort reports why the adoption cannot be taken back without replacing a pod.
 func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) error {
+	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
+	if application == nil {
+		if adopt.Taken(a.deployment) && !held {
+			return errReleased
+		}
+		return nil
+	}
 	if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
 		return errors.New("this Application adopts nothing: its adoptionPolicy is not Consented")
 	}
 	if !child.OwnedBy(a.deployment, application) {
 		return nil
 	}
-	paused := application.Spec.Paused != nil && *application.Spec.Paused && a.deployment.Spec.Paused
+	paused := application.Spec.Paused != nil && *application.Spec.Paused
 	switch {
 	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
 		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
-	case !paused, a.deployment.Status.ObservedGeneration < a.deployment.Generation, a.deployment.Status.UpdatedReplicas > 0:
+	case !paused || !held:
 		return errReleased
 	case secret == nil:
 		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
@@ -315,20 +358,9 @@ func (a *adopting) deleteOwn(ctx context.Context) error {
 	return nil
 }
 
-// restore makes the objects what they were, and deletes the backup.
-func (a *adopting) restore(ctx context.Context, secret *corev1.Secret) error {
-	if secret == nil {
-		return nil // Nothing was consented to.
-	}
-	before, err := adopt.Read(secret)
-	if err != nil {
-		return err
-	}
-	if before.Deployment.UID != a.deployment.UID {
-		return fmt.Errorf("the Secret %s is of another Deployment: delete it", secret.Name)
-	}
-	if before.Release != nil {
-		a.release = &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, saved: before.Release}
+// restore makes the objects what they were.
+func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
+	if a.release != nil {
 		if err := a.release.giveBack(ctx); err != nil {
 			return err
 		}
@@ -350,7 +382,7 @@ func (a *adopting) restore(ctx context.Context, secret *corev1.Secret) error {
 			return fmt.Errorf("take the consent of the Service back: %w", err)
 		}
 	}
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -372,12 +404,10 @@ func (a *adopting) restore(ctx context.Context, secret *corev1.Secret) error {
 	if err != nil {
 		return fmt.Errorf("restore the Deployment: %w", err)
 	}
-	if a.release != nil {
-		if err := a.release.end(ctx); err != nil {
-			return err
-		}
+	if a.release == nil {
+		return nil
 	}
-	return a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}})
+	return a.release.end(ctx)
 }
 
 // restoreDeployment makes a Deployment what it was before. Its managers get their fields back in a second write, for which

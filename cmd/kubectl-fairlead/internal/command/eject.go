@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,6 +35,8 @@ type ejecting struct {
 	directory       string
 	restore         bool
 	toHelm          bool
+	release         *release // nil without --to-helm
+	backup          *corev1.Secret
 	namespace, name string
 }
 
@@ -98,7 +101,12 @@ func (e *ejecting) run(ctx context.Context) error {
 	}
 	var before adopt.Saved
 	if e.restore {
-		if before, err = e.saved(ctx); err != nil {
+		before, err = e.saved(ctx)
+		if gone && errors.Is(err, errBackWithHelm) {
+			e.tool.screen().Printf("%s: ejected already.", e.id())
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	} else if gone && len(objects) == 0 {
@@ -207,6 +215,9 @@ func (e *ejecting) announce(objects []left, gone bool) {
 	}
 	if e.restore {
 		to.Line("  The Deployment and the Service become what they were before the adoption: all pods are replaced.")
+		if e.release != nil {
+			to.Line("  The " + e.release.String() + " has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
+		}
 	} else {
 		to.Line("  No pod is replaced.")
 	}

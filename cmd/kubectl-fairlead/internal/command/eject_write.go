@@ -97,15 +97,23 @@ func (e *ejecting) clean(ctx context.Context, read left) error {
 	return nil
 }
 
+// errBackWithHelm says that an earlier run came to its end.
+var errBackWithHelm = errors.New("the objects are Helm's already")
+
 // saved reads what the objects were before the adoption.
 func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	secret, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, adopt.BackupName(e.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+		if _, marked := helm.ReleaseOf(live); err == nil && marked && e.toHelm {
+			return adopt.Saved{}, errBackWithHelm
+		}
 		return adopt.Saved{}, fmt.Errorf("there is no Secret %s, so nothing says what the objects were: leave out --restore", adopt.BackupName(e.name))
 	}
 	if err != nil {
 		return adopt.Saved{}, err
 	}
+	e.backup = secret
 	before, err := adopt.Read(secret)
 	if err != nil {
 		return adopt.Saved{}, err
@@ -117,30 +125,30 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	if live.UID != before.Deployment.UID {
 		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: leave out --restore", secret.Name)
 	}
-	if !e.toHelm {
-		helm.Unmark(before.Deployment)
-		if before.Service != nil {
-			helm.Unmark(before.Service)
-		}
-	} else if before.Release == nil {
+	switch {
+	case !e.toHelm:
+		before.Unmark()
+	case before.Release == nil:
 		return adopt.Saved{}, errors.New("no Helm release had the objects before the adoption: leave out --to-helm")
-	} else if _, err := e.release(before).newest(ctx); err != nil {
-		return adopt.Saved{}, fmt.Errorf("%w: leave out --to-helm, and the objects are plain ones", err)
+	default:
+		if e.release, err = useSaved(e.clients, e.tool.now, before); err == nil {
+			err = e.release.mayChange(ctx)
+		}
+		if errors.Is(err, helm.ErrNoRelease) {
+			err = fmt.Errorf("%w: leave out --to-helm, and the objects are plain ones", err)
+		}
+		if err != nil {
+			return adopt.Saved{}, err
+		}
 	}
 	return before, nil
 }
 
-// release is the one that had the objects.
-func (e *ejecting) release(before adopt.Saved) *release {
-	return &release{clients: e.clients, now: e.tool.now, namespace: e.namespace, saved: before.Release}
-}
-
-// bringBack restores the Service first: what it selected finds the pods of both templates. The Secret stays.
+// bringBack restores the Service first: what it selected finds the pods of both templates. The Secret stays, unless Helm has the
+// objects again: after its next upgrade, they must not become what they were once more.
 func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
-	var r *release
-	if e.toHelm {
-		r = e.release(before)
-		if err := r.giveBack(ctx); err != nil {
+	if e.release != nil {
+		if err := e.release.giveBack(ctx); err != nil {
 			return err
 		}
 	}
@@ -159,10 +167,17 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	if err != nil {
 		return fmt.Errorf("restore the Deployment: %w", err)
 	}
-	if r == nil {
+	if e.release == nil {
 		return nil
 	}
-	return r.end(ctx)
+	if err := e.release.end(ctx); err != nil {
+		return err
+	}
+	err = e.clients.Kube.CoreV1().Secrets(e.namespace).Delete(ctx, e.backup.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &e.backup.UID}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete Secret %s, which is needed no more: %w", e.backup.Name, err)
+	}
+	return nil
 }
 
 // bringServiceBack restores the very Service that was adopted, if it is still there.

@@ -17,25 +17,54 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // release is the Helm release that has, or had, the objects of an adoption. A change of it begins with a pending revision,
-// by which Helm refuses to change the release meanwhile, and ends when that is deployed. Each half finds out by itself
+// by which Helm refuses to upgrade the release meanwhile, and ends when that is deployed. Each half finds out by itself
 // whether an earlier run did it.
 type release struct {
 	clients   *cluster.Clients
 	now       func() time.Time
-	namespace string // of the objects
+	namespace string // of the objects, and of the release
+	name      string // of the objects
 	saved     *adopt.Release
 }
 
-// ourRevision begins the description of a revision that this command wrote.
-const ourRevision = "kubectl fairlead "
+// useSaved returns the release that a backup names. Whoever may write Secrets in the namespace may have written it, while the
+// user of this command may be allowed much more: so it counts for this namespace and these two objects alone.
+func useSaved(clients *cluster.Clients, now func() time.Time, backup adopt.Saved) (*release, error) {
+	saved, of := backup.Release, backup.Deployment
+	r := &release{clients: clients, now: now, namespace: of.Namespace, name: of.Name, saved: saved}
+	objects, err := helm.Objects(saved.Manifest)
+	if err != nil {
+		return nil, fmt.Errorf("read Secret %s: %w", adopt.BackupName(of.Name), err)
+	}
+	foreign := func(object helm.Object) bool { return !slices.Contains(r.adoptable(), object) }
+	if saved.Namespace != of.Namespace || len(objects) == 0 || slices.ContainsFunc(objects, foreign) {
+		return nil, fmt.Errorf("the Secret %s names a release of another namespace, or other objects than the Deployment and Service %s: delete it", adopt.BackupName(of.Name), of.Name)
+	}
+	return r, nil
+}
+
+// adoptable are the objects that a release can give up.
+func (r *release) adoptable() []helm.Object {
+	return []helm.Object{{APIVersion: "apps/v1", Kind: child.Deployment.Kind, Name: r.name}, {APIVersion: "v1", Kind: child.Service.Kind, Name: r.name}}
+}
+
+// ours begins the description of a revision that this command wrote for these objects, ourRevision of any.
+func (r *release) ours() string { return ourRevision + r.name + ": " }
+
+const ourRevision = "kubectl fairlead for "
 
 func (r *release) String() string { return "Helm release " + r.saved.Namespace + "/" + r.saved.Name }
 
 func (r *release) newest(ctx context.Context) (*helm.Revision, error) {
-	list, err := r.clients.Kube.CoreV1().Secrets(r.saved.Namespace).List(ctx, metav1.ListOptions{LabelSelector: helm.Selector(r.saved.Name)})
+	selector, err := helm.Selector(r.saved.Name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r, err)
+	}
+	list, err := r.clients.Kube.CoreV1().Secrets(r.saved.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
 	if err != nil {
 		return nil, fmt.Errorf("read the %s: %w", r, err)
 	}
@@ -65,7 +94,7 @@ func (r *release) find(ctx context.Context, objects []helm.Object) error {
 	}
 	for _, object := range objects {
 		if !slices.Contains(found, object) {
-			return fmt.Errorf("revision %d of the %s does not have %s, whose annotations say so: remove the annotations", newest.Number, r, object)
+			return fmt.Errorf("revision %d of the %s does not describe %s in a way that this command can take out", newest.Number, r, object)
 		}
 	}
 	r.saved.Manifest = taken
@@ -93,7 +122,20 @@ func (r *release) mustBeDeployed(newest *helm.Revision) error {
 	if newest.Status == helm.Deployed {
 		return nil
 	}
+	if whose, is := strings.CutPrefix(newest.Description, ourRevision); newest.Status == helm.Pending && is {
+		other, _, _ := strings.Cut(whose, ":")
+		return fmt.Errorf("an adoption of %s has changed the %s, and is not finished: run kubectl fairlead adopt %s again, or with --abort", other, r, other)
+	}
 	return fmt.Errorf("revision %d of the %s is %s: finish that first, with helm upgrade or helm rollback", newest.Number, r, newest.Status)
+}
+
+// mayChange reports why the release cannot be changed; helm.ErrNoRelease if it is gone.
+func (r *release) mayChange(ctx context.Context) error {
+	newest, err := r.newest(ctx)
+	if err != nil || newest.Status == helm.Pending && strings.HasPrefix(newest.Description, r.ours()) {
+		return err
+	}
+	return r.mustBeDeployed(newest)
 }
 
 // takeOut begins a revision without the objects.
@@ -113,7 +155,10 @@ func (r *release) takeOut(ctx context.Context) error {
 	if err := r.mustBeDeployed(newest); err != nil {
 		return err
 	}
-	return r.begin(ctx, newest, rest, "adopt: without "+list(objects))
+	if taken != r.saved.Manifest {
+		return fmt.Errorf("the %s was upgraded after the objects were saved: delete Secret %s, and run the command again", r, adopt.BackupName(r.name))
+	}
+	return r.begin(ctx, newest, rest, "without "+list(objects))
 }
 
 // giveBack begins a revision with the objects as they were.
@@ -148,7 +193,7 @@ func (r *release) giveBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.begin(ctx, newest, helm.Join(newest.Manifest, missing), "eject: with "+list(objects))
+	return r.begin(ctx, newest, helm.Join(newest.Manifest, missing), "with "+list(objects))
 }
 
 func list(objects []helm.Object) string {
@@ -161,7 +206,7 @@ func list(objects []helm.Object) string {
 
 // begin creates a pending revision.
 func (r *release) begin(ctx context.Context, newest *helm.Revision, manifest, description string) error {
-	secret, err := newest.Next(manifest, ourRevision+description, r.now())
+	secret, err := newest.Next(manifest, r.ours()+description, r.now())
 	if err != nil {
 		return err
 	}
@@ -181,7 +226,7 @@ func (r *release) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if newest.Status != helm.Pending || !strings.HasPrefix(newest.Description, ourRevision) {
+	if newest.Status != helm.Pending || !strings.HasPrefix(newest.Description, r.ours()) {
 		return nil
 	}
 	secrets := r.clients.Kube.CoreV1().Secrets(r.saved.Namespace)

@@ -24,6 +24,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -40,11 +41,11 @@ func Marks() []string { return []string{annotationName, annotationNamespace} }
 
 // Unmark removes what says that an object belongs to a release.
 func Unmark(object metav1.Object) {
-	annotations, labels := maps.Clone(object.GetAnnotations()), maps.Clone(object.GetLabels())
+	annotations, marks := maps.Clone(object.GetAnnotations()), maps.Clone(object.GetLabels())
 	maps.DeleteFunc(annotations, func(key, _ string) bool { return slices.Contains(Marks(), key) })
-	maps.DeleteFunc(labels, func(key, value string) bool { return key == labelManagedBy && value == managedByHelm })
+	maps.DeleteFunc(marks, func(key, value string) bool { return key == labelManagedBy && value == managedByHelm })
 	object.SetAnnotations(annotations)
-	object.SetLabels(labels)
+	object.SetLabels(marks)
 }
 
 // ReleaseOf returns the release to which an object belongs.
@@ -54,8 +55,10 @@ func ReleaseOf(object metav1.Object) (release types.NamespacedName, found bool) 
 	return release, release.Name != "" && release.Namespace != ""
 }
 
-// Selector selects the Secrets with the revisions of a release.
-func Selector(release string) string { return labelOwner + "=helm," + labelName + "=" + release }
+// Selector selects the Secrets with the revisions of a release. The name may be anything that somebody wrote.
+func Selector(release string) (labels.Selector, error) {
+	return labels.Set{labelOwner: "helm", labelName: release}.AsValidatedSelector()
+}
 
 const (
 	secretType = "helm.sh/release.v1"
@@ -72,7 +75,7 @@ const (
 // Status is the state of a revision.
 type Status string
 
-// Those states of a revision that matter here. While the newest revision is pending, Helm refuses to change the release.
+// Those states of a revision that matter here. While the newest revision is pending, Helm refuses to upgrade the release.
 const (
 	Deployed   Status = "deployed"
 	Superseded Status = "superseded"
@@ -126,6 +129,9 @@ func Read(secret *corev1.Secret) (*Revision, error) {
 	if err := json.Unmarshal(r.fields["info"], &r.info); err != nil {
 		return fail(fmt.Errorf("info: %w", err))
 	}
+	if r.info == nil || secret.Labels[labelName] == "" {
+		return fail(errors.New("it has no info, or no label with the name of the release"))
+	}
 	for _, field := range []struct {
 		of   map[string]json.RawMessage
 		name string
@@ -157,13 +163,13 @@ func (r *Revision) Next(manifest, description string, now time.Time) (*corev1.Se
 		return nil, err
 	}
 	name := r.secret.Labels[labelName]
-	labels := maps.Clone(r.secret.Labels)
-	delete(labels, labelChanged)
-	maps.Copy(labels, map[string]string{
+	marks := maps.Clone(r.secret.Labels)
+	delete(marks, labelChanged)
+	maps.Copy(marks, map[string]string{
 		labelVersion: strconv.Itoa(next.Number), labelStatus: string(next.Status), labelCreated: strconv.FormatInt(now.Unix(), 10),
 	})
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: r.secret.Namespace, Name: secretName(name, next.Number), Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.secret.Namespace, Name: secretName(name, next.Number), Labels: marks},
 		Type:       secretType, Data: map[string][]byte{dataKey: data},
 	}, nil
 }
@@ -208,7 +214,11 @@ func (r *Revision) encode() ([]byte, error) {
 		return nil, err
 	}
 	var compressed bytes.Buffer
-	writer := gzip.NewWriter(&compressed)
+	// As Helm does: a release that just fits into a Secret must fit again.
+	writer, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := writer.Write(text); err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	bomb := stored(t, "9", strings.Repeat(" ", 64<<20+1))
 	for name, secret := range map[string]corev1.Secret{
-		"not JSON": stored(t, "9", "{"), "no info": stored(t, "9", `{"version":9}`), "a version of text": stored(t, "9", `{"info":{},"version":"9"}`),
+		"not JSON": stored(t, "9", "{"), "no info": stored(t, "9", `{"version":9}`), "info of null": stored(t, "9", `{"info":null,"version":9}`), "a version of text": stored(t, "9", `{"info":{},"version":"9"}`),
 		"a bomb": bomb, "no base64": {Type: secretType, ObjectMeta: bomb.ObjectMeta, Data: map[string][]byte{"release": []byte("!")}},
 		"no gzip": {Type: secretType, ObjectMeta: bomb.ObjectMeta, Data: map[string][]byte{"release": []byte("e30=")}},
 		"empty":   {Type: secretType, ObjectMeta: bomb.ObjectMeta},
@@ -114,40 +114,60 @@ func TestUnreadable(t *testing.T) {
 
 const manifest = `---
 # Source: shop/templates/a.yaml
+apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
 spec: {text: "a --- b"}
 ---
 # only a comment
 ---
+apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: web
   namespace: other
 ---
+apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: shop}
+---
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: web}
 `
 
 func TestTake(t *testing.T) {
-	objects := []Object{{"Deployment", "web"}, {"Service", "web"}}
+	deployment, service := Object{"apps/v1", "Deployment", "web"}, Object{"v1", "Service", "web"}
+	objects := []Object{deployment, service}
 	rest, taken, err := Take(manifest, "shop", "shop", objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantTaken := "---\n# Source: shop/templates/a.yaml\nkind: Deployment\nmetadata: {name: web}\nspec: {text: \"a --- b\"}\n---\nkind: Service\nmetadata: {name: web, namespace: shop}\n"
+	wantTaken := "---\n# Source: shop/templates/a.yaml\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {text: \"a --- b\"}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\n"
 	if diff := cmp.Diff(wantTaken, taken); diff != "" {
 		t.Errorf("taken (-want +got):\n%s", diff)
 	}
-	wantRest := "---\nkind: Deployment\nmetadata:\n  name: web\n  namespace: other\n"
+	wantRest := "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: other\n---\napiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\n"
 	if diff := cmp.Diff(wantRest, rest); diff != "" {
 		t.Errorf("rest (-want +got):\n%s", diff)
 	}
 	again, err := Objects(Join(rest, taken))
-	if diff := cmp.Diff([]Object{{"Deployment", "web"}, {"Deployment", "web"}, {"Service", "web"}}, again); err != nil || diff != "" {
+	if diff := cmp.Diff([]Object{deployment, {"serving.knative.dev/v1", "Service", "web"}, deployment, service}, again); err != nil || diff != "" {
 		t.Errorf("joined: %v (-want +got):\n%s", err, diff)
 	}
-	if _, _, err := Take("kind: [", "shop", "shop", objects); err == nil {
-		t.Error("a manifest that is not YAML: want an error")
+	for name, manifest := range map[string]string{"that is not YAML": "kind: [", "with a List": "apiVersion: v1\nkind: List\nitems: []\n"} {
+		if _, _, err := Take(manifest, "shop", "shop", objects); err == nil {
+			t.Errorf("a manifest %s: want an error", name)
+		}
+	}
+}
+
+// A name comes from an annotation, and must not select other Secrets.
+func TestSelector(t *testing.T) {
+	if _, err := Selector("web,status=deployed"); err == nil {
+		t.Error("a name with a comma: want an error")
+	}
+	if selector, err := Selector("web"); err != nil || selector.String() != "name=web,owner=helm" {
+		t.Errorf("got %v, %v", selector, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Object names an object of a manifest.
-type Object struct{ Kind, Name string }
+type Object struct{ APIVersion, Kind, Name string }
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
@@ -79,7 +79,7 @@ type document struct {
 	text string
 }
 
-func (d document) object() Object { return Object{d.Kind, d.Name} }
+func (d document) object() Object { return Object{d.APIVersion, d.Kind, d.Name} }
 
 // split divides a manifest into its objects. Documents that have only comments go.
 func split(manifest string) ([]document, error) {
@@ -96,7 +96,10 @@ func split(manifest string) ([]document, error) {
 		if err := yaml.Unmarshal(text, &next); err != nil {
 			return nil, fmt.Errorf("read the manifest of the release: %w", err)
 		}
-		if next.Kind != "" {
+		switch {
+		case next.Kind == "List":
+			return nil, errors.New("the manifest of the release has a List, which this command does not divide")
+		case next.Kind != "":
 			documents = append(documents, next)
 		}
 	}
