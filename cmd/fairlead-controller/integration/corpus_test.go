@@ -36,7 +36,7 @@ func TestCorpus(t *testing.T) {
 					t.Fatal("the API server accepts it")
 				}
 				for _, want := range c.Errors {
-					if !strings.Contains(err.Error(), want) {
+					if !says(err.Error(), want) {
 						t.Errorf("refused otherwise than with %s:\n%v", want, err)
 					}
 				}
