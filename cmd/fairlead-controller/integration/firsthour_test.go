@@ -176,7 +176,7 @@ func TestReadinessNamesProbePodAndTime(t *testing.T) {
 	applySpec("ports: [{name: http, containerPort: 8080}], readinessProbe: {httpGet: {path: /ready}, periodSeconds: 1, failureThreshold: 1}, "+
 		misbehaving("readiness-failing"))(e, "web")
 	unready := e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReadinessFailing)
-	want := regexp.MustCompile(`^The pod, container web: Readiness probe GET :8080/ready has failed since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ in pod web-[a-z0-9]+-[a-z0-9]+\. `)
+	want := regexp.MustCompile(`^1 pod, container web: Readiness probe GET :8080/ready has failed since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ in pod web-[a-z0-9]+-[a-z0-9]+\. `)
 	if got := meta.FindStatusCondition(unready.Status.Conditions, v1.ConditionReady).Message; !want.MatchString(got) {
 		t.Errorf("Ready says %q, want it to match %s", got, want)
 	}
