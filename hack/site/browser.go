@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,7 @@ type visitor struct {
 
 // checkInBrowser opens every document as a person does, draws its diagrams, and searches. No page may ask another server for
 // anything, and none may have an error. In url is the front page.
-func checkInBrowser(ctx context.Context, url string, documents []string, screenshots string) error {
+func checkInBrowser(ctx context.Context, out io.Writer, url string, documents []string, screenshots string) error {
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		return errors.New("chromium is missing; install it: apt-get install --no-install-recommends chromium. Without the check: ARGS=-browser=false")
@@ -77,7 +78,7 @@ func checkInBrowser(ctx context.Context, url string, documents []string, screens
 	if requests < len(documents) {
 		return fmt.Errorf("the browser made %d requests for %d documents; are they seen?", requests, len(documents))
 	}
-	fmt.Printf("%d documents in a browser: %d requests, none to another server\n", len(documents), requests)
+	fmt.Fprintf(out, "%d documents in a browser: %d requests, none to another server\n", len(documents), requests)
 	return v.found()
 }
 

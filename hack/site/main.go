@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -37,14 +38,15 @@ func main() {
 	flag.BoolVar(&o.serve, "serve", false, "Serve the site on this machine until Ctrl-C.")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := run(ctx, o, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "site: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, o options, log io.Writer) error {
 	if o.version == "" {
 		var err error
 		if o.version, err = gitVersion(ctx, o.root); err != nil {
@@ -71,12 +73,12 @@ func run(ctx context.Context, o options) error {
 	if err := checkLinks(filepath.Join(out, directory), o.base+directory+"/"); err != nil {
 		return err
 	}
-	fmt.Printf("%d documents, and %d files that they link to: %s\n", len(staged.documents), len(staged.sources), filepath.Join(out, directory))
-	return show(ctx, o, out, o.base+directory+"/", staged.documents)
+	fmt.Fprintf(log, "%d documents, and %d files that they link to: %s\n", len(staged.documents), len(staged.sources), filepath.Join(out, directory))
+	return show(ctx, o, log, out, o.base+directory+"/", staged.documents)
 }
 
 // show serves the site, for the check in a browser and for people.
-func show(ctx context.Context, o options, out, base string, documents []string) error {
+func show(ctx context.Context, o options, log io.Writer, out, base string, documents []string) error {
 	if !o.browser && !o.serve {
 		return nil
 	}
@@ -85,20 +87,16 @@ func show(ctx context.Context, o options, out, base string, documents []string) 
 		return err
 	}
 	server := &http.Server{Handler: http.StripPrefix(o.base, http.FileServer(http.Dir(out))), ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	defer func() {
-		_ = server.Close()
-		<-ended
-	}()
+	go func() { _ = server.Serve(listener) }() // It ends with Close; an error of it is one of the browser.
+	defer server.Close()
 	origin := "http://" + listener.Addr().String()
 	if o.browser {
-		if err := checkInBrowser(ctx, origin+base, documents, o.screenshots); err != nil {
+		if err := checkInBrowser(ctx, log, origin+base, documents, o.screenshots); err != nil {
 			return err
 		}
 	}
 	if o.serve {
-		fmt.Printf("%s until Ctrl-C\n", origin+o.base)
+		fmt.Fprintf(log, "%s until Ctrl-C\n", origin+o.base)
 		<-ctx.Done()
 	}
 	return nil
@@ -150,9 +148,9 @@ var stampedVersion = regexp.MustCompile(`\.gitVersion=(\S+)`)
 
 // gitVersion is the version that a binary would have.
 func gitVersion(ctx context.Context, root string) (string, error) {
-	print := exec.CommandContext(ctx, "hack/build.sh", "--ldflags")
-	print.Dir = root
-	output, err := print.Output()
+	ldflags := exec.CommandContext(ctx, "hack/build.sh", "--ldflags")
+	ldflags.Dir = root
+	output, err := ldflags.Output()
 	if err != nil {
 		return "", fmt.Errorf("ask for the version: %w", err)
 	}

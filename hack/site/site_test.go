@@ -147,7 +147,7 @@ new Image().src = "` + other.URL + `/tracker.png"
 </script>`
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) }))
 	defer site.Close()
-	wantError(t, checkInBrowser(t.Context(), site.URL+"/", []string{"README.md"}, ""), "README.md asks for "+other.URL+"/tracker.png")
+	wantError(t, checkInBrowser(t.Context(), t.Output(), site.URL+"/", []string{"README.md"}, ""), "README.md asks for "+other.URL+"/tracker.png")
 }
 
 func TestCheckLinks(t *testing.T) {
