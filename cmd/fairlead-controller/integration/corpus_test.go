@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,9 @@ func TestCorpus(t *testing.T) {
 				})
 				if err == nil {
 					t.Fatal("the API server accepts it")
+				}
+				if strings.HasPrefix(c.Name, "types/") && e.isOlder() {
+					return // These are the API server's own words.
 				}
 				for _, want := range c.Errors {
 					if !says(err.Error(), want) {
@@ -72,4 +76,18 @@ func shortened(text string) string {
 		return string(runes[:most])
 	}
 	return text
+}
+
+// isOlder reports whether the API server is older than the one that `make cluster` builds.
+func (e *env) isOlder() bool {
+	e.Helper()
+	server, err := e.kube.Discovery().ServerVersion()
+	if err != nil {
+		e.Fatal(err)
+	}
+	pinned, err := os.ReadFile("../../../hack/cluster/go.mod")
+	if err != nil {
+		e.Fatal(err)
+	}
+	return !strings.Contains(string(pinned), "\tk8s.io/kubernetes v1."+server.Minor+".")
 }
