@@ -35,6 +35,7 @@ func packages() []struct{ program, debian string } {
 		{"conntrack", "conntrack"},
 		{"ip", "iproute2"},
 		{"buildah", "buildah"},
+		{"curl", "curl"},
 		{"unshare", "util-linux"},
 		{"mount", "mount"},
 	}

@@ -60,6 +60,11 @@ func (s *story) imageSteps() []steps.Step {
 		Expected: "the operator's image from the project's Dockerfile, twice; a server to run as an Application",
 		Timeout:  20 * time.Minute,
 		Run:      s.buildImages,
+	}, {
+		Title:    "Prepare what the tutorial needs",
+		Expected: "the two images that its reader builds, and kubectl",
+		Timeout:  20 * time.Minute,
+		Run:      s.prepareTutorial,
 	}}
 }
 
@@ -95,6 +100,12 @@ func (s *story) clusterSteps() []steps.Step {
 			Expected: "the new version from every pod, and not one failed request",
 			Timeout:  2 * time.Minute,
 			Run:      s.rollOut,
+		},
+		{
+			Title:    "Follow docs/tutorial.md",
+			Expected: "what the tutorial shows below each command",
+			Timeout:  5 * time.Minute,
+			Run:      s.followTutorial,
 		},
 		{
 			Title:    "Say what is wrong with pods that do not serve",
