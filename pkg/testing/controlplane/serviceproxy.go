@@ -65,8 +65,8 @@ func (cp *ControlPlane) ServiceProxy(tb testing.TB, namespace string, address ne
 	must(core.Endpoints(namespace).Create(tb.Context(), &corev1.Endpoints{ //nolint:staticcheck // Deprecated, for the same reason.
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{discoveryv1.LabelSkipMirror: "true"}},
 		Subsets: []corev1.EndpointSubset{{ //nolint:staticcheck // As above.
-			Addresses: []corev1.EndpointAddress{{IP: ip, TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name}}}, //nolint:staticcheck // As above.
-			Ports:     []corev1.EndpointPort{{Name: port, Port: int32(address.Port())}},                                                      //nolint:staticcheck // As above.
+			Addresses: []corev1.EndpointAddress{{IP: ip, TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name}}},
+			Ports:     []corev1.EndpointPort{{Name: port, Port: int32(address.Port())}},
 		}},
 	}, metav1.CreateOptions{}))
 	must(client.DiscoveryV1().EndpointSlices(namespace).Create(tb.Context(), &discoveryv1.EndpointSlice{
