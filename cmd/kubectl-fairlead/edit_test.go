@@ -6,6 +6,9 @@ package main_test
 import (
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // TestEdit makes the typed edits, one after the other.
@@ -40,6 +43,29 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// TestWhatWaits: a change that was made while Fairlead did nothing takes effect when it is resumed, and undo goes back to
+// what runs while the spec is not carried out.
+func TestWhatWaits(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	for _, stop := range []string{"suspend", "observe"} {
+		p.want(0, []string{stop, "web"})
+		p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "Until it is resumed, no pod is replaced.")
+		p.want(0, []string{"resume", "web", "--dry-run=client"}, "All 2 pods are replaced, because of", "image")
+		p.want(0, []string{"set", "image", "web", "example.com/web:1"})
+		p.want(0, []string{"resume", "web"}, "No pod is replaced.")
+	}
+
+	patch := []byte(`{"spec":{"envFrom":[{"secretRef":{"name":"later"}}]}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
+	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec", "No pod is replaced.")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+}
+
 // TestFiles looks at files beside the cluster, and without it.
 func TestFiles(t *testing.T) {
 	p := start(t)
@@ -57,6 +83,14 @@ func TestFiles(t *testing.T) {
 		if r.code != want.code || !strings.Contains(r.stdout, want.stdout) || !strings.HasPrefix(r.stderr, want.stderr) {
 			t.Errorf("diff of image %q: %+v, want %+v", image, r, want)
 		}
+	}
+	p.want(0, []string{"scale", "web", "--replicas=3"})
+	without := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: '" + application.Spec.Image + "'}}")
+	if r := p.runIn(without, "diff", "-f", "-"); r.code != 0 || !strings.Contains(r.stdout, "nothing changes") {
+		t.Errorf("diff of a file without replicas: %+v, want that it leaves them", r)
+	}
+	if r := p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: App, metadata: {name: web}}"), "lint", "-f", "-"); r.code != 2 || !strings.Contains(r.stderr, "there is no Application") {
+		t.Errorf("lint of another kind: %+v", r)
 	}
 	// Offline, whatever the context.
 	offline := []string{"-f", "-", "--context=none"}

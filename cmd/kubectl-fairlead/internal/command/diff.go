@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -67,11 +68,29 @@ func (t *tool) diff() *cobra.Command {
 
 // compare computes what the file would change.
 func (t *tool) compare(ctx context.Context, from platform, before []string) (d preview.Difference, name string, err error) {
-	application, checker, err := from.application(ctx, t, from.files)
+	application, document, checker, err := from.application(ctx, t, from.files)
 	if err != nil {
 		return d, "", err
 	}
 	name = application.Namespace + "/" + application.Name
+	var clients *cluster.Clients
+	var live *v1.Application // nil if there is none
+	if len(before) == 0 {
+		if clients, err = t.clients(); err != nil {
+			return d, "", err
+		}
+		live, err = clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			live = nil
+		case err != nil:
+			return d, "", err
+		default:
+			if application, err = document.Applied(live); err != nil {
+				return d, "", err
+			}
+		}
+	}
 	if len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts {
 		if answer, served, err := t.askServer(ctx, application); err != nil {
 			return d, "", err
@@ -85,31 +104,18 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 		return d, "", err
 	}
 	if len(before) > 0 {
-		old, _, err := from.application(ctx, t, before)
+		old, _, _, err := from.application(ctx, t, before)
 		if err != nil {
 			return d, "", err
 		}
 		d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
 		return d, name, err
 	}
-	clients, err := t.clients()
-	if err != nil {
-		return d, "", err
+	around := live
+	if live == nil {
+		around = &v1.Application{ObjectMeta: application.ObjectMeta}
 	}
-	live, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		live = &v1.Application{ObjectMeta: application.ObjectMeta}
-		loaded, err := clients.Load(ctx, live)
-		if err != nil {
-			return d, "", err
-		}
-		d, err = t.difference(nil, application, loaded.Snapshot(), platform)
-		return d, name, err
-	}
-	if err != nil {
-		return d, "", err
-	}
-	loaded, err := clients.Load(ctx, live)
+	loaded, err := clients.Load(ctx, around)
 	if err != nil {
 		return d, "", err
 	}

@@ -45,7 +45,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("%s lacks a description, or two examples", path)
 		}
 		fmt.Fprintf(&page, "\n## %s\n%s.\n\n%s\n", path, cmd.Short, strings.TrimSpace(cmd.Long))
-		fmt.Fprintf(&page, "```text\nkubectl fairlead %s\n\n%s\n```\n", cmd.Use, dedent(cmd.Example))
+		fmt.Fprintf(&page, "```text\n%s\n\n%s\n```\n", cmd.UseLine(), dedent(cmd.Example))
 		if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
 			fmt.Fprintf(&page, "Flags:\n```text\n%s```\n", usages(flags))
 		}

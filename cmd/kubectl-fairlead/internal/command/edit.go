@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +21,8 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // fieldManager owns the fields that the edits write.
@@ -148,13 +151,28 @@ func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Appl
 	return err
 }
 
-// summary describes the effect on the pods.
-func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
+// platform is that of the cluster.
+func (e *editing) platform(ctx context.Context, namespace string) (preview.Platform, error) {
 	checker, err := manifest.NewChecker(e.from.options())
 	if err != nil {
-		return "", err
+		return preview.Platform{}, err
 	}
-	platform, err := e.from.platformOf(ctx, e.tool, application.Namespace, checker)
+	return e.from.platformOf(ctx, e.tool, namespace, checker)
+}
+
+// revisionOf is the number of the revision that the spec asks for; 0 if the spec is refused.
+func (e *editing) revisionOf(ctx context.Context, application *v1.Application, loaded *cluster.Loaded) (int64, error) {
+	platform, err := e.platform(ctx, application.Namespace)
+	if err != nil {
+		return 0, err
+	}
+	rendering, err := preview.Render(application, loaded.Snapshot(), platform, e.tool.now())
+	return rendering.Revision, err
+}
+
+// summary describes the effect on the pods.
+func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
+	platform, err := e.platform(ctx, application.Namespace)
 	if err != nil {
 		return "", err
 	}
@@ -162,12 +180,27 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if err != nil {
 		return "", err
 	}
-	d, err := e.tool.difference(application, edited, loaded.Snapshot(), platform)
+	if !enforced(edited) {
+		return "Until it is resumed, no pod is replaced.", nil
+	}
+	before, live := application, loaded.Snapshot()
+	now, err := preview.Render(application, live, platform, e.tool.now())
 	if err != nil {
 		return "", err
 	}
-	if edited.Spec.ReconcilePolicy != v1.ReconcileEnforce && edited.Spec.ReconcilePolicy != "" {
-		return "Until it is resumed, no pod is replaced.", nil
+	if revision := application.Status.Revision; !enforced(application) || revision == nil || revision.Current != now.Revision {
+		before = nil // The spec is not carried out, so compare with what runs.
+	}
+	d, err := e.tool.difference(before, edited, live, platform)
+	if err != nil {
+		return "", err
+	}
+	if deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name); before == nil && deployment != nil {
+		d.Pods.Before = deployment.Spec.Replicas
 	}
 	return difference.Sentence(d), nil
+}
+
+func enforced(application *v1.Application) bool {
+	return application.Spec.ReconcilePolicy == v1.ReconcileEnforce || application.Spec.ReconcilePolicy == ""
 }

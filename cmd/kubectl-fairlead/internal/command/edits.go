@@ -128,8 +128,9 @@ func (t *tool) undo() *cobra.Command {
 		Short: "Take the pods of an Application back to a former revision",
 		Long: long(`
 			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
-			variables and the like. The number of pods, routes and policies stay. Without --to-revision it is what runs since
-			a rollback, else the last healthy revision, else the one before. The content of ConfigMaps and Secrets is not kept,
+			variables and the like. The number of pods, routes and policies stay. Without --to-revision it is what runs, if the
+			spec says something else, as after a rollback; else the last healthy revision, else the one before. A revision
+			that spec.rollback.toRevision names is named no more. The content of ConfigMaps and Secrets is not kept,
 			so it does not come back.` + "\n\n" + editsNote),
 		Example: examples(`
 			# Back to the last healthy revision
@@ -144,7 +145,11 @@ func (t *tool) undo() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				target, err := edit.Target(edit.History(application, loaded.Children), to)
+				asksFor, err := e.revisionOf(ctx, application, loaded)
+				if err != nil {
+					return nil, err
+				}
+				target, err := edit.Target(edit.History(application, loaded.Children), asksFor, to)
 				return edit.Undo(target, loaded.Children), err
 			})
 		},

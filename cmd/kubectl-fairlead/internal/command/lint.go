@@ -29,8 +29,9 @@ func (t *tool) lint() *cobra.Command {
 		Short: "Check files without a cluster: schema, CEL, validation and class limits",
 		Long: long(`
 			Check Applications and ApplicationClasses in files, without a cluster: the schema and the CEL rules of the CRDs,
-			the rules of the webhooks, and the limits of classes that the files or --class-file have. Without any class, what
-			a class would say is not checked.
+			the rules of the webhooks, and the limits of classes that the files or --class-file have. Every class is taken to
+			select the namespace, because only a cluster knows its labels. Without any class, what a class would say is not
+			checked.
 
 			The exit code is 0 without findings, 1 with findings, and 2 if a file cannot be read.`),
 		Example: examples(`
@@ -68,6 +69,7 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 	if err != nil {
 		return nil, 0, err
 	}
+	checker.Offline = true
 	documents, err := manifest.Read(t.In, from.files...)
 	if err != nil {
 		return nil, 0, err
@@ -78,6 +80,9 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 	}
 	problems = checker.AddClasses(ctx, slices.Concat(documents, classes))
 	applications := manifest.Applications(documents)
+	if len(applications)+len(checker.Classes)+len(problems) == 0 {
+		return nil, 0, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")
+	}
 	for _, d := range applications {
 		problems = append(problems, checker.Check(ctx, d)...)
 	}
@@ -105,7 +110,11 @@ func printProblems(to *screen.Screen, out output, problems []manifest.Problem, c
 		to.Line(place + message + " (" + string(problem.Rule) + ")")
 	}
 	if len(problems) == 0 {
-		to.Printf("%d objects checked, nothing found", checked)
+		objects := "objects"
+		if checked == 1 {
+			objects = "object"
+		}
+		to.Printf("%d %s checked, nothing found", checked, objects)
 	}
 	return nil
 }

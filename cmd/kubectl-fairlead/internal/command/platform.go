@@ -53,41 +53,42 @@ func (p *platform) options() validation.Options {
 // errInvalid ends a command whose file breaks a rule; the problems were printed.
 var errInvalid = errors.New("the file breaks a rule: correct it, and check it with 'kubectl fairlead lint -f FILE'")
 
-// application reads the Application of the files.
-func (p *platform) application(ctx context.Context, t *tool, files []string) (*v1.Application, *manifest.Checker, error) {
+// application reads the Application of the files, and its document.
+func (p *platform) application(ctx context.Context, t *tool, files []string) (*v1.Application, *manifest.Document, *manifest.Checker, error) {
 	if len(files) == 0 {
-		return nil, nil, errors.New("pass a file with -f, or -f - for standard input")
+		return nil, nil, nil, errors.New("pass a file with -f, or -f - for standard input")
 	}
 	checker, err := manifest.NewChecker(p.options())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	checker.Offline = len(p.classFiles) > 0
 	documents, err := manifest.Read(t.In, files...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	classes, err := manifest.Read(t.In, p.classFiles...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	document, err := manifest.One(documents)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	problems := checker.AddClasses(ctx, slices.Concat(documents, classes))
 	application, found := checker.Application(ctx, document)
 	if problems = append(problems, found...); len(problems) > 0 {
 		if err := printProblems(t.screen(), output{}, problems, 0); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		return nil, nil, errInvalid
+		return nil, nil, nil, errInvalid
 	}
 	if application.Namespace == "" {
 		if application.Namespace, _, err = t.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	return application, checker, nil
+	return application, document, checker, nil
 }
 
 // platformOf asks the cluster for classes and the namespace, unless files say them.

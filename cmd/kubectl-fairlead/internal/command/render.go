@@ -35,7 +35,7 @@ func (t *tool) render() *cobra.Command {
 			kubectl fairlead render -f web.yaml --class-file=classes/ -o json`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			application, checker, err := from.application(cmd.Context(), t, from.files)
+			application, _, checker, err := from.application(cmd.Context(), t, from.files)
 			if err != nil {
 				return err
 			}

@@ -85,27 +85,39 @@ func TestUndo(t *testing.T) {
 		t.Fatalf("%+v", revisions)
 	}
 	for number, want := range map[int64]int64{0: 1, 1: 1, 2: 2, 3: 0} {
-		target, err := edit.Target(revisions, number)
+		target, err := edit.Target(revisions, 1, number)
 		if target.Number != want || (err != nil) != (want == 0) {
 			t.Errorf("to %d: %d, %v, want %d", number, target.Number, err, want)
 		}
 	}
-	edited, what, err := edit.Apply(objects.Application, edit.Undo(revisions[1], objects.Children))
+	pinned := objects.Application.DeepCopy()
+	pinned.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(7))}
+	edited, what, err := edit.Apply(pinned, edit.Undo(revisions[1], objects.Children))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if edited.Spec.Image != "example.com/web:1" || what != "the pods of revision 1 (example.com/web:1) in the spec" {
+	if edited.Spec.Image != "example.com/web:1" || edited.Spec.Rollback.ToRevision != nil ||
+		what != "the pods of revision 1 (example.com/web:1) in the spec; rollback.toRevision 7 is removed" {
 		t.Errorf("%s: %s", edited.Spec.Image, what)
 	}
-	healthy := []edit.Revision{{Number: 3, Current: true}, {Number: 2}, {Number: 1, LastHealthy: true}}
-	if target, err := edit.Target(healthy, 0); err != nil || target.Number != 1 {
-		t.Errorf("%d, %v, want the last healthy revision", target.Number, err)
-	}
-	healthy[0].LastHealthy, healthy[2].LastHealthy = true, false
-	if target, err := edit.Target(healthy, 0); err != nil || target.Number != 2 {
-		t.Errorf("%d, %v, want the revision before the current one", target.Number, err)
-	}
-	if _, err := edit.Target(healthy[:1], 0); err == nil {
-		t.Error("there is nothing to go back to")
+
+	for name, test := range map[string]struct {
+		current, lastHealthy, asksFor int64
+		want                          int64
+	}{
+		"a rollout that is stuck":                      {2, 1, 2, 1},
+		"a healthy rollout":                            {2, 2, 2, 1},
+		"a spec that is not carried out":               {2, 2, 3, 2},
+		"a spec that is refused":                       {2, 2, 0, 2},
+		"a spec that is not carried out, on the first": {1, 1, 2, 1},
+		"the first": {1, 1, 1, 0},
+	} {
+		var history []edit.Revision
+		for number := test.current; number > 0; number-- {
+			history = append(history, edit.Revision{Number: number, Current: number == test.current, LastHealthy: number == test.lastHealthy})
+		}
+		if target, err := edit.Target(history, test.asksFor, 0); target.Number != test.want || (err != nil) != (test.want == 0) {
+			t.Errorf("%s: back to %d, %v, want %d", name, target.Number, err, test.want)
+		}
 	}
 }

@@ -67,16 +67,17 @@ func imageOf(object *appsv1.ControllerRevision) string {
 	return content.Spec.Image
 }
 
-// Target is the revision that undo goes back to: the given one, else what runs since a rollback, else the last healthy
-// one, else the one before the current.
-func Target(revisions []Revision, number int64) (Revision, error) {
+// Target is the revision that undo goes back to: the given one, else the one that runs, if the spec says something else
+// about the pods, else the last healthy one, else the one before. asksFor is the revision of the spec, which need not be
+// there yet; the spec says something else after a rollback, and while it is not carried out.
+func Target(revisions []Revision, asksFor, number int64) (Revision, error) {
 	running := slices.IndexFunc(revisions, func(r Revision) bool { return r.Current })
-	rolledBack := slices.ContainsFunc(revisions, func(r Revision) bool { return r.RolledBack })
+	elsewhere := running >= 0 && revisions[running].Number != asksFor || slices.ContainsFunc(revisions, func(r Revision) bool { return r.RolledBack })
 	for i, r := range revisions {
 		switch {
 		case number > 0 && r.Number == number,
-			number == 0 && rolledBack && r.Current,
-			number == 0 && !rolledBack && r.LastHealthy && !r.Current:
+			number == 0 && elsewhere && r.Current,
+			number == 0 && !elsewhere && r.LastHealthy && !r.Current:
 			return revisions[i], nil
 		}
 	}
@@ -89,7 +90,7 @@ func Target(revisions []Revision, number int64) (Revision, error) {
 	return Revision{}, errors.New("there is no former revision to go back to")
 }
 
-// Undo takes the pods of the revision.
+// Undo takes the pods of the revision. The spec decides about the pods again, if it named a revision.
 func Undo(target Revision, children []child.Object) Edit {
 	return func(application *v1.Application) (string, error) {
 		for _, live := range children {
@@ -102,7 +103,12 @@ func Undo(target Revision, children []child.Object) Edit {
 				return "", err
 			}
 			application.Spec = restored.Spec
-			return fmt.Sprintf("the pods of revision %d (%s) in the spec", target.Number, target.Image), nil
+			what := fmt.Sprintf("the pods of revision %d (%s) in the spec", target.Number, target.Image)
+			if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+				what += fmt.Sprintf("; rollback.toRevision %d is removed", *rollback.ToRevision)
+				rollback.ToRevision = nil
+			}
+			return what, nil
 		}
 		return "", fmt.Errorf("the ControllerRevision %s is gone", target.Name)
 	}

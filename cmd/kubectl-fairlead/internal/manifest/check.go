@@ -62,6 +62,8 @@ type Checker struct {
 	// say is not checked.
 	Classes   []*v1.ApplicationClass
 	Namespace class.Namespace
+	// Offline takes every class to select the namespace, because only a cluster knows its labels.
+	Offline bool
 }
 
 // NewChecker makes a Checker with the CRDs of this version.
@@ -86,6 +88,9 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 			continue
 		}
 		problems = append(problems, d.problems(Validation, validation.ValidateApplicationClass(read))...)
+		if c.Offline {
+			read.Spec.NamespaceSelector = nil
+		}
 		c.Classes = append(c.Classes, read)
 	}
 	return problems
