@@ -15,7 +15,7 @@ var (
 	requiredKubernetes = regexp.MustCompile(`(?m)^\tk8s\.io/kubernetes v(1\.\d+)\.\d+$`)
 	stagedModule       = regexp.MustCompile(`(?m)^\tk8s\.io/[a-z-]+ => k8s\.io/[a-z-]+ v0\.(\d+)\.\d+$`)
 	testedVersions     = regexp.MustCompile(`(?m)^\| unreleased \| ([0-9., ]+) \|$`)
-	testedRange        = regexp.MustCompile(`The tests run against Kubernetes (1\.\d+) to (1\.\d+)\.`)
+	testedRange        = regexp.MustCompile(`The tests run against Kubernetes (1\.\d+) (?:to|and) (1\.\d+)\.`)
 	workflowVersions   = regexp.MustCompile(`(?m)^\s*kubernetes: \[([^]]*)\]$`)
 	chartVersions      = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.\d+)\.0-0"$`)
 )

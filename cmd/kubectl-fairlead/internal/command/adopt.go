@@ -92,7 +92,7 @@ func (t *tool) adopt() *cobra.Command {
 	cmd.Flags().BoolVar(&a.fromHelm, "from-helm", false, "Take the objects out of the Helm release that has them.")
 	cmd.Flags().StringSliceVar(&a.accept, "accept", nil, "Paths of the pod template that the pods may lose.")
 	cmd.Flags().BoolVar(&rollout, "rollout", false, "Replace the pods of an adopted Deployment.")
-	cmd.Flags().BoolVar(&abort, "abort", false, "Take the adoption back; possible until --rollout.")
+	cmd.Flags().BoolVar(&abort, "abort", false, "Take the adoption back, and delete the Application; possible until --rollout.")
 	a.editing.addTo(cmd)
 	return cmd
 }
@@ -120,6 +120,8 @@ func (a *adopting) run(ctx context.Context) error {
 	}
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	switch {
+	case err == nil && child.OwnedBy(a.deployment, application) && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
+		return fmt.Errorf("the Deployment belongs to the Application %s already", a.name)
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
 		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
 			"or set adoptionPolicy: Consented and paused: true in it", a.name)

@@ -202,7 +202,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 }
 
 // errReleased is returned if pods may have been replaced.
-var errReleased = errors.New("the rollout has begun, so taking the adoption back would replace pods: finish it, or go back with a rollout of your own")
+var errReleased = errors.New("the rollout has begun, so taking the adoption back would replace pods; to do that, run kubectl fairlead eject NAME --restore")
 
 // abort takes the adoption back. The Application goes first, and leaves its objects behind.
 func (a *adopting) abort(ctx context.Context) error {
@@ -255,7 +255,7 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
-	to.Printf("%s: taken back; no pod was replaced.", a.id())
+	to.Printf("%s: the Application is deleted, and the adoption taken back; no pod was replaced.", a.id())
 	return nil
 }
 

@@ -108,7 +108,7 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 		if _, marked := helm.ReleaseOf(live); err == nil && marked && e.toHelm {
 			return adopt.Saved{}, errBackWithHelm
 		}
-		return adopt.Saved{}, fmt.Errorf("there is no Secret %s, so nothing says what the objects were: leave out --restore", adopt.BackupName(e.name))
+		return adopt.Saved{}, fmt.Errorf("there is no Secret %s, so nothing says what the objects were: leave out --restore and --to-helm", adopt.BackupName(e.name))
 	}
 	if err != nil {
 		return adopt.Saved{}, err

@@ -60,7 +60,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.inConflict(child.Deployment):
 		finding.Next = append([]string{"The adoption of the Deployment takes it over too."}, finding.Next...)
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
-		finding.Next = append([]string{"Let the Application adopt it, which replaces no pod until you say so: kubectl fairlead adopt " + f.app.Name}, finding.Next...)
+		finding.Next = append([]string{"Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then kubectl fairlead adopt " + f.app.Name}, finding.Next...)
 	}
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
@@ -92,7 +92,9 @@ func (f facts) live(resource v1.ResourceStatus) child.Object {
 
 // creator is the field manager of the oldest entry: the client that created the object, as far as anyone knows.
 func creator(live child.Object) string {
-	entries := slices.SortedFunc(slices.Values(live.GetManagedFields()), func(a, b metav1.ManagedFieldsEntry) int {
+	// Who writes status did not create it.
+	ofStatus := func(entry metav1.ManagedFieldsEntry) bool { return entry.Subresource != "" }
+	entries := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(live.GetManagedFields()), ofStatus)), func(a, b metav1.ManagedFieldsEntry) int {
 		return timeOf(a).Compare(timeOf(b).Time)
 	})
 	if len(entries) == 0 {
@@ -168,7 +170,7 @@ func drift(f facts) []Finding {
 	finding := Finding{
 		Reason: v1.ReasonDrifted, What: "Children differ from the spec, and stay so: reconcilePolicy is Observe.",
 		Evidence: []Evidence{f.conditionEvidence(condition)},
-		Next:     []string{"See what would change: kubectl fairlead diff " + f.app.Name, "Carry it out: kubectl fairlead resume " + f.app.Name},
+		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
 	}
 	for _, resource := range f.app.Status.Resources {
 		if resource.State == v1.ResourceDrifted {

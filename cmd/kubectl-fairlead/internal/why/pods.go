@@ -78,6 +78,10 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	if problem.Reason == v1.ReasonUnschedulable && strings.Contains(problem.Message, "persistentvolumeclaim") {
 		next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	}
+	if problem.Reason == v1.ReasonQuotaExceeded && strings.Contains(problem.Message, "must specify") {
+		finding.What = "A ResourceQuota of this namespace refuses pods that do not say what they need."
+		next = []string{"Set in spec.resources what the message asks for."}
+	}
 	for _, next := range next {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}

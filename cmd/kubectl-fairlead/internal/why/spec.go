@@ -107,6 +107,10 @@ func refusedSpec(f facts) []Finding {
 		return nil
 	}
 	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". No child was changed."
+	if rollback := f.app.Spec.Rollback; f.ready.Reason == v1.ReasonRevisionMissing && rollback != nil && rollback.ToRevision != nil {
+		what = "The spec is not carried out: it names a revision that does not exist. No child was changed."
+		next = "Name one that exists in spec.rollback.toRevision, or remove the field: kubectl fairlead history " + f.app.Name
+	}
 	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: []string{next}}}
 }
 

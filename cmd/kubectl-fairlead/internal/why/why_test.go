@@ -111,7 +111,7 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	const want = "Let the Application adopt it, which replaces no pod until you say so: kubectl fairlead adopt web"
+	const want = "Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then kubectl fairlead adopt web"
 	advised := func() bool {
 		return slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == want })
 	}
@@ -157,6 +157,7 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 	for _, test := range []struct{ reason, message, want string }{
 		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
+		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set in spec.resources what the message asks for."},
 		{v1.ReasonReplicaFailure, "no PriorityClass with name high was found", "Correct what the message names, in the spec or in the cluster; Kubernetes tries again by itself."},
 	} {
 		loaded := clustertest.Load(t, "unschedulable")
