@@ -126,7 +126,7 @@ func troubles() []trouble {
 	return []trouble{
 		{crash, v1.ReasonCrashLooping, "Exited with code 3"},
 		{absent, v1.ReasonImagePullFailed, "localhost/absent:1"},
-		{unready, v1.ReasonReadinessFailing, "Readiness probe GET :8080/readyz of pod unready-"},
+		{unready, v1.ReasonReadinessFailing, "Readiness probe GET :8080/readyz has failed since "},
 		{hungry, v1.ReasonCrashLooping, "OOMKilled"},
 		{keyless, v1.ReasonConfigError, `secret "missing" not found`},
 		{unmounted, v1.ReasonVolumeNotMounting, "volumes are not mounted"},
