@@ -1,0 +1,254 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// errReleased is returned if pods may have been replaced.
+var errReleased = errors.New("the rollout has begun, so taking the adoption back would replace pods; to do that, run kubectl fairlead eject NAME --restore")
+
+// abort takes the adoption back. The Application goes first, and leaves its objects behind.
+func (a *adopting) abort(ctx context.Context) error {
+	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		application = nil
+	} else if err != nil {
+		return err
+	}
+	if err := a.read(ctx); err != nil {
+		return err
+	}
+	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		secret = nil
+	} else if err != nil {
+		return err
+	}
+	to := a.tool.screen()
+	if application == nil && secret == nil {
+		to.Printf("%s: there is nothing to take back.", a.id())
+		return nil
+	}
+	var before adopt.Saved
+	if secret != nil {
+		if before, err = a.saved(ctx, secret); err != nil {
+			return err
+		}
+	}
+	if err := a.mayAbort(application, secret); err != nil {
+		return err
+	}
+	if a.editing.dryRun != cmdutil.DryRunNone {
+		to.Printf("%s: the Application would be deleted, and its Deployment restored from Secret %s, without replacing a pod (dry run).", a.id(), adopt.BackupName(a.name))
+		return nil
+	}
+	if application != nil {
+		if err := a.deleteApplication(ctx, application); err != nil {
+			return err
+		}
+	}
+	if err := a.deleteOwn(ctx); err != nil {
+		return err
+	}
+	if secret != nil { // Else nothing was consented to.
+		if err := a.restore(ctx, before); err != nil {
+			return err
+		}
+		if err := a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}}); err != nil {
+			return err
+		}
+	}
+	to.Printf("%s: the Application is deleted, and the adoption taken back; no pod was replaced.", a.id())
+	return nil
+}
+
+// saved reads the backup of this very Deployment, and finds the Helm release that is to have the objects again. If that was
+// uninstalled meanwhile, they become plain ones.
+func (a *adopting) saved(ctx context.Context, secret *corev1.Secret) (adopt.Saved, error) {
+	before, err := adopt.Read(secret)
+	if err != nil {
+		return adopt.Saved{}, err
+	}
+	if before.Deployment.UID != a.deployment.UID {
+		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: delete it", secret.Name)
+	}
+	if a.release, err = a.savedRelease(ctx); err != nil || a.release == nil {
+		return before, err
+	}
+	err = a.release.mayChange(ctx)
+	if errors.Is(err, helm.ErrNoRelease) {
+		a.release = nil
+		before.Unmark()
+		return before, nil
+	}
+	return before, err
+}
+
+// mayAbort reports why the adoption cannot be taken back without replacing a pod.
+func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) error {
+	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
+	if application == nil {
+		if adopt.Taken(a.deployment) && !held {
+			return errReleased
+		}
+		return nil
+	}
+	if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
+		return errors.New("this Application adopts nothing: its adoptionPolicy is not Consented")
+	}
+	if !child.OwnedBy(a.deployment, application) {
+		return nil
+	}
+	paused := application.Spec.Paused != nil && *application.Spec.Paused
+	switch {
+	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
+		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
+	case !paused || !held:
+		return errReleased
+	case secret == nil:
+		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
+	}
+	return nil
+}
+
+// deleteApplication deletes exactly this Application, and waits for its end.
+func (a *adopting) deleteApplication(ctx context.Context, application *v1.Application) error {
+	client := a.clients.Fairlead.AppsV1().Applications(a.namespace)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := client.Get(ctx, a.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if now.UID != application.UID || now.Generation != application.Generation {
+			return errChanged
+		}
+		return client.Delete(ctx, a.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}})
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete the Application: %w", err)
+	}
+	const interval = 500 * time.Millisecond
+	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		_, err := client.Get(ctx, a.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the end of the Application: %w", err)
+	}
+	return nil
+}
+
+// deleteOwn deletes what the Application created for itself, and left behind at its end.
+func (a *adopting) deleteOwn(ctx context.Context) error {
+	objects, err := leftBehind(ctx, a.clients, &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: a.name}})
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if object.kind == child.Deployment || object.kind == child.Service {
+			continue
+		}
+		uid := object.GetUID()
+		err := a.clients.Dynamic.Resource(object.kind.GroupVersionResource()).Namespace(a.namespace).
+			Delete(ctx, object.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete %s %s, which the Application created; run the command again to go on: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// restore makes the objects what they were.
+func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
+	if a.release != nil {
+		if err := a.release.giveBack(ctx); err != nil {
+			return err
+		}
+	}
+	if before.Service != nil {
+		patch := func() error {
+			live, err := a.clients.Kube.CoreV1().Services(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			body, err := adopt.Withdraw(live, before.Service)
+			if err != nil {
+				return err
+			}
+			_, err = a.clients.Kube.CoreV1().Services(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
+			return err
+		}
+		if err := retry.RetryOnConflict(retry.DefaultBackoff, patch); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("take the consent of the Service back: %w", err)
+		}
+	}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if adopt.Taken(live) {
+			return restoreDeployment(ctx, a.clients, live, before.Deployment)
+		}
+		// It never had another template, or an earlier run has restored it.
+		body, err := adopt.Withdraw(live, before.Deployment)
+		if err != nil {
+			return err
+		}
+		_, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
+		if err != nil {
+			return err
+		}
+		return giveFieldsBack(ctx, a.clients, live, before.Deployment)
+	})
+	if err != nil {
+		return fmt.Errorf("restore the Deployment: %w", err)
+	}
+	if a.release == nil {
+		return nil
+	}
+	return a.release.end(ctx)
+}
+
+// restoreDeployment makes a Deployment what it was before. Its managers get their fields back in a second write, for which
+// the command can be run again.
+func restoreDeployment(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) error {
+	_, err := clients.Kube.AppsV1().Deployments(live.Namespace).Update(ctx, adopt.Restore(live, before), metav1.UpdateOptions{FieldManager: fieldManager})
+	if err != nil {
+		return err
+	}
+	return giveFieldsBack(ctx, clients, live, before)
+}
+
+func giveFieldsBack(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) error {
+	patch, err := adopt.Ownership(live, before)
+	if err != nil {
+		return err
+	}
+	_, err = clients.Kube.AppsV1().Deployments(live.Namespace).Patch(ctx, live.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	return err
+}
