@@ -151,7 +151,7 @@ func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Appl
 	return err
 }
 
-// platform is that of the cluster.
+// platform asks the cluster for its classes and for the namespace.
 func (e *editing) platform(ctx context.Context, namespace string) (preview.Platform, error) {
 	checker, err := manifest.NewChecker(e.from.options())
 	if err != nil {

@@ -145,9 +145,12 @@ func (t *tool) undo() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				asksFor, err := e.revisionOf(ctx, application, loaded)
-				if err != nil {
-					return nil, err
+				var asksFor int64
+				if status := application.Status.Revision; status != nil {
+					asksFor = status.Current // The best guess for a user who may not list classes.
+				}
+				if number, err := e.revisionOf(ctx, application, loaded); err == nil {
+					asksFor = number
 				}
 				target, err := edit.Target(edit.History(application, loaded.Children), asksFor, to)
 				return edit.Undo(target, loaded.Children), err

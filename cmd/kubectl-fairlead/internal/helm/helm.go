@@ -55,7 +55,7 @@ func ReleaseOf(object metav1.Object) (release types.NamespacedName, found bool) 
 	return release, release.Name != "" && release.Namespace != ""
 }
 
-// Selector selects the Secrets with the revisions of a release. The name may be anything that somebody wrote.
+// Selector selects the Secrets with the revisions of a release. The name comes from an annotation, and may be anything.
 func Selector(release string) (labels.Selector, error) {
 	return labels.Set{labelOwner: "helm", labelName: release}.AsValidatedSelector()
 }
@@ -230,7 +230,7 @@ func (r *Revision) encode() ([]byte, error) {
 
 // decode returns the JSON of a revision, which Helm compresses, and encodes for a Secret that encodes it once more.
 func decode(data []byte) ([]byte, error) {
-	// maxSize is far more than compresses into a Secret of one mebibyte, unless somebody wants to fill our memory.
+	// maxSize is far more than compresses into a Secret of one mebibyte, unless it was made to fill the memory.
 	const maxSize = 64 << 20
 	compressed, err := base64.StdEncoding.AppendDecode(nil, data)
 	if err != nil {
