@@ -6,7 +6,7 @@
 # Builds from source:
 #
 #   hack/build-cluster.sh                 bin/fairlead-cluster (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) and bin/kwok
-#   hack/build-cluster.sh cluster 1.35    bin/fairlead-cluster-1.35, the same of an older Kubernetes: of those that hack/cluster/k8s-*.mod pin
+#   hack/build-cluster.sh cluster 1.34    bin/fairlead-cluster-1.34, the same of an older Kubernetes: of those that hack/cluster/k8s-*.mod pin
 #   hack/build-cluster.sh node            bin/fairlead-node (kubelet, kube-proxy), for hack/e2e
 #
 # Nothing is downloaded as a binary: the Go module cache brings the source code of Kubernetes, etcd and kwok, and the Go
@@ -106,7 +106,7 @@ main() {
   case "${1:-cluster}" in
   cluster) build_cluster "${2:-}" ;;
   node) build_node ;;
-  *) fail "\"$1\" is unknown" "call it without argument, or with: cluster 1.35, or: node" ;;
+  *) fail "\"$1\" is unknown" "call it without argument, or with: cluster 1.34, or: node" ;;
   esac
 }
 
