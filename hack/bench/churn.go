@@ -52,7 +52,7 @@ func (b *bench) measureChurn(ctx context.Context, l *lab) error {
 		}
 		b.progress.result("without a pause between them, the raw client makes and follows %.1f a second", most)
 		raw := follower{name: "the raw client", follow: func(ctx context.Context, rate float64) (float64, float64, error) {
-			return l.followedByRaw(ctx, sample, rate)
+			return l.followedByRaw(ctx, sample, rate, asReturned)
 		}}
 		controller := follower{name: "the controller", follow: l.followedByController}
 		if err := b.highestRates(ctx, l, most, &raw, &controller); err != nil {
@@ -151,9 +151,17 @@ func (l *lab) followedByController(ctx context.Context, rate float64) (cameAbout
 	return cameAbout, p99, err
 }
 
-// followedByRaw lets the raw client follow, which gets each change as a call instead of by a watch. As many are followed at
-// once as the controller has workers, and each Application by one of them at a time.
-func (l *lab) followedByRaw(ctx context.Context, s *sample, rate float64) (cameAbout, p99 float64, err error) {
+// noticed returns an Application once the raw client has it as changed, or a later one.
+type noticed func(ctx context.Context, changed *v1.Application) (*v1.Application, error)
+
+// asReturned takes the answer to the change itself, so that no watch is waited for.
+func asReturned(_ context.Context, changed *v1.Application) (*v1.Application, error) {
+	return changed, nil
+}
+
+// followedByRaw lets the raw client follow. As many changes are followed at once as the controller has workers, and each
+// Application by one of them at a time.
+func (l *lab) followedByRaw(ctx context.Context, s *sample, rate float64, notice noticed) (cameAbout, p99 float64, err error) {
 	r, err := l.newRaw(s.connections)
 	if err != nil {
 		return 0, 0, err
@@ -173,7 +181,11 @@ func (l *lab) followedByRaw(ctx context.Context, s *sample, rate float64) (cameA
 			worker := i % len(workers)
 			workers[worker].Lock()
 			defer workers[worker].Unlock()
-			err := l.followChange(followCtx, r.connections[worker%len(r.connections)], s, changed)
+			seen, err := notice(followCtx, changed)
+			if err != nil {
+				return err
+			}
+			err = l.followChange(followCtx, r.connections[worker%len(r.connections)], s, seen)
 			if apierrors.IsConflict(err) {
 				return nil // It has been changed again meanwhile; that change's status follows.
 			}
