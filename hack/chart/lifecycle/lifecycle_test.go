@@ -6,11 +6,7 @@
 package lifecycle
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,11 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"fairlead.dev/fairlead/hack/internal/helm"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
 const (
-	chart     = "../../../artifacts/chart/fairlead"
+	root      = "../../.."
 	namespace = "fairlead-system"
 )
 
@@ -40,12 +37,19 @@ var (
 func TestLifecycle(t *testing.T) {
 	cp := controlplane.ForTest(t)
 	client := dynamic.NewForConfigOrDie(cp.Config())
-	h := newHelm(t, cp.Kubeconfig())
-	previous := previousVersion(t)
+	home := t.TempDir()
+	h := helm.Helm{Binary: filepath.Join(home, "helm"), Home: home, Kubeconfig: cp.Kubeconfig()}
+	if output, err := helm.Build(t.Context(), root, h.Binary).CombinedOutput(); err != nil {
+		t.Fatalf("build helm: %v\n%s", err, output)
+	}
+	chart, previous := helm.Chart(root), filepath.Join(home, "fairlead")
+	if err := helm.WritePrevious(t.Context(), root, previous); err != nil {
+		t.Fatal(err)
+	}
 	values := []string{"--namespace=" + namespace, "--set=watchNamespaces={default}", "--wait", "--timeout=4m"}
 
-	h.run("install", append([]string{"fairlead", previous, "--create-namespace"}, values...)...)
-	wantShortName(t, client, "previous")
+	run(t, h, append([]string{"install", "fairlead", previous, "--create-namespace"}, values...)...)
+	wantShortName(t, client, helm.PreviousShortName)
 	application, err := client.Resource(applications).Namespace(metav1.NamespaceDefault).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": applications.GroupVersion().String(), "kind": "Application",
 		"metadata": map[string]any{"name": "web"},
@@ -59,51 +63,24 @@ func TestLifecycle(t *testing.T) {
 		wantUID(t, client, application.GetUID())
 	}
 
-	h.run("upgrade", append([]string{"fairlead", chart}, values...)...)
-	wantShortName(t, client, "fla")
+	run(t, h, append([]string{"upgrade", "fairlead", chart}, values...)...)
+	wantShortName(t, client, helm.ShortName)
 	wantSame()
 
-	h.run("rollback", "fairlead", "1", "--namespace="+namespace, "--wait", "--timeout=4m")
-	wantShortName(t, client, "previous")
+	run(t, h, "rollback", "fairlead", "1", "--namespace="+namespace, "--wait", "--timeout=4m")
+	wantShortName(t, client, helm.PreviousShortName)
 	wantSame()
 
-	h.run("uninstall", "fairlead", "--namespace="+namespace, "--wait", "--timeout=4m")
+	run(t, h, "uninstall", "fairlead", "--namespace="+namespace, "--wait", "--timeout=4m")
 	wantSame()
 	_, err = client.Resource(deployments).Namespace(namespace).Get(t.Context(), "fairlead-controller", metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("get the controller's Deployment after the uninstall: %v, want not found", err)
 	}
 
-	h.run("install", append([]string{"fairlead", chart}, values...)...) // It takes the CRDs over again.
-	wantShortName(t, client, "fla")
+	run(t, h, append([]string{"install", "fairlead", chart}, values...)...) // It takes the CRDs over again.
+	wantShortName(t, client, helm.ShortName)
 	wantSame()
-}
-
-// previousVersion is the chart with another version and other CRDs, which the upgrade has to change.
-func previousVersion(t *testing.T) string {
-	t.Helper()
-	directory := filepath.Join(t.TempDir(), "fairlead")
-	if output, err := exec.CommandContext(t.Context(), "cp", "-RL", chart, directory).CombinedOutput(); err != nil {
-		t.Fatalf("copy the chart: %v\n%s", err, output)
-	}
-	for file, edit := range map[string][2]string{
-		"Chart.yaml": {"\nversion: 0.0.0-dev\n", "\nversion: 0.0.0-alpha\n"},
-		"files/crds/apps.fairlead.dev_applications.yaml": {"    - fla\n", "    - previous\n"},
-	} {
-		path := filepath.Join(directory, file)
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		edited := strings.Replace(string(content), edit[0], edit[1], 1)
-		if edited == string(content) {
-			t.Fatalf("%s has no %q", file, edit[0])
-		}
-		if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return directory
 }
 
 func wantShortName(t *testing.T, client dynamic.Interface, want string) {
@@ -129,32 +106,12 @@ func wantUID(t *testing.T, client dynamic.Interface, want types.UID) {
 	}
 }
 
-// helm is the command that the module pins, with a home of its own.
-type helm struct {
-	t      *testing.T
-	binary string
-	env    []string
-}
-
-func newHelm(t *testing.T, kubeconfig string) helm {
+// run runs Helm and logs what it prints.
+func run(t *testing.T, h helm.Helm, arguments ...string) {
 	t.Helper()
-	home := t.TempDir()
-	binary := filepath.Join(home, "helm")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "helm.sh/helm/v4/cmd/helm")
-	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build helm: %v\n%s", err, output)
+	output, err := h.Command(t.Context(), arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s", arguments[0], err, output)
 	}
-	return helm{t, binary, append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+home, "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)}
-}
-
-func (h helm) run(action string, arguments ...string) {
-	h.t.Helper()
-	var output bytes.Buffer
-	command := exec.CommandContext(h.t.Context(), h.binary, append([]string{action}, arguments...)...)
-	command.Env, command.Stdout, command.Stderr = h.env, &output, &output
-	if err := command.Run(); err != nil {
-		h.t.Fatalf("helm %s: %v\n%s", action, err, &output)
-	}
-	h.t.Logf("helm %s:\n%s", action, &output)
+	t.Logf("helm %s:\n%s", arguments[0], output)
 }
