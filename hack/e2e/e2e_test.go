@@ -35,6 +35,7 @@ func TestParseOptions(t *testing.T) {
 		{name: "nothing but the root"},
 		{name: "all", args: []string{"-dir=/somewhere", "-stay", "-keep"}},
 		{name: "another root", args: []string{"-root=" + t.TempDir()}, err: "is not the repository"},
+		{name: "a directory that is no release", args: []string{"-dist=" + t.TempDir()}, err: "is not a release"},
 		{name: "an argument", args: []string{"now"}, err: `unexpected argument "now"`},
 		{name: "a stage that is none", args: []string{"-stage=other"}, err: "-stage"},
 		{name: "help", args: []string{"-help"}, err: flag.ErrHelp.Error()},
@@ -51,7 +52,11 @@ func TestParseOptions(t *testing.T) {
 
 // TestStageHasTheSameOptions holds for the process in a sandbox.
 func TestStageHasTheSameOptions(t *testing.T) {
-	o, err := parseOptions([]string{"-root=../..", "-dir=/somewhere", "-stay"}, io.Discard)
+	dist := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dist, "install.yaml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseOptions([]string{"-root=../..", "-dir=/somewhere", "-dist=" + dist, "-stay"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ type options struct {
 	dir  string
 	stay bool
 	keep bool
+	// dist is the directory of a release to install from too, or "".
+	dist string
 	// stage is which part of the test this process carries out, in a sandbox. None: it starts those that do.
 	stage string
 }
@@ -36,6 +38,7 @@ func parseOptions(args []string, errput io.Writer) (options, error) {
 	flags.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "fairlead-e2e"), "The `directory` for everything that the test writes. It is emptied at the beginning, and removed at the end unless the test fails. Not on overlayfs.")
 	flags.BoolVar(&o.stay, "stay", false, "Stop after the Application serves, and keep everything running until Ctrl-C: a real node to play with.")
 	flags.BoolVar(&o.keep, "keep", false, "Keep the logs although the test passed.")
+	flags.StringVar(&o.dist, "dist", "", "The `directory` of a release that make release wrote: install from it too.")
 	flags.StringVar(&o.stage, "stage", "", "For internal use.")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -52,12 +55,20 @@ func parseOptions(args []string, errput io.Writer) (options, error) {
 	if _, errStat := os.Stat(filepath.Join(o.root, "hack", "e2e")); errStat != nil {
 		err = fmt.Errorf("-root: %s is not the repository", o.root)
 	}
+	if o.dist != "" {
+		var errDist error
+		o.dist, errDist = filepath.Abs(o.dist)
+		err = errors.Join(err, errDist)
+		if _, errStat := os.Stat(filepath.Join(o.dist, "install.yaml")); errStat != nil {
+			err = errors.Join(err, fmt.Errorf("-dist: %s is not a release: make release writes one", o.dist))
+		}
+	}
 	return o, errors.Join(err, errDir)
 }
 
 // args are the flags that make another process continue with a stage.
 func (o options) args(stage string) []string {
-	return []string{"-root=" + o.root, "-dir=" + o.dir, fmt.Sprintf("-stay=%t", o.stay), "-stage=" + stage}
+	return []string{"-root=" + o.root, "-dir=" + o.dir, "-dist=" + o.dist, fmt.Sprintf("-stay=%t", o.stay), "-stage=" + stage}
 }
 
 // Where things are.

@@ -65,12 +65,17 @@ func (s *story) imageSteps() []steps.Step {
 		Expected: "the two images that its reader builds, and kubectl",
 		Timeout:  20 * time.Minute,
 		Run:      s.prepareTutorial,
+	}, {
+		Title:    "Compile Helm",
+		Expected: "the version that hack/chart pins, and a chart to upgrade from",
+		Timeout:  20 * time.Minute,
+		Run:      s.prepareChart,
 	}}
 }
 
 // clusterSteps happen in the sandbox.
 func (s *story) clusterSteps() []steps.Step {
-	return []steps.Step{
+	all := []steps.Step{
 		{
 			Title:    "Start a control plane and a real node",
 			Expected: "an API server, and a node that is Ready: containerd, runc, kubelet, kube-proxy",
@@ -155,7 +160,22 @@ func (s *story) clusterSteps() []steps.Step {
 			Timeout:  3 * time.Minute,
 			Run:      s.undeploy,
 		},
+		{
+			Title:    "Install the chart, upgrade it, roll it back and uninstall it",
+			Expected: "an operator that works after each, the same pods of the Application, and not one failed request",
+			Timeout:  8 * time.Minute,
+			Run:      s.useChart,
+		},
 	}
+	if s.options.dist != "" {
+		all = append(all, steps.Step{
+			Title:    "Install from the release in " + s.options.dist,
+			Expected: "an operator of its chart and of its install.yaml, with its image by digest, and its plugin",
+			Timeout:  5 * time.Minute,
+			Run:      s.installRelease,
+		})
+	}
+	return all
 }
 
 // stayAfter is how many of the cluster's steps -stay runs.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,9 +55,9 @@ func (n *Node) StartRuntime(ctx context.Context) error {
 	})
 }
 
-// Import loads the images of an archive.
-func (n *Node) Import(ctx context.Context, archive string) error {
-	_, err := n.ctr(ctx, "images", "import", "--all-platforms", archive)
+// Import loads the images of an archive. Flags are those of ctr images import.
+func (n *Node) Import(ctx context.Context, archive string, flags ...string) error {
+	_, err := n.ctr(ctx, slices.Concat([]string{"images", "import", "--all-platforms"}, flags, []string{archive})...)
 	return err
 }
 
