@@ -44,6 +44,13 @@ func writeArchives(_ context.Context, r *release) error {
 			return err
 		}
 		entries := []entry{{"LICENSE", license, 0o644}, {filepath.Base(b.file), program, 0o755}}
+		if b.os != "windows" {
+			completion, err := r.completion(b.command)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, completion...)
+		}
 		name, pack := fmt.Sprintf("%s_%s_%s", b.command, r.version, b.platform()), tarGzip
 		if b.os == "windows" {
 			name, pack = name+".zip", zipped
@@ -60,6 +67,23 @@ func writeArchives(_ context.Context, r *release) error {
 		r.archives = append(r.archives, archive{binary: b, name: name})
 	}
 	return nil
+}
+
+// completion is the script beside a plugin that kubectl runs to complete its arguments.
+func (r *release) completion(command string) ([]entry, error) {
+	files, err := filepath.Glob(filepath.Join(r.root, "cmd", command, "kubectl_complete-*"))
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]entry, len(files))
+	for i, file := range files {
+		script, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = entry{filepath.Base(file), script, 0o755}
+	}
+	return entries, nil
 }
 
 // tarred is an archive without owners and with one time, so that it depends on the entries alone.

@@ -30,10 +30,11 @@ func newProject(t *testing.T) string {
 		"cmd/fairlead-controller/main.go": "package main\n\nfunc main() {}\n",
 		"cmd/fairlead-apiserver/main.go":  "package main\n\nfunc main() {}\n",
 		"cmd/kubectl-fairlead/main.go":    "package main\n\nfunc main() {}\n",
-		"artifacts/install.yaml":          "kind: Deployment\n  image: localhost/fairlead-controller:dev\n",
-		"artifacts/crds/crd.yaml":         "kind: CustomResourceDefinition\n",
-		chartDirectory + "/Chart.yaml":    "name: fairlead\nversion: 0.0.0-dev\nappVersion: v0.0.0-dev\n",
-		chartDirectory + "/values.yaml":   "image:\n  repository: localhost/fairlead-controller\n  tag: dev\n  digest: \"\"\n",
+		"cmd/kubectl-fairlead/kubectl_complete-fairlead": "#!/bin/sh\n",
+		"artifacts/install.yaml":                         "kind: Deployment\n  image: localhost/fairlead-controller:dev\n",
+		"artifacts/crds/crd.yaml":                        "kind: CustomResourceDefinition\n",
+		chartDirectory + "/Chart.yaml":                   "name: fairlead\nversion: 0.0.0-dev\nappVersion: v0.0.0-dev\n",
+		chartDirectory + "/values.yaml":                  "image:\n  repository: localhost/fairlead-controller\n  tag: dev\n  digest: \"\"\n",
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

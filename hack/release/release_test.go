@@ -5,6 +5,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"crypto/ecdsa"
@@ -73,6 +74,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("plugin", func(t *testing.T) { checkPlugin(t, o) })
 	t.Run("image", func(t *testing.T) { checkImage(t, o) })
 	t.Run("chart", func(t *testing.T) { checkChart(t, o) })
 	t.Run("krew", func(t *testing.T) { checkKrew(t, o) })
@@ -188,9 +190,35 @@ func checkServers(t *testing.T, image v1.Image) {
 	}
 }
 
-func checkChart(t *testing.T, o options) {
+// checkPlugin wants what kubectl looks for on the PATH: the plugin, and beside it the script that completes its arguments.
+func checkPlugin(t *testing.T, o options) {
 	t.Helper()
-	unpacked, err := gzip.NewReader(bytes.NewReader(readFile(t, o.dist, "fairlead-0.2.0.tgz")))
+	var got []string
+	for name := range unpack(t, o, "kubectl-fairlead_v0.2.0_linux_amd64.tar.gz") {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	if want := []string{"LICENSE", "kubectl-fairlead", "kubectl_complete-fairlead"}; !slices.Equal(got, want) {
+		t.Errorf("the archive of the plugin has %q, want %q", got, want)
+	}
+	archive := readFile(t, o.dist, "kubectl-fairlead_v0.2.0_windows_amd64.zip")
+	reader, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	for _, file := range reader.File {
+		got = append(got, file.Name)
+	}
+	if want := []string{"LICENSE", "kubectl-fairlead.exe"}; !slices.Equal(got, want) {
+		t.Errorf("the archive of the plugin for Windows has %q, want %q", got, want)
+	}
+}
+
+// unpack returns the files of a compressed archive of the release.
+func unpack(t *testing.T, o options, name string) map[string]string {
+	t.Helper()
+	unpacked, err := gzip.NewReader(bytes.NewReader(readFile(t, o.dist, name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +230,12 @@ func checkChart(t *testing.T, o options) {
 		}
 		files[header.Name] = string(content)
 	}
+	return files
+}
+
+func checkChart(t *testing.T, o options) {
+	t.Helper()
+	files := unpack(t, o, "fairlead-0.2.0.tgz")
 	if files["fairlead/Chart.yaml"] != "name: fairlead\nversion: 0.2.0\nappVersion: v0.2.0\n" {
 		t.Errorf("Chart.yaml is %q", files["fairlead/Chart.yaml"])
 	}
