@@ -158,6 +158,13 @@ fuzz: cluster ## Draw objects from the schema for DURATION=10m, and try what the
 chaos: cluster ## Disturb the controller, as drawn, for DURATION=10m, and judge where it ends. PLANTS=all: plant bugs for it to find
 	@PLANTS="$(PLANTS)" hack/chaos.sh "$(DURATION)" $(ARGS)
 
+# NEIGHBOURS are those to test with, of hack/neighbours.sh.
+NEIGHBOURS ?=
+
+.PHONY: neighbours
+neighbours: build cluster ## Compile what people run beside Fairlead, such as Flux, and test with it. NEIGHBOURS="prometheus": only that
+	@hack/neighbours.sh $(NEIGHBOURS) $(ARGS)
+
 .PHONY: soak
 soak: build cluster ## Let the controller follow changes through faults for DURATION=1h, and chart its memory
 	@hack/build.sh ./hack/bench fairlead-bench

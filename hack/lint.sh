@@ -61,6 +61,8 @@ check_golangci_release() { (cd hack/release && tool lint golangci-lint run --con
 
 check_golangci_argocd() { (cd hack/neighbours/argocd && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
+check_golangci_neighbours() { (cd hack/neighbours && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
+
 check_golangci_site() { (cd hack/site && tool lint golangci-lint run --config "$root/.golangci.yml" .); }
 
 say "The first time, Go compiles the linters from source: one to three minutes."
@@ -78,6 +80,7 @@ check "golangci-lint in the tests of the chart" check_golangci_chart
 check "golangci-lint in the release tool" check_golangci_release
 check "golangci-lint in the tool of the site" check_golangci_site
 check "golangci-lint in the tests of Argo CD's scripts" check_golangci_argocd
+check "golangci-lint in the tests with neighbours" check_golangci_neighbours
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'lint: failed:'
