@@ -31,13 +31,11 @@ const (
 	applicationMetrics = "hack/artifacts/testdata/application-metrics"
 	metricPrefix       = "kube_fairlead_application"
 	team               = "shop"
-	// hold is a finalizer that keeps an Application in deletion.
-	hold = "example.com/hold"
 )
 
 var applications = schema.GroupVersionResource{Group: "apps.fairlead.dev", Version: "v1", Resource: "applications"}
 
-// states are Applications of a team, each in a state of its own once changes are made.
+// states are Applications of a team, each in a state of its own once changes are made. A finalizer keeps one in deletion.
 const states = `
 apiVersion: apps.fairlead.dev/v1
 kind: ApplicationClass
