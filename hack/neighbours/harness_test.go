@@ -79,16 +79,14 @@ func (l *lab) discover() {
 func (l *lab) eventually(what string, look func(context.Context) (done bool, saw string)) {
 	l.Helper()
 	var saw string
-	err := wait.PollUntilContextTimeout(l.Context(), period, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(l.Context(), period, patience, true, func(context.Context) (bool, error) {
 		for _, p := range l.programs {
 			if err := p.Err(); err != nil {
 				return false, err
 			}
 		}
-		done, now := look(ctx)
-		if ctx.Err() == nil {
-			saw = now // A look that was cut short saw nothing.
-		}
+		var done bool
+		done, saw = look(l.Context()) // Not with the deadline, since a look that is cut short sees nothing.
 		return done, nil
 	})
 	if err != nil {
