@@ -48,12 +48,14 @@ func Costs(ctx context.Context, l *lab.Lab) (err error) {
 		l.Step("%d objects: medians", samples)
 		custom := client{Lab: l, ResourceInterface: resources.Resource(visits).Namespace(l.Namespace)}
 		if err := custom.measure(ctx, "custom resource", group, func(name string) (runtime.Object, error) {
-			return custom.Create(ctx, object(group, "Visit", name, 5), metav1.CreateOptions{})
+			visit := object(group, "Visit", name, map[string]string{"user": "ida"})
+			visit.Object["minutes"] = int64(5)
+			return custom.Create(ctx, visit, metav1.CreateOptions{})
 		}); err != nil {
 			return err
 		}
-		if err := c.measure(ctx, "session", groupVersion(), func(name string) (runtime.Object, error) {
-			return c.Create(ctx, object(groupVersion(), "Session", name, 5), metav1.CreateOptions{})
+		if err := c.measure(ctx, "session", groupVersion, func(name string) (runtime.Object, error) {
+			return c.Create(ctx, object(groupVersion, "Session", name, map[string]string{"user": "ida"}), metav1.CreateOptions{})
 		}); err != nil {
 			return err
 		}

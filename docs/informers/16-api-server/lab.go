@@ -3,8 +3,7 @@
 
 // Package apiserver is an API server with one resource, sessions, in its memory.
 //
-// session.go has the type, store.go the memory, registry.go the verbs, stream.go the subresource, and server.go joins them
-// on k8s.io/apiserver. lab.go and costs.go use them.
+// All of the server is in server.go; read that from top to bottom. lab.go and costs.go use it.
 package apiserver
 
 import (
@@ -25,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/docs/informers/internal/lab"
 )
@@ -33,6 +34,7 @@ import (
 type client struct {
 	*lab.Lab
 	dynamic.ResourceInterface
+	resources dynamic.Interface
 }
 
 // Lab ends sessions, gracefully and not.
@@ -43,7 +45,7 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 			return err
 		}
 		defer watching.Stop()
-		for _, part := range []func(context.Context, watch.Interface) error{c.verbs, c.graceful, c.impatient} {
+		for _, part := range []func(context.Context, watch.Interface) error{c.verbs, c.graceful, c.impatient, c.resume} {
 			if err := part(ctx, watching); err != nil {
 				return err
 			}
@@ -55,24 +57,29 @@ func Lab(ctx context.Context, l *lab.Lab) error {
 // verbs shows what the resource of chapter 14 lacks.
 func (c client) verbs(ctx context.Context, watching watch.Interface) error {
 	c.Step("create, get, list and watch, by clients that know nothing of this server")
-	if err := c.create(ctx, "ida", 5); err != nil {
+	if err := c.create(ctx, "ida"); err != nil {
 		return err
 	}
 	got, err := c.Get(ctx, "ida", metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	c.Say("get: %s %s, %d minutes, resourceVersion %s", got.GetKind(), got.GetName(), got.Object["minutes"], got.GetResourceVersion())
+	c.Say("get: %s %s, of user %s, resourceVersion %s", got.GetKind(), got.GetName(), got.GetLabels()["user"], got.GetResourceVersion())
 	list, err := c.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	c.Say("list: %d, resourceVersion %s", len(list.Items), list.GetResourceVersion())
+	none, err := c.List(ctx, metav1.ListOptions{LabelSelector: "user=eva"})
+	if err != nil {
+		return err
+	}
+	c.Say("list of user eva: %d", len(none.Items))
 	if err := c.event(ctx, watching); err != nil {
 		return err
 	}
-	c.Say("no minutes: %s", reason(c.create(ctx, "none", 0)))
-	c.Say("the same name: %s", reason(c.create(ctx, "ida", 5)))
+	c.Say("no user: %s", reason(c.createLabeled(ctx, "none", nil)))
+	c.Say("the same name: %s", reason(c.create(ctx, "ida")))
 	return nil
 }
 
@@ -86,6 +93,8 @@ func (c client) graceful(ctx context.Context, watching watch.Interface) error {
 	defer stream.Close()
 	lines := bufio.NewScanner(stream)
 	c.line(lines)
+	c.Say("delete what has changed: %s", reason(c.Delete(ctx, "ida", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: new("0")}})))
+	c.Say("delete for a trial: %s", reason(c.Delete(ctx, "ida", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})))
 	if err := c.Delete(ctx, "ida", metav1.DeleteOptions{}); err != nil {
 		return err
 	}
@@ -113,7 +122,7 @@ func (c client) graceful(ctx context.Context, watching watch.Interface) error {
 // impatient deletes a session whose client does not care.
 func (c client) impatient(ctx context.Context, watching watch.Interface) error {
 	c.Step("a client does not hang up within the grace period")
-	if err := c.create(ctx, "eva", 5); err != nil {
+	if err := c.create(ctx, "eva"); err != nil {
 		return err
 	}
 	if err := c.event(ctx, watching); err != nil {
@@ -129,25 +138,67 @@ func (c client) impatient(ctx context.Context, watching watch.Interface) error {
 	if err := c.Delete(ctx, "eva", metav1.DeleteOptions{GracePeriodSeconds: new(int64(1))}); err != nil {
 		return err
 	}
+	if err := c.event(ctx, watching); err != nil {
+		return err
+	}
+	c.line(lines)
+	c.line(lines)
+	c.Say("the stream goes on: %t", lines.Scan())
+	return c.event(ctx, watching)
+}
+
+// resume shows what a resourceVersion is good for.
+func (c client) resume(ctx context.Context, _ watch.Interface) error {
+	c.Step("a watch goes on where another one has ended")
+	resumed, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: "4", FieldSelector: "metadata.name=eva"})
+	if err != nil {
+		return err
+	}
+	defer resumed.Stop()
 	for range 2 {
-		if err := c.event(ctx, watching); err != nil {
+		if err := c.event(ctx, resumed); err != nil {
 			return err
 		}
 	}
-	c.line(lines)
-	c.Say("the stream goes on: %t", lines.Scan())
-	return nil
-}
+	_, err = c.Watch(ctx, metav1.ListOptions{ResourceVersion: "1000"})
+	c.Say("watch from a version of another server: %s", reason(err))
 
-func (c client) create(ctx context.Context, name string, minutes int64) error {
-	_, err := c.Create(ctx, object(groupVersion(), "Session", name, minutes), metav1.CreateOptions{})
+	if err := c.create(ctx, "noa"); err != nil {
+		return err
+	}
+	informer := dynamicinformer.NewFilteredDynamicInformer(c.resources, sessions(), c.Namespace, 0, cache.Indexers{}, nil).Informer()
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		informer.RunWithContext(running)
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	err = lab.Eventually(ctx, "the informer", func(context.Context) (bool, error) { return informer.HasSynced(), nil })
+	c.Say("an informer has %v", informer.GetStore().ListKeys())
 	return err
 }
 
-func object(gv schema.GroupVersion, kind, name string, minutes int64) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": gv.String(), "kind": kind, "metadata": map[string]any{"name": name}, "minutes": minutes,
-	}}
+func (c client) create(ctx context.Context, name string) error {
+	return c.createLabeled(ctx, name, map[string]string{"user": name})
+}
+
+func (c client) createLabeled(ctx context.Context, name string, labels map[string]string) error {
+	_, err := c.Create(ctx, object(groupVersion, "Session", name, labels), metav1.CreateOptions{})
+	return err
+}
+
+func sessions() schema.GroupVersionResource { return resource.WithVersion(groupVersion.Version) }
+
+func object(gv schema.GroupVersion, kind, name string, labels map[string]string) *unstructured.Unstructured {
+	made := &unstructured.Unstructured{}
+	made.SetGroupVersionKind(gv.WithKind(kind))
+	made.SetName(name)
+	made.SetLabels(labels)
+	return made
 }
 
 // event prints the next event of the watch.
@@ -165,7 +216,7 @@ func (c client) event(ctx context.Context, watching watch.Interface) error {
 }
 
 func (c client) listen(ctx context.Context, name string) (io.ReadCloser, error) {
-	return c.Client.CoreV1().RESTClient().Get().AbsPath("/apis", groupVersion().Group, groupVersion().Version, "namespaces", c.Namespace, "sessions", name, "log").Stream(ctx)
+	return c.Client.CoreV1().RESTClient().Get().AbsPath("/apis", groupVersion.Group, groupVersion.Version, "namespaces", c.Namespace, "sessions", name, "log").Stream(ctx)
 }
 
 func (c client) line(lines *bufio.Scanner) {
@@ -208,7 +259,7 @@ func withServer(ctx context.Context, l *lab.Lab, use func(client) error) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	c := client{Lab: l, ResourceInterface: resources.Resource(resource().WithVersion(groupVersion().Version)).Namespace(l.Namespace)}
+	c := client{Lab: l, ResourceInterface: resources.Resource(sessions()).Namespace(l.Namespace), resources: resources}
 	err = lab.Eventually(ctx, "the sessions to be served", func(ctx context.Context) (bool, error) {
 		_, err := c.List(ctx, metav1.ListOptions{})
 		return err == nil, nil
@@ -237,13 +288,13 @@ func register(ctx context.Context, l *lab.Lab, client dynamic.Interface, address
 		return nil, err
 	}
 	apiServices := client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
-	name := groupVersion().Version + "." + groupVersion().Group
+	name := groupVersion.Version + "." + groupVersion.Group
 	_, err = apiServices.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1",
 		"kind":       "APIService",
 		"metadata":   map[string]any{"name": name},
 		"spec": map[string]any{
-			"group": groupVersion().Group, "version": groupVersion().Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10),
+			"group": groupVersion.Group, "version": groupVersion.Version, "groupPriorityMinimum": int64(100), "versionPriority": int64(10),
 			"caBundle": base64.StdEncoding.EncodeToString(ca),
 			"service":  map[string]any{"namespace": l.Namespace, "name": service.Name, "port": port},
 		},
