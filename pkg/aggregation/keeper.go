@@ -5,8 +5,9 @@
 //
 // An APIService whose server is down harms the whole cluster: discovery fails, and no namespace can be deleted, because
 // the namespace controller cannot list what is left in it. So the [Keeper] creates the APIService only once the server
-// answers, and deletes it after two minutes without an answer. The owner of the APIService belongs to the installation,
-// so the garbage collector deletes the APIService even if the keeper is uninstalled.
+// answers, and deletes it after two minutes without an answer, or in which kube-apiserver did not reach the server: a firewall
+// may let the keeper through and not kube-apiserver. The owner of the APIService belongs to the installation, so the garbage
+// collector deletes the APIService even if the keeper is uninstalled.
 package aggregation
 
 import (
@@ -33,6 +34,8 @@ const (
 	Period = 10 * time.Second
 	// MaxDowntime is the time without an answer after which the keeper deletes the APIService.
 	MaxDowntime = 2 * time.Minute
+	// RetryAfter is for how long the keeper creates no APIService after kube-apiserver did not reach a server that answers.
+	RetryAfter = 30 * time.Minute
 	// priority is lower than the priority of all groups with custom resources, so that kubectl finds those first under a
 	// shared name.
 	priority = 100
@@ -71,6 +74,11 @@ type Keeper struct {
 	config Config
 	// answered is when the server answered last, or when the keeper started.
 	answered time.Time
+	// reached is when kube-apiserver may have reached the server last: the APIService was not unavailable, or the server did
+	// not answer anyway.
+	reached time.Time
+	// resume is when the keeper may create the APIService again.
+	resume time.Time
 }
 
 // New returns a keeper. Only the leader runs it.
@@ -82,7 +90,7 @@ func New(config Config) *Keeper {
 
 // Run maintains the APIService until the context ends. Then it leaves the APIService to the next leader.
 func (k *Keeper) Run(ctx context.Context) {
-	k.answered = time.Now()
+	k.answered, k.reached = time.Now(), time.Now()
 	ticker := time.NewTicker(k.config.Period)
 	defer ticker.Stop()
 	for {
@@ -98,12 +106,18 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 func (k *Keeper) keep(ctx context.Context) error {
-	down := k.config.Probe(ctx)
+	down, now := k.config.Probe(ctx), time.Now()
+	if down != nil {
+		k.reached = now
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil //nolint:nilerr // This replica leads no more.
+	case down == nil && now.Before(k.resume):
+		k.answered = now
+		return nil
 	case down == nil:
-		k.answered = time.Now()
+		k.answered = now
 		return k.ensure(ctx)
 	case time.Since(k.answered) < k.config.MaxDowntime:
 		return nil // A rollout does not take longer.
@@ -133,7 +147,14 @@ func (k *Keeper) ensure(ctx context.Context) error {
 		return fmt.Errorf("get APIService: %w", err)
 	case exists && !isOurs(live):
 		return fmt.Errorf("the APIService is not Fairlead's: it lacks the label %s=%s", v1.LabelManagedBy, v1.ManagedBy)
-	case exists && bytes.Equal(caBundleOf(live), caBundle) && slices.Contains(live.GetOwnerReferences(), owner):
+	}
+	if unavailable := unavailability(live); unavailable == nil {
+		k.reached = time.Now()
+	} else if time.Since(k.reached) >= k.config.MaxDowntime {
+		k.resume = time.Now().Add(RetryAfter)
+		return k.remove(ctx, unavailable)
+	}
+	if exists && bytes.Equal(caBundleOf(live), caBundle) && slices.Contains(live.GetOwnerReferences(), owner) {
 		return nil
 	}
 	// RBAC can restrict a create to a name only for an apply.
@@ -165,6 +186,20 @@ func (k *Keeper) remove(ctx context.Context, why error) error {
 	}
 	klog.FromContext(ctx).Info("Unregistered the aggregated API server, because it does not answer and would block the deletion of namespaces",
 		"apiservice", k.name(), "downtime", k.config.MaxDowntime, "err", why)
+	return nil
+}
+
+// unavailability returns why kube-apiserver does not reach the server, or nil if it does, or has not tried.
+func unavailability(live *unstructured.Unstructured) error {
+	if live == nil {
+		return nil
+	}
+	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")
+	for _, item := range conditions {
+		if condition, ok := item.(map[string]any); ok && condition["type"] == "Available" && condition["status"] == "False" {
+			return fmt.Errorf("kube-apiserver does not reach it: %v: %v", condition["reason"], condition["message"])
+		}
+	}
 	return nil
 }
 

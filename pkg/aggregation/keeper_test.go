@@ -150,6 +150,55 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// TestUnreachable: the server answers the keeper but not kube-apiserver, which a firewall may cause. Then the APIService exists for
+// two minutes in half an hour, and as long as it likes once kube-apiserver reaches the server.
+func TestUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := newServer(false, "ca")
+		client := keeping(t, asked)
+		says := func(available string) {
+			t.Helper()
+			live, err := client.Get(t.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			live.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+				"type": "Available", "status": available, "reason": "FailedDiscoveryCheck", "message": "context deadline exceeded",
+			}}}
+			if _, err := client.Update(t.Context(), live, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after(t, Period, client)
+		says("False")
+		if after(t, MaxDowntime-Period, client) == nil {
+			t.Error("a short time without availability removed the APIService")
+		}
+		says("True")
+		after(t, Period, client)
+		// The server comes back after an outage, and kube-apiserver notices it later.
+		asked.down.Store(true)
+		says("False")
+		after(t, MaxDowntime-2*Period, client)
+		asked.down.Store(false)
+		if after(t, MaxDowntime-Period, client) == nil {
+			t.Error("the time of an outage counts as one in which kube-apiserver did not reach the server")
+		}
+		if after(t, 2*Period, client) != nil {
+			t.Error("the APIService exists after two minutes in which kube-apiserver did not reach the server")
+		}
+		if after(t, RetryAfter-2*Period, client) != nil {
+			t.Error("the APIService came back at once")
+		}
+		if after(t, 3*Period, client) == nil {
+			t.Error("the APIService does not come back")
+		}
+		if after(t, RetryAfter, client) == nil {
+			t.Error("without a condition, the APIService is removed")
+		}
+	})
+}
+
 // TestNewCA: a rotation reaches the APIService within one period.
 func TestNewCA(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
