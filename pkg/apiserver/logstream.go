@@ -70,6 +70,7 @@ func (s *logStream) InputStream(ctx context.Context, _, _ string) (stream io.Rea
 	if err != nil {
 		return nil, false, "", err
 	}
+	deadline := newWriteDeadline(ctx, s.registry.limits.IdleTime)
 	ctx, end := context.WithCancelCause(ctx)
 	ctx, stopTimer := context.WithTimeoutCause(ctx, s.registry.limits.TotalTime, errTotalTime)
 	reader, work, err := s.start(ctx)
@@ -85,7 +86,9 @@ func (s *logStream) InputStream(ctx context.Context, _, _ string) (stream io.Rea
 		work()
 	}()
 	go guard(ctx, end, s.registry.stopping, func(ctx context.Context) error { return s.registry.mayRead(ctx, s.application.Name) })
-	return &closer{Reader: reader, close: func() {
+	context.AfterFunc(ctx, deadline.finish)
+	return &closer{Reader: deadline.reader(reader), close: func() {
+		deadline.close()
 		end(nil)
 		stopTimer()
 		<-finished

@@ -69,6 +69,9 @@ func NewGenericConfig(scheme *runtime.Scheme, codecs serializer.CodecFactory) *g
 	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	// kube-apiserver keeps exactly these open too; it has the names of the subresources hard-coded.
 	config.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log", "exec", "portforward"))
+	config.BuildHandlerChainFunc = func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		return withController(genericapiserver.DefaultBuildHandlerChain(handler, c))
+	}
 	config.ShutdownWatchTerminationGracePeriod = drainTime
 	config.EnableProfiling = false
 	namer := openapinamer.NewDefinitionNamer(scheme)

@@ -94,7 +94,7 @@ func (o *Options) AddFlags(sections *cliflag.NamedFlagSets) {
 	limits.IntVar(&o.Limits.TimelinesPerUser, "max-timelines-per-user", o.Limits.TimelinesPerUser, "Timelines that one user may read or watch at once; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.Timelines, "max-timelines", o.Limits.Timelines, "Timelines that all users may read or watch at once; beyond, the answer is 429.")
 	limits.IntVar(&o.Limits.BufferedBytes, "max-buffered-bytes", o.Limits.BufferedBytes, "Bytes kept for a slow reader of a followed log; beyond, lines are dropped and counted in the stream.")
-	limits.DurationVar(&o.Limits.IdleTime, "stream-idle-time", o.Limits.IdleTime, "How long a followed log may have no line before it ends.")
+	limits.DurationVar(&o.Limits.IdleTime, "stream-idle-time", o.Limits.IdleTime, "How long a followed log may have no line, and a client may take nothing of any log, before the log ends.")
 	limits.DurationVar(&o.Limits.TotalTime, "stream-total-time", o.Limits.TotalTime, "How long a log stream may last.")
 	timeline := sections.FlagSet("timeline")
 	timeline.StringVar(&o.Leader.Lease, "controller-lease", o.Leader.Lease, "Lease of the controllers, as NAMESPACE/NAME. Its holder, a pod of the namespace, has the timelines, if it runs with --debug-pipeline. Empty serves no timelines.")
