@@ -69,14 +69,24 @@ func (h *history) ready() error {
 	return nil
 }
 
-// set stores a view, unless it is as before. nil removes it.
+// set stores a view, unless it is as before. nil removes it. The view of another Application of the same name replaces nothing:
+// the one before is removed.
 func (h *history) set(name cache.ObjectName, view *v1alpha1.ApplicationRuntime) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.views[name]
+	if view != nil && before != nil && view.UID != before.UID {
+		h.step(name, before, nil)
+		before = nil
+	}
 	if view == nil && before == nil || view != nil && before != nil && sameView(before, view) {
 		return
 	}
+	h.step(name, before, view)
+}
+
+// step makes a change, of which one side may be nil.
+func (h *history) step(name cache.ObjectName, before, view *v1alpha1.ApplicationRuntime) {
 	h.version++
 	version := strconv.FormatUint(h.version, 10)
 	if view == nil {

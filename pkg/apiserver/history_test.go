@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -89,6 +90,28 @@ func describe(event watch.Event) string {
 		return fmt.Sprintf("%s %s %s", event.Type, view.Name, view.ResourceVersion)
 	}
 	return fmt.Sprintf("%s %T", event.Type, event.Object)
+}
+
+// TestRecreated: an Application that is deleted and created again between two computations is another one for a watch.
+func TestRecreated(t *testing.T) {
+	h := newHistory(time.Unix(0, begin))
+	for _, uid := range []types.UID{"first", "second"} {
+		created := view("a", 1)
+		created.UID = uid
+		set(h, "a", created)
+	}
+	changes, _, err := h.since(begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range changes {
+		event, _ := c.event(everything)
+		got = append(got, describe(event))
+	}
+	if want := []string{"ADDED a 1001", "DELETED a 1002", "ADDED a 1003"}; !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
 }
 
 // TestSelectedEvents: a view that begins to match is added, one that ceases to match is deleted.
