@@ -219,3 +219,14 @@ func TestLogOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownContainer: a container that no pod has is a mistake, and no empty log.
+func TestUnknownContainer(t *testing.T) {
+	registry := logsOf(t, allowed, DefaultLimits(), silent, "proxy", "app")
+	for _, options := range []*v1alpha1.ApplicationLogOptions{{Container: "ap"}, {Container: "ap", Follow: true}} {
+		_, err := stream(t.Context(), registry, options)
+		if !apierrors.IsBadRequest(err) || !strings.HasSuffix(err.Error(), "has a container ap: choose app, proxy") {
+			t.Errorf("%+v: %v, want 400", options, err)
+		}
+	}
+}

@@ -6,6 +6,8 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -76,10 +78,22 @@ func (r *logs) Get(ctx context.Context, name string, object runtime.Object) (run
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s has %d pods, and a stream reads %d at most: use kubectl logs for single pods", name, len(pods), limit))
 	}
 	containers := containersOf(pods, options)
+	if len(containers) == 0 && len(pods) > 0 {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("no pod of %s has a container %s: choose %s", name, options.Container, strings.Join(containerNames(pods), ", ")))
+	}
 	if limit := r.limits.ContainersPerRequest; len(containers) > limit {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the pods of %s have %d containers, and a stream reads %d at most: select one with container", name, len(containers), limit))
 	}
 	return &logStream{registry: r, application: key, containers: containers, options: options}, nil
+}
+
+func containerNames(pods []*pod) []string {
+	var names []string
+	for _, p := range pods {
+		names = append(names, p.Containers...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // mayRead returns an error unless the user of the request may read the logs of all pods of the namespace.
