@@ -65,8 +65,8 @@ type Config struct {
 	Owner func(context.Context) (metav1.OwnerReference, error)
 	// Probe reports whether the server is ready.
 	Probe func(context.Context) error
-	// Period and MaxDowntime default to the constants of the package.
-	Period, MaxDowntime time.Duration
+	// Period, MaxDowntime and RetryAfter default to the constants of the package.
+	Period, MaxDowntime, RetryAfter time.Duration
 }
 
 // Keeper creates and deletes one APIService.
@@ -85,6 +85,7 @@ type Keeper struct {
 func New(config Config) *Keeper {
 	config.Period = cmp.Or(config.Period, Period)
 	config.MaxDowntime = cmp.Or(config.MaxDowntime, MaxDowntime)
+	config.RetryAfter = cmp.Or(config.RetryAfter, RetryAfter)
 	return &Keeper{config: config}
 }
 
@@ -151,7 +152,7 @@ func (k *Keeper) ensure(ctx context.Context) error {
 	if unavailable := unavailability(live); unavailable == nil {
 		k.reached = time.Now()
 	} else if time.Since(k.reached) >= k.config.MaxDowntime {
-		k.resume = time.Now().Add(RetryAfter)
+		k.resume = time.Now().Add(k.config.RetryAfter)
 		return k.remove(ctx, unavailable)
 	}
 	if exists && bytes.Equal(caBundleOf(live), caBundle) && slices.Contains(live.GetOwnerReferences(), owner) {

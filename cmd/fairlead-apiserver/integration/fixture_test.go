@@ -61,7 +61,7 @@ func register(ctx context.Context, to *server) (stop func(), err error) {
 		Owner:   aggregation.OwnedByClusterRole(keeping.Resource(aggregation.ClusterRoles), serverRole),
 		Version: v1alpha1.SchemeGroupVersion, Service: target, CABundle: caBundle,
 		Probe:  aggregation.ProbeReadyz(fmt.Sprintf("127.0.0.1:%d", to.port), target, caBundle),
-		Period: period, MaxDowntime: downtime,
+		Period: period, MaxDowntime: downtime, RetryAfter: downtime,
 	})
 	stop = inBackground(ctx, func(ctx context.Context) error {
 		keeper.Run(ctx)

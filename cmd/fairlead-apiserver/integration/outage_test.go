@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -54,6 +55,42 @@ func TestOutage(t *testing.T) {
 	}
 	if err := waitAvailable(t.Context(), client); err != nil {
 		t.Errorf("the APIService does not come back with the server: %v", err)
+	}
+}
+
+// TestUnreachable lets the Service lead nowhere. The server still answers the controller, which asks it itself, but kube-apiserver
+// does not reach it. It is not parallel, like TestOutage.
+func TestUnreachable(t *testing.T) {
+	f := startAlone(t)
+	client := dynamic.NewForConfigOrDie(cluster.Config())
+	leadTo := func(host string) {
+		t.Helper()
+		patch := []byte(`{"spec":{"externalName":"` + host + `"}}`)
+		if _, err := f.kube.CoreV1().Services(serviceNamespace).Patch(t.Context(), service, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leadTo("nowhere.invalid")
+	f.eventually("the APIService is deleted", func() error {
+		_, err := client.Resource(aggregation.APIServices).Get(t.Context(), apiServiceName, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("its get answers %v", err) //nolint:errorlint // It may be nil.
+		}
+		return nil
+	})
+	if err := f.kube.CoreV1().Namespaces().Delete(t.Context(), f.namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("the namespace goes although kube-apiserver does not reach the server", func() error {
+		namespace, err := f.kube.CoreV1().Namespaces().Get(t.Context(), f.namespace, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("namespace %+v, %v", namespace.Status, err) //nolint:errorlint // It may be nil.
+		}
+		return nil
+	})
+	leadTo("localhost")
+	if err := waitAvailable(t.Context(), client); err != nil {
+		t.Errorf("the APIService does not come back: %v", err)
 	}
 }
 
