@@ -25,6 +25,9 @@ import (
 // kubeletLine is the log of every container.
 const kubeletLine = "ready to serve"
 
+// floodingApplication has pods that write for as long as their log is read.
+const floodingApplication = "flooding"
+
 // kubelet is as much of a kubelet as logs, exec and port-forward need. The simulated nodes have none.
 type kubelet struct {
 	t testing.TB
@@ -62,7 +65,11 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(path) == 4 && path[0] == "exec":
 		k.exec(w, r, path[2]+" "+path[3])
 	case len(path) == 4 && path[0] == "containerLogs":
-		fmt.Fprintf(w, "%s %s\n", time.Now().UTC().Format(time.RFC3339Nano), kubeletLine)
+		line := time.Now().UTC().Format(time.RFC3339Nano) + " " + kubeletLine + "\n"
+		_, err := io.WriteString(w, line)
+		for strings.HasPrefix(path[2], floodingApplication) && err == nil {
+			_, err = io.WriteString(w, strings.TrimSuffix(line, "\n")+strings.Repeat(".", 8<<10)+"\n")
+		}
 		if r.URL.Query().Get("follow") == "true" {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()

@@ -8,6 +8,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
@@ -44,6 +47,49 @@ func TestLog(t *testing.T) {
 	if _, err := openLog(t.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, "logged", "perhaps"); code(err) != 400 {
 		t.Errorf("follow=perhaps: %v, want 400", err)
 	}
+}
+
+// TestUnreadStreams: a client that reads nothing does not keep its streams. It is not parallel, like TestOutage, since it restarts
+// the server.
+func TestUnreadStreams(t *testing.T) {
+	f := startAlone(t)
+	f.apply(floodingApplication, 1)
+	f.view(floodingApplication, running(1))
+	f.podOf(floodingApplication)
+	restart := func(idleTime time.Duration) {
+		shared.stop()
+		shared.idleTime = idleTime
+		if err := shared.start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if err := waitAvailable(t.Context(), dynamic.NewForConfigOrDie(cluster.Config())); err != nil {
+			t.Fatal(err)
+		}
+		f.view(floodingApplication, running(1))
+	}
+	restart(5 * time.Second)
+	defer restart(0)
+	user := f.client("reads-nothing", rule(group, "applications/log", "get"), rule(v1.GroupName, "applications", "get"), rule("", "pods", "list"), rule("", "pods/log", "get"))
+	for _, follow := range []string{"true", "false", "true"} {
+		log, err := openLog(t.Context(), user, f.namespace, floodingApplication, follow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+	}
+	if _, err := openLog(t.Context(), user, f.namespace, floodingApplication, "true"); code(err) != 429 {
+		t.Errorf("one more: %v, want 429", err)
+	}
+	f.eventually("streams in the place of those that nobody reads", func() error {
+		for range streamsPerUser {
+			log, err := openLog(t.Context(), user, f.namespace, floodingApplication, "true")
+			if err != nil {
+				return err
+			}
+			defer log.Close()
+		}
+		return nil
+	})
 }
 
 // TestStreamsPerUser: the streams of one user are limited, and closing one makes room. The answer 429 comes at once: with a

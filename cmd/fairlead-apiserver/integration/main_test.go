@@ -7,6 +7,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -128,6 +129,7 @@ type server struct {
 	certFile, keyFile string
 	kubeconfig        string // of the server's ServiceAccount
 	leader            apiserver.Leader
+	idleTime          time.Duration // of streams; 0: as the command
 	stop              func()
 }
 
@@ -167,6 +169,7 @@ func (s *server) start(ctx context.Context) error {
 	options := apiserverapp.NewOptions()
 	options.Kubeconfig, options.ServingName = s.kubeconfig, service+"."+serviceNamespace+".svc"
 	options.Limits.StreamsPerUser, options.Leader = streamsPerUser, s.leader
+	options.Limits.IdleTime = cmp.Or(s.idleTime, options.Limits.IdleTime)
 	options.Limits.RendersPerUser = options.Limits.Renders // The tests that run at once are one user.
 	options.SecureServing.Listener = listener
 	options.SecureServing.ServerCert.CertKey.CertFile, options.SecureServing.ServerCert.CertKey.KeyFile = s.certFile, s.keyFile
