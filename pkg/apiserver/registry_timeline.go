@@ -208,9 +208,11 @@ func (r *timelines) ConvertToTable(_ context.Context, object, _ runtime.Object) 
 		{Name: "Time", Type: "string"}, {Name: "Stage", Type: "string"}, {Name: "Type", Type: "string"}, {Name: "Object", Type: "string"},
 		{Name: "Result", Type: "string"}, {Name: "Reason", Type: "string"},
 	}}
+	// As in the table of a tree.
+	row := runtime.RawExtension{Object: &v1alpha1.ApplicationTimeline{ObjectMeta: shown.ObjectMeta}}
 	for i := range shown.Events {
 		event := &shown.Events[i]
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+		table.Rows = append(table.Rows, metav1.TableRow{Object: row, Cells: []any{
 			event.Time.UTC().Format(time.RFC3339), event.Stage, event.Type, event.Resource + " " + event.Object, event.Result, event.Reason,
 		}})
 	}

@@ -71,9 +71,11 @@ func (r *tree) ConvertToTable(_ context.Context, object, _ runtime.Object) (*met
 		{Name: "Reason", Type: "string", Description: "Why it does not, in one word"},
 		{Name: "Message", Type: "string", Description: "Why it does not", Priority: onlyWide},
 	}}
+	// The handler wants an object in each row, of which it shows the metadata. The nodes are no objects.
+	row := runtime.RawExtension{Object: &v1alpha1.ApplicationTree{ObjectMeta: shown.ObjectMeta}}
 	for i := range shown.Nodes {
 		node := &shown.Nodes[i]
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+		table.Rows = append(table.Rows, metav1.TableRow{Object: row, Cells: []any{
 			strings.Repeat("  ", int(node.Depth)) + node.Kind + "/" + node.Name, string(node.Health), node.Reason, node.Message,
 		}})
 	}

@@ -113,23 +113,30 @@ func TestViewFollowsPods(t *testing.T) {
 	})
 }
 
+// table asks for a path below applications as kubectl get does.
+func (f *fixture) table(path string) metav1.Table {
+	f.Helper()
+	body, err := f.fairlead.SubresourcesV1alpha1().RESTClient().Get().Namespace(f.namespace).Resource("applications").Suffix(path).
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json").DoRaw(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	var table metav1.Table
+	if err := json.Unmarshal(body, &table); err != nil {
+		f.Fatal(err)
+	}
+	return table
+}
+
 func TestTableAndSelectors(t *testing.T) {
 	f := start(t)
 	f.apply("one", 1)
 	f.apply("two", 0)
 	f.view("one", running(1))
 	f.view("two", func(view *v1alpha1.ApplicationRuntime) bool { return view.Reason != "" })
-	body, err := f.fairlead.SubresourcesV1alpha1().RESTClient().Get().Namespace(f.namespace).Resource("applications").
-		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json").DoRaw(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var table metav1.Table
-	if err := json.Unmarshal(body, &table); err != nil {
-		t.Fatal(err)
-	}
+	table := f.table("")
 	if len(table.Rows) != 2 || table.Rows[0].Cells[0] != "one" || table.Rows[0].Cells[2] != "1/1" || table.ResourceVersion == "" {
-		t.Errorf("table %s", body)
+		t.Errorf("table %+v", table)
 	}
 	if wide := table.ColumnDefinitions[len(table.ColumnDefinitions)-1]; wide.Name != "Message" || wide.Priority != 1 {
 		t.Errorf("last column %+v", wide)
@@ -161,7 +168,7 @@ func TestTableAndSelectors(t *testing.T) {
 		}
 	}
 	// A form that the server does not have.
-	_, err = f.fairlead.SubresourcesV1alpha1().RESTClient().Get().Namespace(f.namespace).Resource("applications").
+	_, err := f.fairlead.SubresourcesV1alpha1().RESTClient().Get().Namespace(f.namespace).Resource("applications").
 		SetHeader("Accept", "application/xml").DoRaw(t.Context())
 	if code(err) != 406 {
 		t.Errorf("only XML: %v, want 406", err)

@@ -47,6 +47,10 @@ func TestEdits(t *testing.T) {
 	if _, err := views.Pause(t.Context(), "edited", stale, metav1.CreateOptions{}); code(err) != 409 {
 		t.Errorf("pause another version: %v, want 409", err)
 	}
+	stale.ResourceVersion = "latest"
+	if _, err := views.Pause(t.Context(), "edited", stale, metav1.CreateOptions{}); code(err) != 400 {
+		t.Errorf("pause a version that is no number: %v, want 400", err)
+	}
 	if now := get(); now.Generation != before.Generation {
 		t.Errorf("generation %d, want %d", now.Generation, before.Generation)
 	}
@@ -131,4 +135,8 @@ func TestTree(t *testing.T) {
 		}
 		return nil
 	})
+	table := f.table("treed/tree")
+	if len(table.Rows) < 6 || table.Rows[0].Cells[0] != "Application/treed" {
+		t.Errorf("table %+v", table)
+	}
 }

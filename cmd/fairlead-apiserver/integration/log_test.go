@@ -75,18 +75,19 @@ func TestUnreadStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer log.Close()
+		t.Cleanup(func() { _ = log.Close() })
 	}
 	if _, err := openLog(t.Context(), user, f.namespace, floodingApplication, "true"); code(err) != 429 {
 		t.Errorf("one more: %v, want 429", err)
 	}
-	f.eventually("streams in the place of those that nobody reads", func() error {
-		for range streamsPerUser {
+	opened := 0
+	f.eventually("streams in the place of those that no client reads", func() error {
+		for ; opened < streamsPerUser; opened++ {
 			log, err := openLog(t.Context(), user, f.namespace, floodingApplication, "true")
 			if err != nil {
 				return err
 			}
-			defer log.Close()
+			t.Cleanup(func() { _ = log.Close() })
 		}
 		return nil
 	})

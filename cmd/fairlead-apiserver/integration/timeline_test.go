@@ -46,6 +46,9 @@ func TestTimeline(t *testing.T) {
 		}
 		return nil
 	})
+	if table := f.table("timed/timeline"); len(table.Rows) == 0 || len(table.Rows[0].Cells) != len(table.ColumnDefinitions) {
+		t.Errorf("table %+v", table)
+	}
 	if _, err := views.GetTimeline(t.Context(), "missing", metav1.GetOptions{}); code(err) != 404 {
 		t.Errorf("timeline of no Application: %v, want 404", err)
 	}
