@@ -106,6 +106,9 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 	}
 	patch := map[string]any{"spec": spec}
 	if version := given.GetResourceVersion(); version != "" {
+		if _, err := parseVersion(version); err != nil {
+			return nil, err // kube-apiserver would answer 500.
+		}
 		patch["metadata"] = map[string]any{"resourceVersion": version} // kube-apiserver answers 409 if it is another.
 	}
 	body, err := json.Marshal(patch)
