@@ -5,9 +5,7 @@ package integration
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"net/http"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,29 +118,5 @@ func TestUninstall(t *testing.T) {
 	}
 	if err := waitAvailable(t.Context(), client); err != nil {
 		t.Errorf("the APIService does not come back with the installation: %v", err)
-	}
-}
-
-// TestS23FrontProxy: only kube-apiserver's proxy certificate may name a user. A client that reaches the server without it is
-// anonymous, whatever its headers say.
-func TestS23FrontProxy(t *testing.T) {
-	f := start(t)
-	//nolint:gosec // The test is about the client's certificate, not the server's.
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	defer transport.CloseIdleConnections()
-	url := fmt.Sprintf("https://127.0.0.1:%d/apis/%s/%s/namespaces/%s/applications", shared.port, group, version, f.namespace)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("X-Remote-User", "admin")
-	request.Header.Set("X-Remote-Group", "system:masters")
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a client that claims to be system:masters gets %s", response.Status)
 	}
 }
