@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // Revisions knows the numbers of an Application's revisions, the oldest first: informer.Informers. known is false where it
@@ -37,6 +38,17 @@ func (h *Handler) missingRevision(ctx context.Context, in input, found *verdict)
 		found.warnings = append(found.warnings, fmt.Sprintf(
 			"spec.rollback.toRevision: revision %d does not exist, so Fairlead changes nothing until you name another one or remove the field. %s", asked, revisionsOf(numbers)))
 	}
+	return nil
+}
+
+// pinnedPods warns of a change of the pods that has no effect, because the spec names a revision, as it did before.
+func pinnedPods(_ context.Context, in input, found *verdict) error {
+	pinned := toRevision(in.new)
+	if len(found.errs) > 0 || in.old == nil || pinned == 0 || toRevision(in.old) != pinned || revision.SamePods(&in.old.Spec, &in.new.Spec) {
+		return nil
+	}
+	found.warnings = append(found.warnings, fmt.Sprintf(
+		"spec.rollback.toRevision: the pods stay at revision %d, so this change of the pods has no effect until you remove the field", pinned))
 	return nil
 }
 

@@ -130,7 +130,12 @@ func TestValidate(t *testing.T) {
 			warned: []string{"Revisions: 2 older ones, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"},
 		},
 		{name: "a revision that exists", cluster: cluster{revisions: []int64{98, 99}}, updated: application(toRevision99), old: application(nil)},
-		{name: "a revision that was missing before", cluster: cluster{revisions: []int64{1}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99)},
+		{
+			name: "another image beside a revision that was named before", cluster: cluster{revisions: []int64{1}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99),
+			warned: []string{"spec.rollback.toRevision: the pods stay at revision 99, so this change of the pods has no effect until you remove the field"},
+		},
+		{name: "another image with a revision", cluster: cluster{revisions: []int64{99}}, updated: both(toRevision99, image("web:2")), old: application(nil)},
+		{name: "another number of pods beside a revision", cluster: cluster{revisions: []int64{99}}, updated: both(toRevision99, replicas(3)), old: application(toRevision99)},
 		{name: "revisions that are not known", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(toRevision99)},
 		{name: "missing and invalid: what refuses is enough", updated: both(mounting("conf"), invalid), refused: []string{"spec.replicas"}},
 	} {

@@ -6,8 +6,15 @@ package revision
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
+
+// SamePods reports whether both specs say the same about the pods, so that they have the same revision.
+func SamePods(a, b *v1.ApplicationSpec) bool {
+	return equality.Semantic.DeepEqual(podSpec(a), podSpec(b))
+}
 
 // podSpec returns what the spec says about the pods, and nothing else. The result is read-only: it shares everything
 // that it leaves unchanged with the spec, which may belong to a cache.

@@ -55,6 +55,26 @@ func TestEveryFieldIsOfThePodsOrBeside(t *testing.T) {
 	}
 }
 
+// The number of pods and the ports of the Service do not make other pods.
+func TestSamePods(t *testing.T) {
+	spec := v1.ApplicationSpec{Image: "web:1", Ports: []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}}
+	for name, test := range map[string]struct {
+		edit func(*v1.ApplicationSpec)
+		same bool
+	}{
+		"image":        {func(s *v1.ApplicationSpec) { s.Image = "web:2" }, false},
+		"port":         {func(s *v1.ApplicationSpec) { s.Ports[0].ContainerPort = 80 }, false},
+		"service port": {func(s *v1.ApplicationSpec) { s.Ports[0].ServicePort = new(int32(80)) }, true},
+		"replicas":     {func(s *v1.ApplicationSpec) { s.Replicas = new(int32(3)) }, true},
+	} {
+		edited := spec.DeepCopy()
+		test.edit(edited)
+		if got := SamePods(&spec, edited); got != test.same {
+			t.Errorf("%s: %t, want %t", name, got, test.same)
+		}
+	}
+}
+
 // template is the pod template and the own ConfigMap, as they are rendered.
 func template(t *rapid.T, application *v1.Application) any {
 	children, err := render.Children(application, render.Facts{})
