@@ -42,7 +42,8 @@ const (
 
 // Config is what the webhooks work with. All functions must be safe for concurrent use.
 type Config struct {
-	// Validation are the limits that the platform sets, the same as the sync's.
+	// Validation are the limits that the platform sets, the same as the sync's. With ForeignServiceAccounts, the rule
+	// serviceAccount reviews the requester; without, no request may name an account, because the sync would refuse it.
 	Validation validation.Options
 	// Validate applies the rules that the sync applies, e.g. with the limits of an ApplicationClass. Nil:
 	// validation.ValidateApplication with Validation.
@@ -95,7 +96,6 @@ func New(config Config) (*Handler, error) {
 	if config.Routes == nil || config.ReviewAccess == nil || config.Find == nil {
 		return nil, errors.New("admission needs Routes, ReviewAccess and Find")
 	}
-	config.Validation.ForeignServiceAccounts = true // The rule serviceAccount reviews the requester.
 	if config.Classes != nil {
 		config = withClasses(config)
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
 // cluster is what the webhooks can look at, in memory.
@@ -45,8 +46,9 @@ type cluster struct {
 func (c *cluster) handler(tb testing.TB) *Handler {
 	tb.Helper()
 	config := Config{
-		Routes:    c,
-		Revisions: c,
+		Validation: validation.Options{ForeignServiceAccounts: true},
+		Routes:     c,
+		Revisions:  c,
 		ReviewAccess: func(_ context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 			c.asked = append(c.asked, spec)
 			return authorizationv1.SubjectAccessReviewStatus{Allowed: slices.Contains(c.allowed, spec.ResourceAttributes.Name)}, c.err

@@ -11,6 +11,18 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
+// Webhooks that end with the controller do not review every change, so the sync refuses to run pods as an account. They say so
+// at once, also to a user who may use the account.
+func TestUnreviewedServiceAccount(t *testing.T) {
+	c := &cluster{allowed: []string{"deployer"}, exist: []string{"ServiceAccount/deployer"}, config: func(c *Config) { c.Validation.ForeignServiceAccounts = false }}
+	response := ask(t, c.handler(t), ValidatePath, review(t, application(withAccount("deployer")), nil))
+	if response.Allowed {
+		t.Fatal("it was allowed")
+	}
+	contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: here, not every change is reviewed for who may use the account, " +
+		"because the controller serves no webhooks, or only while it runs (--webhook-url): remove name, or run it with --allow-unreviewed-service-accounts"})
+}
+
 func TestBelongsTo(t *testing.T) {
 	owner := func(kind, name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{

@@ -27,6 +27,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/admission"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
@@ -60,6 +61,7 @@ func serve(t *testing.T) *fixture {
 	f := &fixture{T: t, cp: cp, namespace: cp.Namespace(t), kube: kubernetes.NewForConfigOrDie(cp.Config())}
 	f.caches = f.informers()
 	handler, err := admission.New(admission.Config{
+		Validation:   validation.Options{ForeignServiceAccounts: true},
 		Classes:      f.caches,
 		Routes:       f.caches,
 		Revisions:    f.caches,

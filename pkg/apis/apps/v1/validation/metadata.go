@@ -31,9 +31,9 @@ func validateService(in input) field.ErrorList {
 	return append(errs, validateAnnotations(path.Child("annotations"), in.spec.Service.Annotations)...)
 }
 
-// unreviewedServiceAccount is the message of a controller without webhooks.
-const unreviewedServiceAccount = "no webhook reviews here who may use the account: remove name, " +
-	"or run the controller with --allow-unreviewed-service-accounts"
+// unreviewedServiceAccount is the message of a controller without webhooks, or with webhooks that end with it.
+const unreviewedServiceAccount = "here, not every change is reviewed for who may use the account, because the controller serves no webhooks, " +
+	"or only while it runs (--webhook-url): remove name, or run it with --allow-unreviewed-service-accounts"
 
 func validateServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
