@@ -85,6 +85,7 @@ func TestExplainedFields(t *testing.T) {
 		"spec.disruptionBudget.mode": {"Auto (the default)", "Custom:", "Disabled:"},
 		"spec.reconcilePolicy":       {"(Enforce, the default)", "(Observe)", "(Suspend)"},
 		"spec.deletionPolicy":        {"(Delete, the default)", "(Orphan)"},
+		"spec.adoptionPolicy":        {"Never (the default)", "Consented:", "apps.fairlead.dev/adoptable-by with the UID", "apps.fairlead.dev/application", "app.kubernetes.io/managed-by", "spec.paused"},
 		"spec.autoscaling.behavior":  {"the field behavior of a HorizontalPodAutoscaler"},
 	} {
 		schema := root

@@ -138,10 +138,11 @@ type ApplicationSpecApplyConfiguration struct {
 	// no ownerReference, so that the garbage collector does not delete them. It applies with every reconcilePolicy.
 	DeletionPolicy *appsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// Whether the Application takes over a Deployment or Service of its name that runs already. Never (the default): it
-	// leaves such an object alone. Consented: it adopts the object once a user consents with the annotation
-	// apps.fairlead.dev/adoptable-by on it, whose value is the UID of the Application. It replaces no pod: a Deployment
-	// keeps its selector, and spec.paused must be true until the pods may be replaced. The condition Adopted reports the
-	// progress.
+	// leaves such an object alone. Consented: it adopts the object once a user consents, with three marks on it: the
+	// annotation apps.fairlead.dev/adoptable-by with the UID of the Application, and the labels
+	// apps.fairlead.dev/application with its name and app.kubernetes.io/managed-by with fairlead, by which the controller
+	// finds the object. It replaces no pod: a Deployment keeps its selector, and spec.paused must be true until the pods
+	// may be replaced. The condition Adopted reports the progress.
 	AdoptionPolicy *appsv1.AdoptionPolicy `json:"adoptionPolicy,omitempty"`
 }
 
