@@ -31,6 +31,7 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 				flags = ofAPIServer
 			}
 			checkLinks(t, document)
+			checkPlaceholders(t, document)
 			checkPaths(t, document)
 			checkTargets(t, document, targets)
 			checkFlags(t, document, flags)
@@ -91,6 +92,26 @@ func checkLinks(t *testing.T, document documents.Document) {
 		}
 		if heading != "" && !hasHeading(read(t, linked), heading) {
 			t.Errorf("the link to %s leads to no heading of %s", target, linked)
+		}
+	}
+}
+
+var (
+	placeholder = regexp.MustCompile(`(?:^|[^\\])<[a-z]+>`)
+	htmlTag     = regexp.MustCompile(`</?(?:details|summary)>`)
+)
+
+// checkPlaceholders looks for <names> outside of code, which Markdown takes for HTML and shows nothing of.
+func checkPlaceholders(t *testing.T, document documents.Document) {
+	t.Helper()
+	fenced := false
+	for line := range strings.Lines(document.Text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		text := htmlTag.ReplaceAllString(inlineCode.ReplaceAllString(line, ""), "")
+		if found := placeholder.FindString(text); found != "" && !fenced {
+			t.Errorf("Markdown swallows %q in: %s", found, line)
 		}
 	}
 }

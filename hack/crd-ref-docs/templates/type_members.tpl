@@ -2,6 +2,6 @@
 {{- if eq .Name "metadata" -}}
 Standard object metadata; see the Kubernetes API documentation.
 {{- else -}}
-{{ markdownRenderFieldDoc .Doc | replace "<br />" " " | trim }}
+{{ markdownRenderFieldDoc .Doc | replace "<br />" " " | replace "<" "\\<" | trim }}
 {{- end -}}
 {{- end -}}
