@@ -7,6 +7,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -71,31 +72,55 @@ type Loaded struct {
 func (c *Clients) Load(ctx context.Context, application *v1.Application) (*Loaded, error) {
 	loaded := &Loaded{Objects: tree.Objects{Application: application}, Unreadable: map[string]error{}}
 	namespace, selector := application.Namespace, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application.Name}
-	group, ctx := errgroup.WithContext(ctx)
+	group, loading := errgroup.WithContext(ctx)
 	for _, kind := range child.AllKinds() {
-		group.Go(func() error { return c.loadChildren(ctx, loaded, kind, selector) })
+		group.Go(func() error { return c.loadChildren(loading, loaded, kind, selector) })
 	}
+	group.Go(func() error { return c.loadReplicaSets(loading, loaded, selector) })
+	group.Go(func() error { return c.loadPods(loading, loaded, selector) })
 	group.Go(func() error {
-		list, err := c.Kube.AppsV1().ReplicaSets(namespace).List(ctx, selector)
-		return loaded.add("replicasets", err, func() { loaded.ReplicaSets = pointers(list.Items) })
-	})
-	group.Go(func() error {
-		list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, selector)
-		return loaded.add("pods", err, func() { loaded.Pods = pointers(list.Items) })
-	})
-	group.Go(func() error {
-		list, err := c.Kube.DiscoveryV1().EndpointSlices(namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName})
+		list, err := c.Kube.DiscoveryV1().EndpointSlices(namespace).List(loading, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName})
 		return loaded.add("endpointslices", err, func() { loaded.EndpointSlices = pointers(list.Items) })
 	})
 	group.Go(func() error {
-		list, err := c.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		list, err := c.Kube.CoreV1().Events(namespace).List(loading, metav1.ListOptions{})
 		return loaded.add("events", err, func() { loaded.Events = list.Items })
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	if adopted, found := loaded.adoptedSelector(); found {
+		if err := errors.Join(c.loadReplicaSets(ctx, loaded, adopted), c.loadPods(ctx, loaded, adopted)); err != nil {
+			return nil, err
+		}
+	}
 	loaded.sortEvents()
 	return loaded, nil
+}
+
+func (c *Clients) loadReplicaSets(ctx context.Context, loaded *Loaded, selector metav1.ListOptions) error {
+	list, err := c.Kube.AppsV1().ReplicaSets(loaded.Application.Namespace).List(ctx, selector)
+	return loaded.add("replicasets", err, func() { loaded.ReplicaSets = pointers(list.Items) })
+}
+
+func (c *Clients) loadPods(ctx context.Context, loaded *Loaded, selector metav1.ListOptions) error {
+	list, err := c.Kube.CoreV1().Pods(loaded.Application.Namespace).List(ctx, selector)
+	return loaded.add("pods", err, func() { loaded.Pods = pointers(list.Items) })
+}
+
+// adoptedSelector selects the pods of an adopted Deployment. It keeps its selector, and its pods lack the Application's label
+// until a rollout has replaced them.
+func (l *Loaded) adoptedSelector() (options metav1.ListOptions, found bool) {
+	for _, live := range l.Children {
+		deployment, ok := live.(*appsv1.Deployment)
+		if !ok || !child.OwnedBy(deployment, l.Application) || deployment.Spec.Selector == nil {
+			continue
+		}
+		if _, own := deployment.Spec.Selector.MatchLabels[v1.LabelApplication]; !own {
+			return metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(deployment.Spec.Selector)}, true
+		}
+	}
+	return options, false
 }
 
 // loadChildren lists the children of one kind, and gets those that only status names: they may have lost the label, or

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -42,7 +43,9 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		for flag, value := range map[string]string{"selector": v1.LabelApplication + "=" + application.Name, "prefix": "true", "max-log-requests": maxLogs} {
+		// An adopted Deployment keeps its selector, and its pods may lack the label.
+		selector := cmp.Or(application.Status.Selector, v1.LabelApplication+"="+application.Name)
+		for flag, value := range map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs} {
 			if err := cmd.Flags().Set(flag, value); err != nil {
 				return err
 			}

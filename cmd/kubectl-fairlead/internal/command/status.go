@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
+	"fairlead.dev/fairlead/pkg/tree"
 )
 
 func (t *tool) status() *cobra.Command {
@@ -53,7 +54,7 @@ func (t *tool) status() *cobra.Command {
 	return cmd
 }
 
-// drawStatus draws once. It is done when nothing will change without a user: all are ready, or one is stalled.
+// drawStatus draws once. It is done when nothing will change without a user: all are ready, or one is stalled or suspended.
 func (t *tool) drawStatus(ctx context.Context, to *screen.Screen, chosen *selection, out output, args []string) (done bool, err error) {
 	clients, err := t.clients()
 	if err != nil {
@@ -71,7 +72,7 @@ func (t *tool) drawStatus(ctx context.Context, to *screen.Screen, chosen *select
 			return false, err
 		}
 		s := summary.Of(loaded)
-		ready, stalled = ready && s.Ready, stalled || s.Stalled
+		ready, stalled = ready && s.Ready, stalled || s.Stalled || s.Health == tree.Suspended
 		summaries = append(summaries, s)
 	}
 	if err := t.printStatus(to, out, summaries, chosen.many(args)); err != nil {

@@ -22,7 +22,7 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 		to.Hanging("  ", s.Message)
 	}
 	to.Blank()
-	to.Row("Image", s.Image)
+	to.Row("Image", s.imageText())
 	to.Row("Rollout", s.Rollout.text(to))
 	to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
 	for i, url := range s.URLs {
@@ -64,7 +64,10 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 
 func (s Summary) headline(now time.Time) string {
 	word := "Not ready"
-	if s.Ready {
+	switch {
+	case s.Health == tree.Suspended:
+		return "Suspended"
+	case s.Ready:
 		word = "Ready"
 	}
 	if s.Reason != "" && s.Reason != word {
@@ -77,6 +80,14 @@ func (s Summary) headline(now time.Time) string {
 		word += fmt.Sprintf(", for %s", duration.HumanDuration(now.Sub(*s.Since)))
 	}
 	return word
+}
+
+// imageText has both images where the spec does not run, or not yet.
+func (s Summary) imageText() string {
+	if s.RunningImage == "" || s.RunningImage == s.Image {
+		return s.Image
+	}
+	return fmt.Sprintf("%s runs; the spec says %s", s.RunningImage, s.Image)
 }
 
 func (r Rollout) text(to *screen.Screen) string {

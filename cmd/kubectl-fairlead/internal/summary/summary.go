@@ -7,6 +7,7 @@ package summary
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,7 +25,9 @@ import (
 type Summary struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Image     string `json:"image"`
+	// Image is the spec's, and RunningImage that of the last rollout that was complete.
+	Image        string `json:"image"`
+	RunningImage string `json:"runningImage,omitempty"`
 	// Health is that of the Application in the tree; Ready, Reason and Message are its condition Ready. Ready is
 	// False while the status is about an older generation.
 	Health  tree.Health `json:"health"`
@@ -90,7 +93,7 @@ func Of(loaded *cluster.Loaded) Summary {
 	status := application.Status
 	root := tree.Build(loaded.Objects)
 	s := Summary{
-		Namespace: application.Namespace, Name: application.Name, Image: application.Spec.Image,
+		Namespace: application.Namespace, Name: application.Name, Image: application.Spec.Image, RunningImage: status.Image,
 		Health: root.Health, Reason: root.Reason, Message: root.Message,
 		Rollout: Rollout{Desired: status.DesiredReplicas, Updated: status.UpdatedReplicas, Available: status.AvailableReplicas},
 		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application),
@@ -165,6 +168,9 @@ func policies(application *v1.Application) []string {
 	case v1.ReconcileSuspend:
 		found = append(found, "Fairlead does nothing (reconcilePolicy: Suspend)")
 	case v1.ReconcileEnforce:
+	}
+	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		found = append(found, fmt.Sprintf("the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)", *rollback.ToRevision))
 	}
 	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
 		found = append(found, "children outlive the Application (deletionPolicy: Orphan)")
