@@ -4,8 +4,15 @@
 package main_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/cert"
+
+	"fairlead.dev/fairlead/pkg/admission"
 )
 
 // TestPlatform asks about the installation, and for what this cluster does not have.
@@ -29,4 +36,29 @@ func TestPlatform(t *testing.T) {
 	if r := p.want(2, []string{"timeline", "broken", "--address=http://127.0.0.1:1"}); !strings.HasPrefix(r.stderr, "error: no controller answers at http://127.0.0.1:1: start it with --debug-bind-address") {
 		t.Errorf("timeline: %q", r.stderr)
 	}
+}
+
+// TestDoctorFindsLeftOverWebhooks: a controller outside of the cluster was killed, and nothing answers at the URL of its webhooks.
+func TestDoctorFindsLeftOverWebhooks(t *testing.T) {
+	p := start(t)
+	ca, _, err := cert.GenerateSelfSignedCertKey("localhost", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := admission.OutOfClusterConfigurationName + "-" + p.namespace
+	_, configuration := admission.Configurations(name, admission.Endpoint{URL: "https://127.0.0.1:1", CABundle: ca}, "")
+	configuration.Webhooks = configuration.Webhooks[:1]
+	configuration.Webhooks[0].NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.namespace}}
+	api := kubernetes.NewForConfigOrDie(p.cluster.Config()).AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	if _, err := api.Create(t.Context(), configuration, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := api.Delete(context.WithoutCancel(t.Context()), name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	p.eventually("the API server to ask the webhook", func() bool { return p.run("doctor").code == 1 })
+	p.want(1, []string{"doctor"}, "WRONG  1 registered by URL, but they do not answer, so writes of Applications fail:", "connection refused",
+		"delete what it left:", name)
 }

@@ -5,9 +5,11 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
@@ -36,8 +38,8 @@ func (t *tool) doctor() *cobra.Command {
 		Use:   "doctor [flags]",
 		Short: "Check the installation of Fairlead, and say what is wrong",
 		Long: long(`
-			Check the installation: CRDs, controller, leader, webhooks, their certificates, Applications that no controller has
-			observed, and your permissions.
+			Check the installation: CRDs, controller, leader, webhooks and whether they answer, their certificates, Applications
+			that no controller has observed, and your permissions. Nothing is stored.
 
 			The exit code is 0 if nothing is wrong, 1 if something is, and 2 if the cluster does not answer.`),
 		Example: examples(`
@@ -111,7 +113,13 @@ func (t *tool) installation(ctx context.Context, namespace string) (doctor.Insta
 			}
 			return err
 		}},
-		{doctor.Webhooks, func() error { return readWebhooks(ctx, clients, namespace, &in) }},
+		{doctor.Webhooks, func() error {
+			err := readWebhooks(ctx, clients, namespace, &in)
+			if err == nil && len(in.Webhooks)+len(in.Mutating) > 0 {
+				in.Probe = t.probeWebhooks(ctx, clients, namespace)
+			}
+			return err
+		}},
 		{doctor.Lag, func() error {
 			list, err := clients.Fairlead.AppsV1().Applications(metav1.NamespaceAll).List(ctx, all)
 			if err == nil {
@@ -148,6 +156,7 @@ func readWebhooks(ctx context.Context, clients *cluster.Clients, namespace strin
 		for _, webhook := range validating.Items[i].Webhooks {
 			if strings.HasSuffix(webhook.Name, webhookNameSuffix) {
 				in.Webhooks = append(in.Webhooks, webhook)
+				addByURL(in, validating.Items[i].Name, webhook.ClientConfig)
 			}
 		}
 	}
@@ -159,6 +168,7 @@ func readWebhooks(ctx context.Context, clients *cluster.Clients, namespace strin
 		for _, webhook := range mutating.Items[i].Webhooks {
 			if strings.HasSuffix(webhook.Name, webhookNameSuffix) {
 				in.Mutating = append(in.Mutating, webhook)
+				addByURL(in, mutating.Items[i].Name, webhook.ClientConfig)
 			}
 		}
 	}
@@ -166,6 +176,27 @@ func readWebhooks(ctx context.Context, clients *cluster.Clients, namespace strin
 	if err == nil {
 		in.Endpoints = slices.Items
 	}
+	return err
+}
+
+func addByURL(in *doctor.Installation, configuration string, client admissionregistrationv1.WebhookClientConfig) {
+	if client.URL != nil && !slices.Contains(in.ByURL, configuration) {
+		in.ByURL = append(in.ByURL, configuration)
+	}
+}
+
+// probeWebhooks lets the API server check an Application that it does not store, so that it asks the webhooks. They leave out
+// the controller's own namespace.
+func (t *tool) probeWebhooks(ctx context.Context, clients *cluster.Clients, systemNamespace string) error {
+	namespace, _, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return err
+	}
+	if namespace == systemNamespace {
+		namespace = metav1.NamespaceDefault
+	}
+	probe := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "fairlead-doctor-probe"}, Spec: v1.ApplicationSpec{Image: "probe.invalid/probe:1"}}
+	_, err = clients.Fairlead.AppsV1().Applications(namespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: fieldManager})
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -26,13 +27,17 @@ import (
 
 // Installation is what was read. A nil object does not exist; Unreadable has those that could not be read.
 type Installation struct {
-	Namespace    string
-	Server       string
-	Definitions  []apiextensionsv1.CustomResourceDefinition
-	Deployment   *appsv1.Deployment
-	Lease        *coordinationv1.Lease
-	Webhooks     []admissionregistrationv1.ValidatingWebhook
-	Mutating     []admissionregistrationv1.MutatingWebhook
+	Namespace   string
+	Server      string
+	Definitions []apiextensionsv1.CustomResourceDefinition
+	Deployment  *appsv1.Deployment
+	Lease       *coordinationv1.Lease
+	Webhooks    []admissionregistrationv1.ValidatingWebhook
+	Mutating    []admissionregistrationv1.MutatingWebhook
+	// ByURL are the names of the configurations whose webhooks have a URL: of a controller outside of the cluster.
+	ByURL []string
+	// Probe is what the API server said to an Application that it was to check, and not to store.
+	Probe        error
 	Endpoints    []discoveryv1.EndpointSlice
 	Applications []v1.Application
 	// Denied are what the user may not do, of what the plugin needs.
@@ -144,7 +149,37 @@ func (in Installation) webhooks() Result {
 	if byService && ready == 0 {
 		return Result{Webhooks, tree.Degraded, "registered, but no endpoint of their Service is ready: writes of Applications fail", "Look at the controller's pods: kubectl --namespace " + in.Namespace + " get pods"}
 	}
-	return Result{Webhooks, tree.Healthy, fmt.Sprintf("%d registered, %d endpoints ready", len(in.Webhooks)+len(in.Mutating), ready), ""}
+	return in.probed(ready)
+}
+
+// probed judges the webhooks by what they said to the probe. What refuses it has looked at it.
+func (in Installation) probed(ready int) Result {
+	message := fmt.Sprintf("%d registered, %d endpoints ready", len(in.Webhooks)+len(in.Mutating), ready)
+	next := "Look at the controller's log for \"webhook\"."
+	if len(in.ByURL) > 0 {
+		message = fmt.Sprintf("%d registered by URL", len(in.Webhooks)+len(in.Mutating))
+		next = "Start the controller on that machine again, or delete what it left: kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration " + strings.Join(in.ByURL, " ")
+	}
+	switch {
+	case in.Probe == nil, apierrors.IsInvalid(in.Probe):
+		return Result{Webhooks, tree.Healthy, message + "; they answer", ""}
+	case in.isUnanswered(in.Probe):
+		return Result{Webhooks, tree.Degraded, message + ", but they do not answer, so writes of Applications fail: " + in.Probe.Error(), next}
+	default:
+		return Result{Webhooks, tree.Unknown, message + "; whether they answer is not known: " + in.Probe.Error(), ""}
+	}
+}
+
+// isUnanswered reports whether the API server failed because it could not call a webhook of Fairlead. Only the message names it.
+func (in Installation) isUnanswered(err error) bool {
+	if !apierrors.IsInternalError(err) {
+		return false
+	}
+	names := func(webhook string) bool {
+		return strings.Contains(err.Error(), fmt.Sprintf("failed calling webhook %q", webhook))
+	}
+	return slices.ContainsFunc(in.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool { return names(w.Name) }) ||
+		slices.ContainsFunc(in.Mutating, func(w admissionregistrationv1.MutatingWebhook) bool { return names(w.Name) })
 }
 
 // certificates looks at the CAs that the API server trusts.

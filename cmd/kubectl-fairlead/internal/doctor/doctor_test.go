@@ -5,6 +5,7 @@ package doctor_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/cert"
 
@@ -46,7 +48,7 @@ func healthy(t *testing.T) doctor.Installation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	webhook := admissionregistrationv1.ValidatingWebhook{ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Name: "fairlead-webhook"}}}
+	webhook := admissionregistrationv1.ValidatingWebhook{Name: "validate.applications.apps.fairlead.dev", ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Name: "fairlead-webhook"}}}
 	deployment := &appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 2, AvailableReplicas: 2}}
 	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Image: "fairlead-controller:v1"}}
 	return doctor.Installation{
@@ -78,7 +80,19 @@ func TestExamine(t *testing.T) {
 		"leader silent": {func(in *doctor.Installation) {
 			in.Lease.Spec.RenewTime = new(metav1.NewMicroTime(now.Add(-time.Minute)))
 		}, doctor.Leader, tree.Degraded},
-		"webhooks off":   {func(in *doctor.Installation) { in.Endpoints = nil }, doctor.Webhooks, tree.Degraded},
+		"webhooks off": {func(in *doctor.Installation) { in.Endpoints = nil }, doctor.Webhooks, tree.Degraded},
+		"webhooks hang": {func(in *doctor.Installation) {
+			in.Probe = apierrors.NewInternalError(errors.New("failed calling webhook \"validate.applications.apps.fairlead.dev\": connection refused"))
+		}, doctor.Webhooks, tree.Degraded},
+		"a webhook of others hangs": {func(in *doctor.Installation) {
+			in.Probe = apierrors.NewInternalError(errors.New("failed calling webhook \"policy.example.com\": connection refused"))
+		}, doctor.Webhooks, tree.Unknown},
+		"webhooks refuse the probe": {damage: func(in *doctor.Installation) {
+			in.Probe = apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind("Application").GroupKind(), "probe", nil)
+		}},
+		"no probe allowed": {func(in *doctor.Installation) {
+			in.Probe = apierrors.NewForbidden(v1.Resource("applications"), "probe", nil)
+		}, doctor.Webhooks, tree.Unknown},
 		"no CA":          {func(in *doctor.Installation) { in.Webhooks[0].ClientConfig.CABundle = nil }, doctor.Certificates, tree.Degraded},
 		"never observed": {func(in *doctor.Installation) { in.Applications[0].Status.ObservedGeneration = -1 }, doctor.Lag, tree.Degraded},
 		"not permitted":  {func(in *doctor.Installation) { in.Denied = []string{"list pods"} }, doctor.Permissions, tree.Progressing},
@@ -103,6 +117,30 @@ func TestExamine(t *testing.T) {
 				t.Errorf("wrong is %t", !want)
 			}
 		})
+	}
+}
+
+// TestLeftOverWebhooks: a controller outside of the cluster was killed, and its webhooks are still registered.
+func TestLeftOverWebhooks(t *testing.T) {
+	in := healthy(t)
+	in.Endpoints, in.ByURL = nil, []string{"fairlead-out-of-cluster"}
+	in.Webhooks[0].ClientConfig.Service, in.Webhooks[0].ClientConfig.URL = nil, new("https://127.0.0.1:1/validate/applications")
+	find := func() doctor.Result {
+		results := doctor.Examine(in, now)
+		return results[slices.IndexFunc(results, func(r doctor.Result) bool { return r.Check == doctor.Webhooks })]
+	}
+	if got := find(); got.Health != tree.Healthy || got.Message != "1 registered by URL; they answer" {
+		t.Errorf("%+v", got)
+	}
+	const refused = `failed calling webhook "validate.applications.apps.fairlead.dev": connection refused`
+	in.Probe = apierrors.NewInternalError(errors.New(refused))
+	want := doctor.Result{
+		Check: doctor.Webhooks, Health: tree.Degraded,
+		Message: "1 registered by URL, but they do not answer, so writes of Applications fail: Internal error occurred: " + refused,
+		Next:    "Start the controller on that machine again, or delete what it left: kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration fairlead-out-of-cluster",
+	}
+	if got := find(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
