@@ -143,6 +143,11 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if len(unknown) > 0 {
 		return d.problems(Schema, unknown)
 	}
+	if d.Kind == v1.ApplicationKind {
+		if err := setDefaults(object); err != nil {
+			return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
+		}
+	}
 	if errs := resource.CheckSchema(object); len(errs) > 0 {
 		return d.problems(Schema, errs)
 	}

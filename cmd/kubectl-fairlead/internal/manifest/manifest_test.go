@@ -79,6 +79,20 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestDefaults wants no problem with what the webhook defaults before the API server checks the schema.
+func TestDefaults(t *testing.T) {
+	const route = `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"name": "web"}, "spec": {
+  "image": "web:1", "ports": [{"name": "http", "containerPort": 8080}], "livenessProbe": {"httpGet": {"path": "live"}},
+  "routes": [{"name": "public", "hostnames": ["Web.Example.COM"], "paths": [{"path": "api"}]}]}}`
+	if problems := checkFiles(t, route, "-"); len(problems) > 0 {
+		t.Errorf("%+v", problems)
+	}
+	problems := checkFiles(t, strings.Replace(route, `"containerPort": 8080`, `"containerPort": "http"`, 1), "-")
+	if len(problems) == 0 || problems[0].Field != "spec.ports[0].containerPort" {
+		t.Errorf("what cannot be decoded: %+v, want the schema's message", problems)
+	}
+}
+
 // TestInput reads standard input, Lists and JSON.
 func TestInput(t *testing.T) {
 	list := `{"apiVersion": "v1", "kind": "List", "items": [
