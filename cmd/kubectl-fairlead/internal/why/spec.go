@@ -216,9 +216,13 @@ func routes(f facts) []Finding {
 	if condition == nil || condition.Status == metav1.ConditionTrue || slices.Contains([]string{v1.ReasonRoutesNotApplied, v1.ReasonConflict}, condition.Reason) {
 		return nil // A route that was not written is among the children.
 	}
+	next := "Check the Gateway that the message names, and its listeners: kubectl get gateways -A"
+	if condition.Reason == v1.ReasonAPINotServed {
+		next = "Ask the platform team for the Gateway API, or set type: Ingress in the route."
+	}
 	return []Finding{{
 		Reason: condition.Reason, What: "Clients outside of the cluster do not reach the application by all its routes.",
 		Evidence: []Evidence{f.conditionEvidence(condition)},
-		Next:     []string{"Check the Gateway or Ingress controller that the message names, and its listeners: kubectl get gateways -A"},
+		Next:     []string{next},
 	}}
 }

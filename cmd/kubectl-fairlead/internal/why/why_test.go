@@ -152,6 +152,20 @@ func TestCauseComesFirst(t *testing.T) {
 	}
 }
 
+// TestAdviceFitsTheCluster advises no look at Gateways where the Gateway API is not served.
+func TestAdviceFitsTheCluster(t *testing.T) {
+	for reason, want := range map[string]string{
+		v1.ReasonAPINotServed:      "Ask the platform team for the Gateway API, or set type: Ingress in the route.",
+		v1.ReasonRoutesNotAccepted: "Check the Gateway that the message names, and its listeners: kubectl get gateways -A",
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionRoutesReady, Status: metav1.ConditionFalse, Reason: reason})
+		if found := why.Explain(loaded).Findings; len(found) != 1 || len(found[0].Next) != 1 || found[0].Next[0] != want {
+			t.Errorf("%s: %+v, want it to advise %q", reason, found, want)
+		}
+	}
+}
+
 // TestAdviceFitsTheMessage advises a claim where one is missing, and no comparison of nodes.
 func TestAdviceFitsTheMessage(t *testing.T) {
 	for _, test := range []struct{ reason, message, want string }{
