@@ -101,6 +101,10 @@ func TestAdopt(t *testing.T) {
 
 	held := []string{"saved in Secret web-before-adoption", "The pods run as before the adoption.", "adopt web --rollout"}
 	p.want(0, accept, held...)
+	// The pods lack the label of the Application, and are shown nevertheless.
+	if r := p.run("status", "web"); !strings.Contains(r.stdout, "Pods         2 Ready") {
+		t.Errorf("no pods in %q", r.stdout)
+	}
 	p.want(0, accept, "its adoption goes on", held[1])
 	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on", "All 2 pods are replaced, because a paused rollout goes on.")
 	p.want(0, []string{"adopt", "web", "--abort", "--dry-run=client"}, "would be deleted")
@@ -150,4 +154,25 @@ func TestAdopt(t *testing.T) {
 	}
 	p.want(2, []string{"adopt", "web", "--abort"})
 	p.want(0, []string{"status", "web"}, "Ready")
+}
+
+// TestAdoptBesideAnotherBackup: the backup of an earlier Deployment is in the way, and is found before anything is written.
+func TestAdoptBesideAnotherBackup(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	backup := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-before-adoption"}, StringData: map[string]string{"deployment.json": `{"metadata":{"name":"web","uid":"former"}}`}}
+	if _, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), backup, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "error: the Secret web-before-adoption has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret web-before-adoption, and this command again\n"
+	accept := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
+	for _, args := range [][]string{accept, append(slices.Clone(accept), "--dry-run=client")} {
+		if r := p.want(2, args); r.stderr != want {
+			t.Errorf("%q, want %q", r.stderr, want)
+		}
+	}
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the Application was created: %v", err)
+	}
 }

@@ -130,6 +130,9 @@ func (a *adopting) run(ctx context.Context) error {
 	case !apierrors.IsNotFound(err):
 		return err
 	default:
+		if err := a.checkBackup(ctx); err != nil {
+			return err
+		}
 		if application, err = a.create(ctx); err != nil || application == nil {
 			return err
 		}

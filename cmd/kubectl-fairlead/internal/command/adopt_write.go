@@ -53,6 +53,9 @@ func (a *adopting) backUp(ctx context.Context, application *v1.Application) erro
 // checkBackup refuses a backup of another Deployment: --abort would restore it.
 func (a *adopting) checkBackup(ctx context.Context) error {
 	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 		return err
 	}
 	if saved.Deployment.UID != a.deployment.UID || saved.Deployment.Generation != a.deployment.Generation {
-		return fmt.Errorf("the Secret %s is of an earlier adoption: delete it, or rename it", secret.Name)
+		return fmt.Errorf("the Secret %s has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, secret.Name)
 	}
 	return nil
 }
