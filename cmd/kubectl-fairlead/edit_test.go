@@ -4,11 +4,14 @@
 package main_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 )
 
 // TestEdit makes the typed edits, one after the other.
@@ -64,6 +67,67 @@ func TestWhatWaits(t *testing.T) {
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
 	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec", "No pod is replaced.")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+}
+
+// TestUndoOfStuckRollout: the pods of the former ReplicaSet, which the rollout has not replaced, stay.
+func TestUndoOfStuckRollout(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	before := p.pods(kube)
+	p.want(0, []string{"set", "image", "web", "example.com/simulate/image-pull-error:2"}, "All 2 pods are replaced, because of containers[web].image.")
+	p.eventually("the rollout to be stuck", func() bool {
+		live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && live.Status.Replicas == 3 && live.Status.UpdatedReplicas == 1 && p.get("web").Status.Revision.Current == 2
+	})
+	p.want(1, []string{"status", "web"}, "Image        example.com/web:1 runs; the spec says example.com/simulate/image-pull-error:2")
+	p.want(0, []string{"undo", "web"}, "1 of 3 pods is replaced, because of containers[web].image. The others stay, because they are of that revision already.")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+	p.eventually("the failed pod to be gone", func() bool { return slices.Equal(before, p.pods(kube)) })
+}
+
+// TestNamesWhatHoldsPods: an edit says that new pods wait for a Secret, or that the pods stay at a revision, and so does status.
+func TestNamesWhatHoldsPods(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "db"}, StringData: map[string]string{"password": "x"}}
+	if _, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.create("web", "{image: example.com/web:1, replicas: 2, envFrom: [{secretRef: {name: db}}]}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "All 2 pods are replaced")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
+
+	pin := []byte(`{"spec":{"rollback":{"toRevision":1}}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, pin, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const pinned = "The pods stay at revision 1 until you remove spec.rollback.toRevision."
+	p.want(0, []string{"set", "image", "web", "example.com/web:3"}, "No pod is replaced. "+pinned)
+	p.want(0, []string{"restart", "web", "--dry-run=client"}, "No pod is replaced. "+pinned)
+	p.want(0, []string{"scale", "web", "--replicas=3"}, "the number of pods goes from 2 to 3. "+pinned)
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Image        example.com/web:1 runs; the spec says example.com/web:3",
+		"the pods stay at revision 1, whatever the spec says about them (spec.rollback.toRevision)")
+	file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:4'}}")
+	if r := p.runIn(file, "diff", "-f", "-"); r.stdout != p.namespace+"/web: nothing changes. "+pinned+"\n" {
+		t.Errorf("diff: %+v", r)
+	}
+	if r := p.want(0, []string{"undo", "web", "--to-revision=1"}, "No pod is replaced."); strings.Contains(r.stdout, pinned) {
+		t.Errorf("undo removes toRevision, and says %q", r.stdout)
+	}
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+
+	if err := kube.CoreV1().Secrets(p.namespace).Delete(t.Context(), "db", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
+	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the number of pods goes from 3 to 2.\n")
+	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "It waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
+
+	p.want(0, []string{"suspend", "web"})
+	p.want(1, []string{"status", "web", "--watch", "--timeout=60s"}, p.namespace+"/web  Suspended\n")
 }
 
 // TestFiles looks at files beside the cluster, and without it.

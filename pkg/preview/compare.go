@@ -43,6 +43,9 @@ type Pods struct {
 	// Replaced means that every pod is replaced, because of these fields of the pod template.
 	Replaced bool     `json:"replaced"`
 	Because  []Change `json:"because,omitempty"`
+	// Kept is the number of pods that stay nevertheless, because they have the template already: of a rollout that another
+	// change interrupted. Compare leaves it 0, since a snapshot does not have it. -1 means that it is not known.
+	Kept int32 `json:"kept,omitempty"`
 	// Held is the number of pods that are replaced because a paused rollout goes on.
 	Held int32 `json:"held,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides.
@@ -51,6 +54,8 @@ type Pods struct {
 	After  *int32 `json:"after,omitempty"`
 	// Paused means that the replacement waits until the rollout is resumed.
 	Paused bool `json:"paused,omitempty"`
+	// Pinned is the revision that spec.rollback.toRevision names. The pods stay at it, whatever else the spec says about them.
+	Pinned int64 `json:"pinned,omitempty"`
 	// Strategy is the strategy of the replacement.
 	Strategy appsv1.DeploymentStrategyType `json:"strategy,omitempty"`
 }
@@ -160,6 +165,9 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	}
 	if paused := after.Application.Spec.Paused; paused != nil {
 		pods.Paused = *paused
+	}
+	if rollback := after.Application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		pods.Pinned = *rollback.ToRevision
 	}
 	if before.Application != nil {
 		pods.Before = render.FixedReplicas(before.Application)

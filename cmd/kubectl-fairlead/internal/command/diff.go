@@ -9,13 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -96,6 +94,9 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 			return d, "", err
 		} else if served {
 			d, err = servedDifference(answer)
+			if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+				d.Pods.Pinned = *rollback.ToRevision
+			}
 			return d, name, err
 		}
 	}
@@ -108,7 +109,7 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 		if err != nil {
 			return d, "", err
 		}
-		d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
+		_, d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
 		return d, name, err
 	}
 	around := live
@@ -119,15 +120,24 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 	if err != nil {
 		return d, "", err
 	}
-	d, err = t.difference(live, application, loaded.Snapshot(), platform)
+	d, err = t.liveDifference(live, application, loaded, platform)
 	return d, name, err
 }
 
+// liveDifference is the difference beside what runs.
+func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.Loaded, platform preview.Platform) (preview.Difference, error) {
+	after, d, err := t.difference(old, application, loaded.Snapshot(), platform)
+	if err == nil && d.Pods.Replaced {
+		d.Pods.Kept, err = difference.Kept(t.differ, after, loaded)
+	}
+	return d, err
+}
+
 // difference renders both and compares.
-func (t *tool) difference(old, application *v1.Application, live child.Snapshot, platform preview.Platform) (preview.Difference, error) {
-	after, d, err := preview.Of(plan.NewDiffer(scheme.Scheme), old, application, live, platform, t.now())
+func (t *tool) difference(old, application *v1.Application, live child.Snapshot, platform preview.Platform) (preview.Rendering, preview.Difference, error) {
+	after, d, err := preview.Of(t.differ, old, application, live, platform, t.now())
 	if err == nil && len(after.Invalid) > 0 {
 		err = refused(after.Reason, after.Invalid)
 	}
-	return d, err
+	return after, d, err
 }

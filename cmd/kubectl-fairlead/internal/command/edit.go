@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
@@ -23,6 +25,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/reference"
 )
 
 // fieldManager owns the fields that the edits write.
@@ -191,14 +194,29 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if revision := application.Status.Revision; !enforced(application) || revision == nil || revision.Current != now.Revision {
 		before = nil // The spec is not carried out, so compare with what runs.
 	}
-	d, err := e.tool.difference(before, edited, live, platform)
+	d, err := e.tool.liveDifference(before, edited, loaded, platform)
 	if err != nil {
 		return "", err
 	}
 	if deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name); before == nil && deployment != nil {
 		d.Pods.Before = deployment.Spec.Replicas
 	}
-	return difference.Sentence(d), nil
+	sentence := difference.Sentence(d)
+	if waits := missingConfig(application, edited); waits != "" && (d.Pods.Replaced || d.Pods.Held > 0) {
+		sentence += " It waits: " + waits
+	}
+	return sentence, nil
+}
+
+// missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the
+// references. Of a reference that the edit begins to have, the webhook warns.
+func missingConfig(application, edited *v1.Application) string {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != application.Generation ||
+		!equality.Semantic.DeepEqual(reference.FromSpec(&application.Spec), reference.FromSpec(&edited.Spec)) {
+		return ""
+	}
+	return ready.Message
 }
 
 func enforced(application *v1.Application) bool {

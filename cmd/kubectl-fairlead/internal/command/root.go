@@ -15,12 +15,16 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/completion"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // Exit codes. Commands that hand over to kubectl's own (get, logs, exec, port-forward) have kubectl's.
@@ -43,6 +47,7 @@ type tool struct {
 	flags   *genericclioptions.ConfigFlags
 	now     func() time.Time
 	getenv  func(string) string
+	differ  plan.Differ
 	// connected has the clients after the first call of clients.
 	connected *cluster.Clients
 }
@@ -65,7 +70,12 @@ func Run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 // New makes the root command.
 func New(streams genericiooptions.IOStreams) *cobra.Command {
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50)
-	t := &tool{IOStreams: streams, flags: flags, now: time.Now, getenv: os.Getenv}
+	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut)})
+	flags.WithWrapConfigFn(func(config *rest.Config) *rest.Config {
+		config.WarningHandler = warnings
+		return config
+	})
+	t := &tool{IOStreams: streams, flags: flags, now: time.Now, getenv: os.Getenv, differ: plan.NewDiffer(scheme.Scheme)}
 	t.factory = cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	root := &cobra.Command{
 		Use:   "kubectl-fairlead",

@@ -19,7 +19,7 @@ import (
 // Print writes the difference: first what becomes of the pods, then each child.
 func Print(to *screen.Screen, name string, d preview.Difference) {
 	if d.Empty() {
-		to.Line(name + ": nothing changes.")
+		to.Line(name + ": nothing changes." + pinned(d.Pods))
 		return
 	}
 	to.Line(to.Paint(screen.Bold, name+": ") + Headline(d))
@@ -59,7 +59,14 @@ func Headline(d preview.Difference) string {
 		if len(fields) > most {
 			fields = append(fields[:most], fmt.Sprintf("%d more", len(fields)-most))
 		}
-		said = fmt.Sprintf("%s replaced, because of %s.", howMany(pods), strings.Join(fields, ", "))
+		if pods.Kept > 0 && pods.Kept >= pods.Live {
+			said = "no pod is replaced, because all of them are of that revision already."
+			break
+		}
+		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), strings.Join(fields, ", "))
+		if pods.Kept > 0 {
+			said += " The others stay, because they are of that revision already."
+		}
 		if pods.Strategy == appsv1.RecreateDeploymentStrategyType {
 			said += " With strategy Recreate, requests fail meanwhile."
 		}
@@ -77,7 +84,23 @@ func Headline(d preview.Difference) string {
 	default:
 		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
 	}
-	return said
+	return said + pinned(pods)
+}
+
+// pinned says that the spec does not decide about the pods.
+func pinned(pods preview.Pods) string {
+	if pods.Pinned == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The pods stay at revision %d until you remove spec.rollback.toRevision.", pods.Pinned)
+}
+
+// replaced are the pods that a new template replaces.
+func replaced(pods preview.Pods) string {
+	if pods.Kept < 0 {
+		return "the pods of the failed revision are"
+	}
+	return howManyOf(pods.Live-pods.Kept, pods.Live)
 }
 
 func howMany(pods preview.Pods) string {
@@ -92,7 +115,10 @@ func howMany(pods preview.Pods) string {
 }
 
 func howManyOf(some, all int32) string {
-	if some < all {
+	switch {
+	case some == 1 && all > 1:
+		return fmt.Sprintf("1 of %d pods is", all)
+	case some < all:
 		return fmt.Sprintf("%d of %d pods are", some, all)
 	}
 	return howMany(preview.Pods{Live: all})

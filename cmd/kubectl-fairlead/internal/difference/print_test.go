@@ -20,6 +20,7 @@ func TestPrint(t *testing.T) {
 	replicas := preview.Change{Path: ".spec.replicas", Before: 2.0, After: 4.0}
 	for name, d := range map[string]preview.Difference{
 		"nothing": {},
+		"pinned":  {Pods: preview.Pods{Live: 2, Pinned: 3}},
 		"scale": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{replicas}}},
 			Pods:     preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(4))},
@@ -42,10 +43,22 @@ func TestPrint(t *testing.T) {
 
 // A sentence says whether pods are replaced, and why an object is not adopted.
 func TestSentence(t *testing.T) {
+	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image", Before: "example.com/web:2", After: "example.com/web:1"}}
 	for want, d := range map[string]preview.Difference{
 		"All 2 pods are replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 2}},
-		"1 of 2 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 2, Held: 1}},
+		"1 of 2 pods is replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 1}},
+		"2 of 4 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 4, Held: 2}},
 		"No pod is replaced.": {Pods: preview.Pods{Live: 2}},
+		"1 of 3 pods is replaced, because of containers[web].image. The others stay, because they are of that revision already.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Kept: 2, Because: image},
+		},
+		"The pods of the failed revision are replaced, because of containers[web].image.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Kept: -1, Because: image},
+		},
+		"No pod is replaced, because all of them are of that revision already.": {
+			Pods: preview.Pods{Live: 2, Replaced: true, Kept: 2, Because: image},
+		},
+		"No pod is replaced. The pods stay at revision 3 until you remove spec.rollback.toRevision.": {Pods: preview.Pods{Live: 2, Pinned: 3}},
 		"No pod is replaced. Deployment web cannot be adopted because of spec.paused: set it.": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Blocked, Reason: "Deployment web cannot be adopted because of spec.paused: set it"}},
 		},
