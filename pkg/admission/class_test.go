@@ -193,6 +193,13 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 	if !response.Allowed || len(response.Warnings) != 1 || !strings.Contains(response.Warnings[0], "standard is marked as default too") {
 		t.Errorf("a second default: allowed %t, warnings %q", response.Allowed, response.Warnings)
 	}
+	meant := applicationClass("gold", false, nil)
+	meant.Annotations = map[string]string{v1.AnnotationDefaultClass: "yes"}
+	response = ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, meant, nil))
+	const want = `the annotation applicationclass.apps.fairlead.dev/is-default is "yes": only "true" makes the class a default`
+	if !response.Allowed || len(response.Warnings) != 1 || response.Warnings[0] != want {
+		t.Errorf("allowed %t, warnings %q, want %q", response.Allowed, response.Warnings, want)
+	}
 }
 
 // The webhook for classes is the only one that a deletion waits for, and it is about nothing else.

@@ -81,6 +81,9 @@ func (h *Handler) validateClass(ctx context.Context, request *admissionv1.Admiss
 			return &admissionv1.AdmissionResponse{Result: &status}, nil
 		}
 	}
+	if value := updated.Annotations[v1.AnnotationDefaultClass]; value != old.Annotations[v1.AnnotationDefaultClass] && value != "" && value != "true" && value != "false" {
+		allowed.Warnings = []string{fmt.Sprintf("the annotation %s is %q: only \"true\" makes the class a default", v1.AnnotationDefaultClass, value)}
+	}
 	if class.IsMarkedDefault(updated) && !class.IsMarkedDefault(old) {
 		warning, err := h.otherDefault(updated)
 		if err != nil {

@@ -134,6 +134,12 @@ func TestValidate(t *testing.T) {
 			name: "another image beside a revision that was named before", cluster: cluster{revisions: []int64{1}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99),
 			warned: []string{"spec.rollback.toRevision: the pods stay at revision 99, so this change of the pods has no effect until you remove the field"},
 		},
+		{
+			name: "a URL as the path of a probe", updated: application(probing("/http://localhost/healthz")),
+			warned: []string{"livenessProbe.httpGet.path: the kubelet requests /http://localhost/healthz as a path of the pod, and not as a URL: write the path alone, such as /healthz"},
+		},
+		{name: "a URL that was the path of a probe before", updated: both(probing("/http://localhost/healthz"), image("web:2")), old: application(probing("/http://localhost/healthz"))},
+		{name: "a path of a probe", updated: application(probing("/healthz"))},
 		{name: "another image with a revision", cluster: cluster{revisions: []int64{99}}, updated: both(toRevision99, image("web:2")), old: application(nil)},
 		{name: "another number of pods beside a revision", cluster: cluster{revisions: []int64{99}}, updated: both(toRevision99, replicas(3)), old: application(toRevision99)},
 		{name: "revisions that are not known", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(toRevision99)},
@@ -162,6 +168,10 @@ func TestValidate(t *testing.T) {
 
 func image(image string) func(*v1.Application) {
 	return func(a *v1.Application) { a.Spec.Image = image }
+}
+
+func probing(path string) func(*v1.Application) {
+	return func(a *v1.Application) { a.Spec.LivenessProbe = &v1.Probe{HTTPGet: &v1.HTTPGetAction{Path: path}} }
 }
 
 func toRevision99(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(99))} }

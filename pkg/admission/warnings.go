@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,16 +98,16 @@ func (h *Handler) lookUpOne(ctx context.Context, reference Reference) (result lo
 	return lookup{known: true, object: object}
 }
 
-// ineffective warns of fields that the request begins to set and that have no effect.
+// ineffective warns of fields that the request begins to set and that have no effect, or not the one that was meant.
 func ineffective(_ context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 {
 		return nil
 	}
 	var before []string
 	if in.old != nil {
-		before = unheeded(in.old.Spec.Routes)
+		before = append(unheeded(in.old.Spec.Routes), urlPaths(&in.old.Spec)...)
 	}
-	for _, warning := range unheeded(in.new.Spec.Routes) {
+	for _, warning := range append(unheeded(in.new.Spec.Routes), urlPaths(&in.new.Spec)...) {
 		if !slices.Contains(before, warning) {
 			found.warnings = append(found.warnings, warning)
 		}
@@ -128,6 +129,22 @@ func unheeded(routes []v1.Route) []string {
 		if route.IngressClassName != nil {
 			warnings = append(warnings, fmt.Sprintf("ingressClassName of route %q has no effect, because its type is HTTPRoute: parentRefs name its Gateways", route.Name))
 		}
+	}
+	return warnings
+}
+
+// urlPaths returns a warning for each probe whose path is a URL: the kubelet requests it as a path of the pod.
+func urlPaths(spec *v1.ApplicationSpec) []string {
+	var warnings []string
+	for _, named := range []struct {
+		field string
+		probe *v1.Probe
+	}{{"livenessProbe", spec.LivenessProbe}, {"readinessProbe", spec.ReadinessProbe}, {"startupProbe", spec.StartupProbe}} {
+		if named.probe == nil || named.probe.HTTPGet == nil || !strings.Contains(named.probe.HTTPGet.Path, "://") {
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("%s.httpGet.path: the kubelet requests %s as a path of the pod, and not as a URL: write the path alone, such as /healthz",
+			named.field, named.probe.HTTPGet.Path))
 	}
 	return warnings
 }
