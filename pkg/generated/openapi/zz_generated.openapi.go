@@ -3365,7 +3365,7 @@ func schema_pkg_apis_apps_v1_ServiceAccount(ref common.ReferenceCallback) common
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.",
+							Description: "Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application. A user who changes the spec of an Application with a name must be allowed to impersonate that account. A controller without webhooks that review this at all times refuses the name.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -80,7 +80,9 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.name) && self.name.size() > 0 && has(self.annotations))",message="serviceAccount.annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name",messageExpression="'serviceAccount.annotations belong to the ServiceAccount that Fairlead creates, and it does not create %s: remove annotations, or name'.format([self.name])"
 type ServiceAccount struct {
-	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.
+	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application. A user who
+	// changes the spec of an Application with a name must be allowed to impersonate that account. A controller without
+	// webhooks that review this at all times refuses the name.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	// +optional

@@ -10,7 +10,9 @@ package v1
 //
 // ServiceAccount is the identity of the pods.
 type ServiceAccountApplyConfiguration struct {
-	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application.
+	// Name of an existing ServiceAccount. If empty, Fairlead creates one with the name of the Application. A user who
+	// changes the spec of an Application with a name must be allowed to impersonate that account. A controller without
+	// webhooks that review this at all times refuses the name.
 	Name *string `json:"name,omitempty"`
 	// Annotations of the created ServiceAccount, e.g. for a cloud's workload identity.
 	Annotations map[string]string `json:"annotations,omitempty"`
