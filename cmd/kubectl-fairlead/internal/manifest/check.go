@@ -7,9 +7,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -148,6 +152,9 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 			return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
 		}
 	}
+	if errs := checkMetadata(object); len(errs) > 0 {
+		return d.problems(Schema, errs)
+	}
 	if errs := resource.CheckSchema(object); len(errs) > 0 {
 		return d.problems(Schema, errs)
 	}
@@ -158,6 +165,30 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 		return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
 	}
 	return nil
+}
+
+// checkMetadata checks what every object needs, and the labels that the webhook reserves.
+func checkMetadata(object map[string]any) field.ErrorList {
+	metadata := &metav1.PartialObjectMetadata{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, metadata); err != nil {
+		return nil //nolint:nilerr // The schema has a better message.
+	}
+	path := field.NewPath("metadata")
+	var errs field.ErrorList
+	if metadata.Name == "" && metadata.GenerateName == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	errs = append(errs, metav1validation.ValidateLabels(metadata.Labels, path.Child("labels"))...)
+	errs = append(errs, apivalidation.ValidateAnnotations(metadata.Annotations, path.Child("annotations"))...)
+	if metadata.Kind != v1.ApplicationKind {
+		return errs
+	}
+	for _, key := range slices.Sorted(maps.Keys(metadata.Labels)) {
+		if strings.HasPrefix(key, v1.ReservedPrefix) {
+			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "labels with the prefix "+v1.ReservedPrefix+" are reserved for what Fairlead creates"))
+		}
+	}
+	return errs
 }
 
 func (d *Document) problems(rule Rule, errs field.ErrorList) []Problem {

@@ -54,6 +54,23 @@ func stepInto(at *yamlv3.Node, step string) (value, key *yamlv3.Node) {
 	return nil, nil
 }
 
+// duplicateKey is the second of two equal keys, or nil.
+func duplicateKey(node *yamlv3.Node) *yamlv3.Node {
+	seen := map[string]bool{}
+	for i, below := range node.Content {
+		if node.Kind == yamlv3.MappingNode && i%2 == 0 {
+			if seen[below.Value] {
+				return below
+			}
+			seen[below.Value] = true
+		}
+		if found := duplicateKey(below); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
 // child is the value of a field.
 func child(node *yamlv3.Node, name string) *yamlv3.Node {
 	value, _ := stepInto(node, name)

@@ -115,6 +115,10 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 		d.syntax = err
 		return []*Document{d}
 	}
+	if twice := duplicateKey(node); twice != nil {
+		d.node, d.syntax = twice, fmt.Errorf("%q is there twice", twice.Value)
+		return []*Document{d}
+	}
 	encoded, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		d.syntax = err

@@ -93,6 +93,26 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestMetadata wants what the API server says about names and labels.
+func TestMetadata(t *testing.T) {
+	for metadata, want := range map[string]string{
+		`{}`: "metadata.name: Required value",
+		`{"name": "web", "labels": {"a/b/c": "d"}}`:                         "metadata.labels: Invalid value: \"a/b/c\": a valid label key",
+		`{"name": "web", "labels": {"apps.fairlead.dev/application": "x"}}`: "metadata.labels[apps.fairlead.dev/application]: Forbidden: labels with the prefix apps.fairlead.dev/ are reserved for what Fairlead creates",
+		`{"name": "web", "annotations": {"a b": "c"}}`:                      "metadata.annotations: Invalid value: \"a b\"",
+		"{name: web,\n labels: {a: b},\n labels: {c: d}}":                   `: "labels" is there twice`,
+	} {
+		text := "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: " + metadata + "\nspec: {image: \"web:1\"}"
+		problems := checkFiles(t, text, "-")
+		if len(problems) != 1 || !strings.HasPrefix(problems[0].Field+": "+problems[0].Message, want) {
+			t.Errorf("%s: %+v, want %q", metadata, problems, want)
+		}
+		if strings.Contains(want, "twice") && problems[0].Line != 5 {
+			t.Errorf("a key that is there twice is at line %d, want 5", problems[0].Line)
+		}
+	}
+}
+
 // TestInput reads standard input, Lists and JSON.
 func TestInput(t *testing.T) {
 	list := `{"apiVersion": "v1", "kind": "List", "items": [
