@@ -84,8 +84,11 @@ func (s Summary) headline(now time.Time) string {
 
 // imageText has both images where the spec does not run, or not yet.
 func (s Summary) imageText() string {
-	if s.RunningImage == "" || s.RunningImage == s.Image {
+	switch {
+	case s.RunningImage == s.Image, s.RunningImage == "" && s.Rollout.Updated > 0:
 		return s.Image
+	case s.RunningImage == "":
+		return s.Image + ", which no pod runs yet"
 	}
 	return fmt.Sprintf("%s runs; the spec says %s", s.RunningImage, s.Image)
 }

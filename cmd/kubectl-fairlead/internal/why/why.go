@@ -94,6 +94,8 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is ready: %s", name, cmp.Or(f.ready.Message, "nothing is wrong."))
 	case answer.Ready:
 		return fmt.Sprintf("%s is ready, but there is something to know.", name)
+	case f.app.Spec.ReconcilePolicy == v1.ReconcileSuspend:
+		return name + " is suspended."
 	case f.ready == nil || !f.observed():
 		return fmt.Sprintf("%s has not been observed by the controller yet.", name)
 	case len(answer.Findings) == 0:

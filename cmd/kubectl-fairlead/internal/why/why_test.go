@@ -81,6 +81,16 @@ func TestOldStatus(t *testing.T) {
 	}
 }
 
+// TestSuspended does not say that the controller has yet to observe what it is not to look at.
+func TestSuspended(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	loaded.Application.Generation++
+	if answer := why.Explain(loaded); answer.Headline != "default/cart is suspended." || answer.Ready {
+		t.Errorf("%+v", answer)
+	}
+}
+
 // TestNoTerminationMessage wants what a container left when it ended nowhere: it may be a secret.
 func TestNoTerminationMessage(t *testing.T) {
 	loaded := clustertest.Load(t, "image")
