@@ -175,4 +175,19 @@ func TestAdoptBesideAnotherBackup(t *testing.T) {
 	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Application was created: %v", err)
 	}
+
+	// One of the same Deployment, which was interrupted after the consent.
+	secrets := kube.CoreV1().Secrets(p.namespace)
+	deployment, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup.StringData["deployment.json"] = `{"metadata":{"name":"web","uid":"` + string(deployment.UID) + `","generation":99}}`
+	if _, err := secrets.Update(t.Context(), backup, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const interrupted = "error: an earlier adoption of this Deployment did not end: take it back with kubectl fairlead adopt web --abort, then run this command again\n"
+	if r := p.want(2, accept); r.stderr != interrupted {
+		t.Errorf("%q, want %q", r.stderr, interrupted)
+	}
 }

@@ -5,6 +5,7 @@ package adopt
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -90,6 +91,19 @@ spec:
 	}
 	if errs := validation.ValidateApplication(got, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
 		t.Errorf("it is not valid: %v", errs)
+	}
+}
+
+// What a former Application left on the pods, the new one sets itself.
+func TestDraftOfEjected(t *testing.T) {
+	deployment := parse[appsv1.Deployment](t, chart)
+	deployment.Spec.Template.Labels[v1.LabelApplication] = "web"
+	got, err := Draft(deployment, nil, Options{Container: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"app": "shop"}; !maps.Equal(got.Spec.PodMetadata.Labels, want) {
+		t.Errorf("labels %v, want %v", got.Spec.PodMetadata.Labels, want)
 	}
 }
 

@@ -63,10 +63,14 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if saved.Deployment.UID != a.deployment.UID || saved.Deployment.Generation != a.deployment.Generation {
+	switch {
+	case saved.Deployment.UID == a.deployment.UID && saved.Deployment.Generation == a.deployment.Generation:
+		return nil
+	case saved.Deployment.UID == a.deployment.UID && a.mayAbort(nil, secret) == nil:
+		return fmt.Errorf("an earlier adoption of this Deployment did not end: take it back with kubectl fairlead adopt %s --abort, then run this command again", a.name)
+	default:
 		return fmt.Errorf("the Secret %s has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, secret.Name)
 	}
-	return nil
 }
 
 // consent lets the Application adopt the objects, in the very version that was read. The Service comes first: the adoption
