@@ -38,7 +38,7 @@ func TestEdit(t *testing.T) {
 	p.want(2, []string{"undo", "web", "--to-revision=9"})
 	p.want(0, []string{"pause", "web"}, "rollouts are paused")
 	p.want(0, []string{"pause", "web"}, "unchanged")
-	p.want(0, []string{"restart", "-l", "!none"}, "the pods are restarted", "It waits while rollouts are paused.")
+	p.want(0, []string{"restart", "-l", "!none"}, "a restart of the pods", "It waits while rollouts are paused.")
 	p.want(0, []string{"observe", "web"}, "reconcilePolicy: Observe")
 	p.want(0, []string{"resume", "web"}, "rollouts go on; Fairlead enforces the children again")
 	if spec := p.get("web").Spec; spec.Paused != nil || spec.ReconcilePolicy != "Enforce" {
@@ -96,7 +96,10 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.create("web", "{image: example.com/web:1, replicas: 2, envFrom: [{secretRef: {name: db}}]}")
+	p.create("new", "{image: example.com/web:1, replicas: 2, envFrom: [{secretRef: {name: none}}]}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.eventually("the other Secret to be missed", func() bool { return strings.Contains(p.run("get", "new").stdout, "ConfigMissing") })
+	p.want(0, []string{"restart", "new", "--dry-run=client"}, "a restart of the pods\n  2 pods are asked for. That waits: Secret none does not exist; no pod starts without it.\n")
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "All 2 pods are replaced")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
 
@@ -114,7 +117,8 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	if r := p.runIn(file, "diff", "-f", "-"); r.stdout != p.namespace+"/web: nothing changes. "+pinned+"\n" {
 		t.Errorf("diff: %+v", r)
 	}
-	if r := p.want(0, []string{"undo", "web", "--to-revision=1"}, "No pod is replaced."); strings.Contains(r.stdout, pinned) {
+	p.want(2, []string{"undo", "web", "--to-revision=-1"})
+	if r := p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec; rollback.toRevision 1 is removed", "No pod is replaced."); strings.Contains(r.stdout, pinned) {
 		t.Errorf("undo removes toRevision, and says %q", r.stdout)
 	}
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
@@ -124,7 +128,7 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	}
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
 	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the number of pods goes from 3 to 2.\n")
-	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "It waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
+	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
 
 	p.want(0, []string{"suspend", "web"})
 	p.want(1, []string{"status", "web", "--watch", "--timeout=60s"}, p.namespace+"/web  Suspended\n")

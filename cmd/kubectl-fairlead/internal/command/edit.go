@@ -169,7 +169,11 @@ func (e *editing) revisionOf(ctx context.Context, application *v1.Application, l
 	if err != nil {
 		return 0, err
 	}
-	rendering, err := preview.Render(application, loaded.Snapshot(), platform, e.tool.now())
+	unpinned := application.DeepCopy()
+	if unpinned.Spec.Rollback != nil {
+		unpinned.Spec.Rollback.ToRevision = nil // That is no revision of what the spec says about the pods.
+	}
+	rendering, err := preview.Render(unpinned, loaded.Snapshot(), platform, e.tool.now())
 	return rendering.Revision, err
 }
 
@@ -198,12 +202,13 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if err != nil {
 		return "", err
 	}
-	if deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name); before == nil && deployment != nil {
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
+	if before == nil && deployment != nil {
 		d.Pods.Before = deployment.Spec.Replicas
 	}
 	sentence := difference.Sentence(d)
-	if waits := missingConfig(application, edited); waits != "" && (d.Pods.Replaced || d.Pods.Held > 0) {
-		sentence += " It waits: " + waits
+	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0) {
+		sentence += " That waits: " + waits
 	}
 	return sentence, nil
 }

@@ -140,6 +140,9 @@ func (t *tool) undo() *cobra.Command {
 			kubectl fairlead undo web --to-revision=3 --dry-run=client`),
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if to < 0 {
+				return usageError(cmd.CommandPath(), "--to-revision is %d, but revisions begin at 1", to)
+			}
 			return e.run(cmd, args, func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
 				loaded, err := clients.Load(ctx, application)
 				if err != nil {

@@ -6,6 +6,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,6 +25,8 @@ func explain(err error) string {
 		return "there is no kubeconfig: set KUBECONFIG, or pass --kubeconfig or --server"
 	case meta.IsNoMatchError(err), errors.As(err, &status) && isMissingAPI(status):
 		return "this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context"
+	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook"):
+		return fmt.Sprintf("%s\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'.", err)
 	case apierrors.IsForbidden(err):
 		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
 	}

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,26 @@ func (t *tool) finishHelp(root *cobra.Command) {
 	list := options.NewCmdOptions(t.Out)
 	list.Hidden = true
 	root.AddCommand(list)
+	explainArgs(root)
+}
+
+// explainArgs makes the commands name their help when they get too many or too few arguments.
+func explainArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			if err == nil || strings.Contains(err.Error(), "\nSee '") {
+				return err
+			}
+			if strings.HasPrefix(err.Error(), "unknown command") { // It is an argument, and the command takes none.
+				err = fmt.Errorf("there is an argument too many, %q", args[0])
+			}
+			return usageError(cmd.CommandPath(), "%s: %s", err, cmd.UseLine())
+		}
+	}
+	for _, below := range cmd.Commands() {
+		explainArgs(below)
+	}
 }
 
 // long is a description: without the indentation of the source.

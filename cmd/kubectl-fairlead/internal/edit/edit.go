@@ -96,7 +96,7 @@ func Restart(now time.Time) Edit {
 			application.Spec.PodMetadata.Annotations = map[string]string{}
 		}
 		application.Spec.PodMetadata.Annotations[RestartedAt] = now.UTC().Format(time.RFC3339)
-		return "the pods are restarted", nil
+		return "a restart of the pods", nil
 	}
 }
 

@@ -37,7 +37,7 @@ func TestEdits(t *testing.T) {
 		"resume nothing":   {edit: edit.Resume},
 		"suspend":          {edit: edit.Suspend, what: "Fairlead does nothing, not even status, until you resume it (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
 		"observe":          {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
-		"restart":          {edit: edit.Restart(treetest.Now), what: "the pods are restarted", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"restart":          {edit: edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
 		"scale":            {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
 		"scale otherwise":  {edit: edit.Scale(5, 3), fail: "it asks for 2 pods, not 3 as --current-replicas expects"},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
