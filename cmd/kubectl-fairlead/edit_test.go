@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -132,6 +133,46 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 
 	p.want(0, []string{"suspend", "web"})
 	p.want(1, []string{"status", "web", "--watch", "--timeout=60s"}, p.namespace+"/web  Suspended\n")
+}
+
+// TestTenant: a user with permissions in one namespace may list no classes, and no kinds that the cluster does not serve. An
+// Application that has none of them needs neither.
+func TestTenant(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config()).RbacV1()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{"", "apps", "apps.fairlead.dev", "autoscaling", "discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy"},
+		Resources: []string{"*"}, Verbs: []string{"*"},
+	}}}
+	if _, err := kube.Roles(p.namespace).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	user := "tenant-of-" + p.namespace
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "tenant"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
+	}
+	if _, err := kube.RoleBindings(p.namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	as := "--as=" + user
+	p.eventually("the permissions", func() bool { return p.run("get", "web", as).code == 0 })
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+
+	if r := p.want(0, []string{"status", "web", as}, "2 Ready"); strings.Contains(r.stdout, "Not shown") {
+		t.Errorf("%s", r.stdout)
+	}
+	p.want(0, []string{"set", "image", "web", "example.com/web:2", "--dry-run=server", as}, "All 2 pods are replaced, because of containers[web].image.")
+	file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:2'}}")
+	if r := p.runIn(file, "diff", "-f", "-", as); r.code != 1 || !strings.Contains(r.stdout, "all 2 pods are replaced") {
+		t.Errorf("diff: %+v", r)
+	}
+	file = []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:2', className: standard}}")
+	if r := p.runIn(file, "diff", "-f", "-", as); r.code != 2 || !strings.Contains(r.stderr, "or pass the classes as files with --class-file") {
+		t.Errorf("diff with a class: %+v", r)
+	}
+	p.want(0, []string{"eject", "web", "--dry-run=client", as}, "Deployment web")
 }
 
 // TestFiles looks at files beside the cluster, and without it.

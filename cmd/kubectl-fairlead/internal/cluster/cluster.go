@@ -132,6 +132,9 @@ func (c *Clients) loadChildren(ctx context.Context, loaded *Loaded, kind child.K
 	if apierrors.IsNotFound(err) {
 		return nil // The cluster does not serve an optional kind; status says what that means.
 	}
+	if apierrors.IsForbidden(err) && !HasKind(application, kind) {
+		return nil // Kubernetes' roles do not have the optional kinds, which few clusters serve.
+	}
 	if err != nil {
 		return loaded.add(kind.Resource, err, nil)
 	}
@@ -158,6 +161,13 @@ func (c *Clients) loadChildren(ctx context.Context, loaded *Loaded, kind child.K
 		typed = append(typed, object)
 	}
 	return loaded.add(kind.Resource, nil, func() { loaded.Children = append(loaded.Children, typed...) })
+}
+
+// HasKind reports whether the Application may have a child of an optional kind: status has all that exist.
+func HasKind(application *v1.Application, kind child.Kind) bool {
+	return !kind.Optional() || slices.ContainsFunc(application.Status.Resources, func(resource v1.ResourceStatus) bool {
+		return resource.Group == kind.Group && resource.Kind == kind.Kind
+	})
 }
 
 // add takes in what was read. A resource that the user may not read is no reason to show nothing.

@@ -321,7 +321,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 	if err != nil {
 		return nil, nil, err
 	}
-	platform, err := a.editing.from.platformOf(ctx, a.tool, a.namespace, checker)
+	platform, err := a.editing.from.platformOf(ctx, a.tool, draft, checker)
 	if err != nil {
 		return nil, nil, err
 	}

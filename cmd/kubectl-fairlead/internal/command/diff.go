@@ -100,7 +100,13 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 			return d, name, err
 		}
 	}
-	platform, err := from.platformOf(ctx, t, application.Namespace, checker)
+	around := live
+	if live == nil {
+		around = &v1.Application{ObjectMeta: application.ObjectMeta}
+	}
+	classed := around.DeepCopy()
+	classed.Spec.ClassName = application.Spec.ClassName
+	platform, err := from.platformOf(ctx, t, classed, checker)
 	if err != nil {
 		return d, "", err
 	}
@@ -111,10 +117,6 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 		}
 		_, d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
 		return d, name, err
-	}
-	around := live
-	if live == nil {
-		around = &v1.Application{ObjectMeta: application.ObjectMeta}
 	}
 	loaded, err := clients.Load(ctx, around)
 	if err != nil {

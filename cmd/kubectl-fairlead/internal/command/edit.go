@@ -45,7 +45,8 @@ func (e *editing) addTo(cmd *cobra.Command) {
 	cmd.Flags().Lookup("dry-run").Usage = `"none", "client" (say what would change), or "server" (let the API server and its webhooks check it too).`
 	cmd.Flags().StringVar(&e.from.profile, "security-profile", "restricted", "The controller's --security-profile, for the summary.")
 	e.from.addFacts(cmd)
-	hide(cmd, "security-profile", "route-controller-namespaces", "monitoring-namespaces")
+	e.from.addClasses(cmd)
+	hide(cmd, "class-file", "security-profile", "route-controller-namespaces", "monitoring-namespaces")
 	cmd.ValidArgsFunction = e.tool.completeNames()
 }
 
@@ -155,17 +156,17 @@ func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Appl
 }
 
 // platform asks the cluster for its classes and for the namespace.
-func (e *editing) platform(ctx context.Context, namespace string) (preview.Platform, error) {
+func (e *editing) platform(ctx context.Context, application *v1.Application) (preview.Platform, error) {
 	checker, err := manifest.NewChecker(e.from.options())
 	if err != nil {
 		return preview.Platform{}, err
 	}
-	return e.from.platformOf(ctx, e.tool, namespace, checker)
+	return e.from.platformOf(ctx, e.tool, application, checker)
 }
 
 // revisionOf is the number of the revision that the spec asks for; 0 if the spec is refused.
 func (e *editing) revisionOf(ctx context.Context, application *v1.Application, loaded *cluster.Loaded) (int64, error) {
-	platform, err := e.platform(ctx, application.Namespace)
+	platform, err := e.platform(ctx, application)
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +180,7 @@ func (e *editing) revisionOf(ctx context.Context, application *v1.Application, l
 
 // summary describes the effect on the pods.
 func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
-	platform, err := e.platform(ctx, application.Namespace)
+	platform, err := e.platform(ctx, application)
 	if err != nil {
 		return "", err
 	}

@@ -87,7 +87,15 @@ func (t *tool) scale() *cobra.Command {
 
 // set has the same form as kubectl set.
 func (t *tool) set() *cobra.Command {
-	cmd := &cobra.Command{Use: "set", Short: "Set the image of an Application", Long: "Set a field of an Application."}
+	cmd := &cobra.Command{
+		Use: "set", Short: "Set the image of an Application", Long: "Set a field of an Application.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return usageError(cmd.CommandPath(), "it sets the image only, and not %q: change the other fields with kubectl edit, or in your file", args[0])
+		},
+	}
 	cmd.AddCommand(t.setImage())
 	return cmd
 }

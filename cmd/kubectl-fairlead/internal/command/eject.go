@@ -172,8 +172,8 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 		}
 		client := clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(application.Namespace)
 		list, err := client.List(ctx, metav1.ListOptions{LabelSelector: v1.LabelApplication + "=" + application.Name})
-		if apierrors.IsNotFound(err) {
-			continue // The cluster does not serve an optional kind.
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && !cluster.HasKind(application, kind) {
+			continue // The cluster does not serve an optional kind, or the Application has none.
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read what the Application leaves behind: %w", err)

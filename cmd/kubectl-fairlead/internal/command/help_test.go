@@ -14,11 +14,12 @@ import (
 // TestArguments: a command with too many or too few arguments says which it takes.
 func TestArguments(t *testing.T) {
 	for want, args := range map[string][]string{
-		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                           {"eject"},
-		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":        {"lint", "web.yaml"},
-		"error: accepts 2 arg(s), received 1: kubectl fairlead set image NAME [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n": {"set", "image", "web"},
-		"error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                         {"restart"},
-		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                {"undo", "web", "--to-revision=-1"},
+		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                 {"eject"},
+		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":              {"lint", "web.yaml"},
+		"error: accepts 2 arg(s), received 1: kubectl fairlead set image NAME [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n":       {"set", "image", "web"},
+		"error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                               {"restart"},
+		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                      {"undo", "web", "--to-revision=-1"},
+		"error: it sets the image only, and not \"env\": change the other fields with kubectl edit, or in your file\nSee 'kubectl fairlead set -h' for help and examples\n": {"set", "env", "web", "A=B"},
 	} {
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 		if code := Run(t.Context(), streams, args); code != ExitError || errOut.String() != want {

@@ -39,7 +39,7 @@ func (t *tool) render() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			platform, err := from.platformOf(cmd.Context(), t, application.Namespace, checker)
+			platform, err := from.platformOf(cmd.Context(), t, application, checker)
 			if err != nil {
 				return err
 			}

@@ -120,6 +120,17 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestUnreadableWebhooks says nothing about certificates that the user may not see.
+func TestUnreadableWebhooks(t *testing.T) {
+	in := healthy(t)
+	in.Webhooks, in.Unreadable = nil, map[string]error{doctor.Webhooks: errors.New("webhooks are forbidden")}
+	for _, result := range doctor.Examine(in, now) {
+		if result.Check == doctor.Certificates && (result.Health != tree.Unknown || result.Message != "webhooks are forbidden") {
+			t.Errorf("%+v", result)
+		}
+	}
+}
+
 // TestLeftOverWebhooks: a controller outside of the cluster was killed, and its webhooks are still registered.
 func TestLeftOverWebhooks(t *testing.T) {
 	in := healthy(t)
