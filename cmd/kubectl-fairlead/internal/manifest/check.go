@@ -171,7 +171,7 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 func checkMetadata(object map[string]any) field.ErrorList {
 	metadata := &metav1.PartialObjectMetadata{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, metadata); err != nil {
-		return nil //nolint:nilerr // The schema has a better message.
+		return nil // The schema has a better message.
 	}
 	path := field.NewPath("metadata")
 	var errs field.ErrorList
