@@ -6,6 +6,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,10 +37,12 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// isMissingAPI recognises the 404 of a path that the API server does not have, as opposed to that of an object.
+// isMissingAPI recognises the 404 of a path that the API server does not have, as opposed to that of an object. Its body is
+// no Status.
 func isMissingAPI(status apierrors.APIStatus) bool {
 	details := status.Status().Details
-	return status.Status().Reason == metav1.StatusReasonNotFound && (details == nil || details.Name == "")
+	return status.Status().Reason == metav1.StatusReasonNotFound && (details == nil || details.Name == "" ||
+		slices.ContainsFunc(details.Causes, func(cause metav1.StatusCause) bool { return cause.Type == metav1.CauseTypeUnexpectedServerResponse }))
 }
 
 // usageError names the help of the command.

@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // TestArguments: a command with too many or too few arguments says which it takes.
@@ -34,5 +36,18 @@ func TestExplainsWebhooks(t *testing.T) {
 	const want = "Internal error occurred: " + message + "\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'."
 	if got := explain(apierrors.NewInternalError(errors.New(message))); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestExplainsMissingAPI tells an Application that does not exist from a cluster without Applications.
+func TestExplainsMissingAPI(t *testing.T) {
+	resource := v1.Resource("applications")
+	for want, err := range map[string]error{
+		"this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context": apierrors.NewGenericServerResponse(404, "get", resource, "web", "404 page not found", 0, true),
+		`applications.apps.fairlead.dev "web" not found`:                                               apierrors.NewNotFound(resource, "web"),
+	} {
+		if got := explain(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
