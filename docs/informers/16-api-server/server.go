@@ -183,7 +183,7 @@ func (r *registry) Get(ctx context.Context, name string, _ *metav1.GetOptions) (
 
 // List returns the sessions of a namespace, or of all.
 func (r *registry) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
-	list, matches := &metav1.PartialObjectMetadataList{}, selector(ctx, options)
+	list, matches := &metav1.PartialObjectMetadataList{Items: []Session{}}, selector(ctx, options)
 	sessions, version, _, err := r.since("")
 	for _, s := range sessions {
 		if matches(s.Session) {
