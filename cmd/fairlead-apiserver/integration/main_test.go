@@ -48,6 +48,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if encoded := os.Getenv(serverVariable); encoded != "" {
+		if err := runServer(encoded); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	// The tests mostly wait, so more of them than there are processors may run at once.
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
