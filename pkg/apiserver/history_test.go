@@ -143,6 +143,8 @@ func TestSlowWatch(t *testing.T) {
 		h := newHistory(time.Unix(0, begin))
 		w := &watcher{history: h, version: begin, match: everything, show: asIs, ended: func() {}, ctx: t.Context()}
 		slow := w.start()
+		set(h, "a", view("a", 0))
+		synctest.Wait() // It has taken this change, and waits for its client.
 		for i := range int32(3 * keptChanges) {
 			set(h, "a", view("a", i+1))
 		}
