@@ -4,14 +4,18 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -77,5 +81,14 @@ func (cp *ControlPlane) ServiceProxy(tb testing.TB, namespace string, address ne
 		}},
 		Ports: []discoveryv1.EndpointPort{{Name: new(port), Port: new(int32(address.Port()))}},
 	}, metav1.CreateOptions{}))
-	return fmt.Sprintf("/api/v1/namespaces/%s/services/https:%s:%s/proxy", namespace, name, port)
+	path = fmt.Sprintf("/api/v1/namespaces/%s/services/https:%s:%s/proxy", namespace, name, port)
+	// The API server looks in its caches.
+	err = wait.PollUntilContextTimeout(tb.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		answer := core.RESTClient().Get().AbsPath(path).Do(ctx)
+		return !apierrors.IsServiceUnavailable(answer.Error()), nil
+	})
+	if err != nil {
+		tb.Fatalf("wait until the API server proxies to %s: %v", address, err)
+	}
+	return path
 }
