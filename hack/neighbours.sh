@@ -18,8 +18,18 @@ source hack/progress.sh
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 
 # What each neighbour is tested by, and which programs that needs.
-declare -A tests=([kube-state-metrics]=TestKubeStateMetrics [kustomize-controller]=TestKustomizeController [helm-controller]=TestHelmController [prometheus]=TestPrometheus)
-declare -A programs=([kube-state-metrics]=kube-state-metrics [kustomize-controller]=kustomize-controller [helm-controller]=helm-controller [prometheus]="prometheus-operator kube-state-metrics")
+declare -A tests=(
+  ["kube-state-metrics"]=TestKubeStateMetrics
+  ["kustomize-controller"]=TestKustomizeController
+  ["helm-controller"]=TestHelmController
+  ["prometheus"]=TestPrometheus
+)
+declare -A programs=(
+  ["kube-state-metrics"]="kube-state-metrics"
+  ["kustomize-controller"]="kustomize-controller"
+  ["helm-controller"]="helm-controller"
+  ["prometheus"]="prometheus-operator kube-state-metrics"
+)
 
 names=() flags=()
 for argument in "$@"; do
