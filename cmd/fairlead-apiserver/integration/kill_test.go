@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
@@ -79,19 +78,7 @@ func TestKillMidStream(t *testing.T) {
 	kill := shared.startProcess(t)
 	views := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace)
 	f.view("followed", func(*v1alpha1.ApplicationRuntime) bool { return true })
-	log, err := openLog(t.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, "followed", "true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	watching, err := views.Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer watching.Stop()
-	if event := f.next(watching); event.Type != watch.Added {
-		t.Errorf("first event %v", event)
-	}
+	log, watching := f.logAndWatch("followed")
 
 	kill()
 	// It says no reason, and whether an error is up to kube-apiserver.

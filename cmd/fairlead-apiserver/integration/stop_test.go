@@ -24,19 +24,7 @@ func TestStopMidStream(t *testing.T) {
 	f.apply("followed", 0)
 	seen := f.view("followed", func(*v1alpha1.ApplicationRuntime) bool { return true })
 	views := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace)
-	log, err := openLog(t.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, "followed", "true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	watching, err := views.Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer watching.Stop()
-	if event := f.next(watching); event.Type != watch.Added {
-		t.Errorf("first event %v", event)
-	}
+	log, watching := f.logAndWatch("followed")
 
 	shared.stop()
 	read, err := io.ReadAll(log)
@@ -69,4 +57,23 @@ func TestStopMidStream(t *testing.T) {
 	f.untilEvent(again, func(kind watch.EventType, view *v1alpha1.ApplicationRuntime) bool {
 		return kind == watch.Added && view.Name == "later"
 	})
+}
+
+// logAndWatch follows the log of an Application, and watches the views of its namespace.
+func (f *fixture) logAndWatch(name string) (log io.Reader, watching watch.Interface) {
+	f.Helper()
+	stream, err := openLog(f.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, name, "true")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = stream.Close() })
+	watching, err = f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace).Watch(f.Context(), metav1.ListOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(watching.Stop)
+	if event := f.next(watching); event.Type != watch.Added {
+		f.Errorf("first event %v", event)
+	}
+	return stream, watching
 }
