@@ -63,6 +63,11 @@ func TestClassLimit(t *testing.T) {
 	}
 
 	apps, heard := f.warned()
+	// It begins a patch with the object of its cache. An older one would be reviewed too, and its warnings kept.
+	f.eventually("the API server has cached the 8 replicas", func() (bool, error) {
+		big, err := apps.Get(t.Context(), "big", metav1.GetOptions{ResourceVersion: "0"})
+		return err == nil && *big.Spec.Replicas == 8, err
+	})
 	for _, patch := range []string{`{"spec":{"paused":true}}`, `{"spec":{"reconcilePolicy":"Suspend"}}`, `{"spec":{"deletionPolicy":"Orphan"}}`, `{"spec":{"image":"registry.example.com/web:2"}}`} {
 		if _, err := apps.Patch(t.Context(), "big", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			t.Errorf("%s: %v", patch, err)
