@@ -263,7 +263,7 @@ func expensive(i int) *v1.Application {
 			spec.Routes[0].Paths = append(spec.Routes[0].Paths, v1.RoutePath{Path: fmt.Sprintf("/%d/%s", path, strings.Repeat("p", 900))})
 		}
 	case 2:
-		for sidecar := range 4 {
+		for sidecar := range 2 {
 			env := make([]corev1.EnvVar, 128)
 			for e := range env {
 				env[e] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: "x"}
@@ -278,14 +278,18 @@ func expensive(i int) *v1.Application {
 
 // longestAffinity has as many terms, expressions and words as the schema allows.
 func longestAffinity() *corev1.Affinity {
+	const terms, expressions = 4, 4
 	words := slices.Repeat([]string{"x"}, 32)
-	selector := &metav1.LabelSelector{MatchExpressions: slices.Repeat([]metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: words}}, 4)}
+	selector := &metav1.LabelSelector{MatchExpressions: slices.Repeat([]metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: words[:16]}}, expressions)}
 	pods := corev1.PodAffinityTerm{LabelSelector: selector, NamespaceSelector: selector, TopologyKey: "a"}
-	required := slices.Repeat([]corev1.PodAffinityTerm{pods}, 8)
-	preferred := slices.Repeat([]corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: pods}}, 8)
-	nodes := corev1.NodeSelectorTerm{MatchExpressions: slices.Repeat([]corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpIn, Values: words}}, 4)}
+	required := slices.Repeat([]corev1.PodAffinityTerm{pods}, terms)
+	preferred := slices.Repeat([]corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: pods}}, terms)
+	nodes := corev1.NodeSelectorTerm{MatchExpressions: slices.Repeat([]corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpIn, Values: words}}, expressions)}
 	return &corev1.Affinity{
-		NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: slices.Repeat([]corev1.NodeSelectorTerm{nodes}, 8)}},
+		NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution:  &corev1.NodeSelector{NodeSelectorTerms: slices.Repeat([]corev1.NodeSelectorTerm{nodes}, 8)},
+			PreferredDuringSchedulingIgnoredDuringExecution: slices.Repeat([]corev1.PreferredSchedulingTerm{{Weight: 1, Preference: nodes}}, terms),
+		},
 		PodAffinity: &corev1.PodAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: required, PreferredDuringSchedulingIgnoredDuringExecution: preferred,
 		},

@@ -28,13 +28,20 @@ var namedLimits = map[string][]int{
 
 	// The terms of an affinity: each selector of each term has expressions, and each of those has words.
 	"nodeSelectorTerms": {8},
-	"preferredDuringSchedulingIgnoredDuringExecution": {8},
-	"requiredDuringSchedulingIgnoredDuringExecution":  {8},
+	"preferredDuringSchedulingIgnoredDuringExecution": {4},
+	"requiredDuringSchedulingIgnoredDuringExecution":  {4},
 }
+
+// selectors are the fields that select objects by their labels. One counts as a list around what it has, because the terms
+// of an affinity multiply them: four lists of terms with two selectors each.
+var selectors = map[string]bool{"labelSelector": true, "namespaceSelector": true}
 
 // limit gives each list and map of a schema a limit if it has none. The name is that of the field, and depth counts the
 // lists around it.
 func limit(name string, schema node, depth int) {
+	if selectors[name] {
+		depth++
+	}
 	if properties, ok := schema["properties"].(node); ok {
 		for name, property := range properties {
 			if property, ok := property.(node); ok {

@@ -29,6 +29,7 @@ properties:
         env: {items: {type: object}}
         limits: {additionalProperties: {type: string}}
         rules: {items: {type: object, properties: {codes: {items: {type: integer}}}}}
+        labelSelector: {properties: {matchLabels: {additionalProperties: {type: string}}}}
 `
 	const after = `
 properties:
@@ -44,6 +45,7 @@ properties:
         env: {maxItems: 128, items: {type: object}}
         limits: {maxProperties: 16, additionalProperties: {type: string}}
         rules: {maxItems: 8, items: {type: object, properties: {codes: {maxItems: 32, items: {type: integer}}}}}
+        labelSelector: {properties: {matchLabels: {maxProperties: 8, additionalProperties: {type: string}}}}
 `
 	var got, want node
 	for text, into := range map[string]*node{before: &got, after: &want} {

@@ -13,7 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// A sync of a large Application costs the API server up to a hundred times what a sync of an ordinary one costs: each
+// A sync of a large Application costs the API server many times what a sync of an ordinary one costs: each
 // write of a child, a revision or the status sends, validates and stores all of it. So large Applications of a namespace
 // take turns, and after each sync the next turn comes restFactor times as long later as the sync took. A tenant who edits
 // large Applications all day leaves processor time to the others, and what changes while an Application waits is written

@@ -131,7 +131,7 @@ func largest(i int) *v1.Application {
 			spec.Routes[0].Paths = append(spec.Routes[0].Paths, v1.RoutePath{Path: fmt.Sprintf("/%d/%s", path, strings.Repeat("p", 900))})
 		}
 	case 2:
-		for sidecar := range 4 {
+		for sidecar := range 2 {
 			env := make([]corev1.EnvVar, 128)
 			for e := range env {
 				env[e] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: "x"}

@@ -43,7 +43,7 @@ func costly() map[string]struct {
 	for i := range 32 {
 		route.Hostnames = append(route.Hostnames, fmt.Sprintf("h%d.costly.example.com", i))
 	}
-	sidecars := make([]corev1.Container, 4)
+	sidecars := make([]corev1.Container, 2)
 	for i := range sidecars {
 		sidecars[i] = corev1.Container{Name: fmt.Sprintf("sidecar-%d", i), Image: "registry.example.com/proxy:1"}
 		for j := range 128 {

@@ -2069,7 +2069,7 @@ func schema_pkg_apis_apps_v1_Config(ref common.ReferenceCallback) common.OpenAPI
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "File name to content. All together at most 512 KiB.",
+							Description: "File name to content. All together at most 256 KiB.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,

@@ -21,7 +21,7 @@ const (
 	MaxSpecBytes = 512 << 10
 	// MaxConfigBytes is how long the file names and contents of config.data may be together. They are in
 	// the Application, in its ConfigMap and in the revisions of its history.
-	MaxConfigBytes = 512 << 10
+	MaxConfigBytes = 256 << 10
 	// MaxLabels is how many labels an Application may have: each child gets a copy.
 	MaxLabels = 64
 	// elementCost is how many bytes cost the API server as much as an element of a list, such as a variable of a container.

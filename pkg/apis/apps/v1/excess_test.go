@@ -107,7 +107,7 @@ func TestOrdinaryApplicationsAreNotExcessive(t *testing.T) {
 	for i := range 8 {
 		app.Spec.Sidecars = append(app.Spec.Sidecars, corev1.Container{Name: fmt.Sprintf("sidecar-%d", i), Env: slices.Clone(env[:64])})
 	}
-	app.Spec.Config = &v1.Config{Data: map[string]string{"application.yaml": strings.Repeat("x", 256<<10)}}
+	app.Spec.Config = &v1.Config{Data: map[string]string{"application.yaml": strings.Repeat("x", 200<<10)}}
 	if excess := app.FindExcess(); excess != nil {
 		t.Error(excess)
 	}

@@ -72,7 +72,7 @@ type ApplicationList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.ports)",message="service needs at least one entry in ports: add a port, or remove service"
 // +kubebuilder:validation:XValidation:rule="!has(self.routes) || has(self.ports)",message="routes need at least one entry in ports: add a port, or remove routes"
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || has(self.ports)",message="monitoring needs at least one entry in ports: add a port, or remove monitoring"
-// +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 512",message="the containers have more than 512 environment variables together: use envFrom",messageExpression="'the containers have %d environment variables together, more than 512: use envFrom'.format([(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0)])"
+// +kubebuilder:validation:XValidation:rule="(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 256",message="the containers have more than 256 environment variables together: use envFrom",messageExpression="'the containers have %d environment variables together, more than 256: use envFrom'.format([(has(self.env) ? size(self.env) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0)])"
 type ApplicationSpec struct {
 	// ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if
 	// there is one; the mutating webhook writes its name here. You may change it; the defaults and limits of the new
@@ -130,7 +130,7 @@ type ApplicationSpec struct {
 	// Environment variables of the application container.
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=512
+	// +kubebuilder:validation:MaxItems=256
 	// +optional
 	Env []corev1.EnvVar `json:"env,omitempty"`
 

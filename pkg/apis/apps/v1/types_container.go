@@ -53,7 +53,7 @@ type Config struct {
 	// +kubebuilder:validation:Pattern=`^/[^:]+$`
 	MountPath string `json:"mountPath"`
 
-	// File name to content. All together at most 512 KiB.
+	// File name to content. All together at most 256 KiB.
 	// +mapType=granular
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=256

@@ -39,7 +39,7 @@ func TestConfigSize(t *testing.T) {
 		want  []string
 	}{
 		{bytes: v1.MaxConfigBytes - 1},
-		{bytes: v1.MaxConfigBytes, want: []string{"spec.config.data: Invalid value: file names and contents have 524289 bytes together; at most 524288 are allowed: use a ConfigMap or volume of your own"}},
+		{bytes: v1.MaxConfigBytes, want: []string{"spec.config.data: Invalid value: file names and contents have 262145 bytes together; at most 262144 are allowed: use a ConfigMap or volume of your own"}},
 	} {
 		app := application(t, ``)
 		app.Spec.Config = &v1.Config{MountPath: "/tmp", Data: map[string]string{"a": strings.Repeat("x", tc.bytes)}}

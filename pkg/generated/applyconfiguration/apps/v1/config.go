@@ -12,7 +12,7 @@ package v1
 type ConfigApplyConfiguration struct {
 	// Absolute path of the directory in which the files appear.
 	MountPath *string `json:"mountPath,omitempty"`
-	// File name to content. All together at most 512 KiB.
+	// File name to content. All together at most 256 KiB.
 	Data map[string]string `json:"data,omitempty"`
 }
 
