@@ -6,13 +6,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	externalversions "fairlead.dev/fairlead/pkg/generated/informers/externalversions"
+	"fairlead.dev/fairlead/pkg/testing/costly"
 )
 
 // G12: what a tenant notices of another one that writes the most expensive Applications that can be stored.
@@ -236,65 +234,19 @@ func (l *lab) disturb(ctx context.Context, rate float64) (float64, error) {
 func (l *lab) changeExpensive(ctx context.Context, i int) error {
 	patch := fmt.Appendf(nil, `{"spec":{"image":"registry.example.com/web:%s"}}`, l.tag())
 	_, err := l.users.fairlead.AppsV1().Applications(noisyNamespace).
-		Patch(ctx, expensive(i).Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"})
+		Patch(ctx, expensiveName(i), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"})
 	if err != nil {
 		return fmt.Errorf("change an expensive Application: %w", err)
 	}
 	return nil
 }
 
-// expensive is the i-th of the most expensive Applications that can be stored, each in one of four ways: three are at
-// the limits, and the fourth is beyond what a controller takes, with more words in its selectors than one may have memory for.
+// expensive is the i-th of the most expensive Applications that can be stored, each in one of four ways.
 func expensive(i int) *v1.Application {
-	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: noisyNamespace, Name: fmt.Sprintf("noisy-%03d", i)}}
-	spec := &application.Spec
-	spec.Image = "registry.example.com/web:1"
+	ways := []string{"config", "routes", "env", "affinity"}
+	spec := costly.Specs(fmt.Sprintf("n%d.noisy.example.com", i))[ways[i%len(ways)]]
 	spec.RevisionHistoryLimit = new(int32(100))
-	switch i % 4 {
-	case 0:
-		spec.Config = &v1.Config{MountPath: "/etc/web", Data: map[string]string{"a": strings.Repeat("x", v1.MaxConfigBytes-1)}}
-	case 1:
-		spec.Ports = []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}
-		spec.Routes = []v1.Route{{Name: "all"}}
-		for host := range 32 {
-			spec.Routes[0].Hostnames = append(spec.Routes[0].Hostnames, fmt.Sprintf("h%d.n%d.noisy.example.com", host, i))
-		}
-		for path := range v1.MaxRoutePaths / 32 {
-			spec.Routes[0].Paths = append(spec.Routes[0].Paths, v1.RoutePath{Path: fmt.Sprintf("/%d/%s", path, strings.Repeat("p", 900))})
-		}
-	case 2:
-		for sidecar := range 2 {
-			env := make([]corev1.EnvVar, 128)
-			for e := range env {
-				env[e] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: "x"}
-			}
-			spec.Sidecars = append(spec.Sidecars, corev1.Container{Name: fmt.Sprintf("sidecar-%d", sidecar), Image: "registry.example.com/proxy:1", Env: env})
-		}
-	default:
-		spec.Affinity = longestAffinity()
-	}
-	return application
+	return &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: noisyNamespace, Name: expensiveName(i)}, Spec: spec}
 }
 
-// longestAffinity has as many terms, expressions and words as the schema allows.
-func longestAffinity() *corev1.Affinity {
-	const terms, expressions = 4, 4
-	words := slices.Repeat([]string{"x"}, 32)
-	selector := &metav1.LabelSelector{MatchExpressions: slices.Repeat([]metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: words[:16]}}, expressions)}
-	pods := corev1.PodAffinityTerm{LabelSelector: selector, NamespaceSelector: selector, TopologyKey: "a"}
-	required := slices.Repeat([]corev1.PodAffinityTerm{pods}, terms)
-	preferred := slices.Repeat([]corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: pods}}, terms)
-	nodes := corev1.NodeSelectorTerm{MatchExpressions: slices.Repeat([]corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpIn, Values: words}}, expressions)}
-	return &corev1.Affinity{
-		NodeAffinity: &corev1.NodeAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution:  &corev1.NodeSelector{NodeSelectorTerms: slices.Repeat([]corev1.NodeSelectorTerm{nodes}, 8)},
-			PreferredDuringSchedulingIgnoredDuringExecution: slices.Repeat([]corev1.PreferredSchedulingTerm{{Weight: 1, Preference: nodes}}, terms),
-		},
-		PodAffinity: &corev1.PodAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: required, PreferredDuringSchedulingIgnoredDuringExecution: preferred,
-		},
-		PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: required, PreferredDuringSchedulingIgnoredDuringExecution: preferred,
-		},
-	}
-}
+func expensiveName(i int) string { return fmt.Sprintf("noisy-%03d", i) }

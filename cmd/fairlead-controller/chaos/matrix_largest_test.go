@@ -14,13 +14,13 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/testing/costly"
 )
 
 const (
@@ -115,32 +115,10 @@ func (n *network) created(resource string) int {
 
 // largest is as large as the API server stores it, each in its own way. They have no pods.
 func largest(i int) *v1.Application {
-	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("largest-%03d", i)}}
-	spec := &application.Spec
-	spec.Image, spec.Replicas = "registry.example.com/web:1", new(int32(0))
-	switch i % 4 {
-	case 0:
-		spec.Config = &v1.Config{MountPath: "/etc/web", Data: map[string]string{"a": strings.Repeat("x", v1.MaxConfigBytes-1)}}
-	case 1:
-		spec.Ports = []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}
-		spec.Routes = []v1.Route{{Name: "all"}}
-		for host := range 32 {
-			spec.Routes[0].Hostnames = append(spec.Routes[0].Hostnames, fmt.Sprintf("h%d.n%d.largest.example.com", host, i))
-		}
-		for path := range v1.MaxRoutePaths / 32 {
-			spec.Routes[0].Paths = append(spec.Routes[0].Paths, v1.RoutePath{Path: fmt.Sprintf("/%d/%s", path, strings.Repeat("p", 900))})
-		}
-	case 2:
-		for sidecar := range 2 {
-			env := make([]corev1.EnvVar, 128)
-			for e := range env {
-				env[e] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: "x"}
-			}
-			spec.Sidecars = append(spec.Sidecars, corev1.Container{Name: fmt.Sprintf("sidecar-%d", sidecar), Image: "registry.example.com/proxy:1", Env: env})
-		}
-	default:
-		// Too large to be rendered: its status says so.
-		spec.Args = []string{strings.Repeat("x", 1<<20)}
+	spec := v1.ApplicationSpec{Image: costly.Image, Args: []string{strings.Repeat("x", 1<<20)}} // Too large to be rendered: its status says so.
+	if ways := []string{"config", "routes", "env", "affinity"}; i%5 < len(ways) {
+		spec = costly.Specs(fmt.Sprintf("n%d.largest.example.com", i))[ways[i%5]]
 	}
-	return application
+	spec.Replicas = new(int32(0))
+	return &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("largest-%03d", i)}, Spec: spec}
 }

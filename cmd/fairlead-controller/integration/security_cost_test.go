@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,50 +18,11 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
+	"fairlead.dev/fairlead/pkg/testing/costly"
 )
 
 // mostStatusBytes is more than any status takes; see pkg/status/bounds.go.
 const mostStatusBytes = 64 << 10
-
-// costly are the most expensive Applications that the API server stores without webhooks, each in its
-// own way. Those that are too large come to Invalid, the others to what they ask for.
-func costly() map[string]struct {
-	spec     v1.ApplicationSpec
-	tooLarge bool
-} {
-	type application = struct {
-		spec     v1.ApplicationSpec
-		tooLarge bool
-	}
-	// As many and as long paths as there may be, so that the Ingress has all of its 512 KiB.
-	paths := make([]v1.RoutePath, 16)
-	for i := range paths {
-		paths[i] = v1.RoutePath{Path: fmt.Sprintf("/%d/%s", i, strings.Repeat("p", 900))}
-	}
-	route := v1.Route{Name: "all", Paths: paths}
-	for i := range 32 {
-		route.Hostnames = append(route.Hostnames, fmt.Sprintf("h%d.costly.example.com", i))
-	}
-	sidecars := make([]corev1.Container, 2)
-	for i := range sidecars {
-		sidecars[i] = corev1.Container{Name: fmt.Sprintf("sidecar-%d", i), Image: "registry.example.com/proxy:1"}
-		for j := range 128 {
-			sidecars[i].Env = append(sidecars[i].Env, corev1.EnvVar{Name: fmt.Sprintf("V%d", j), Value: "x"})
-		}
-	}
-	ports := []v1.ApplicationPort{{Name: "http", ContainerPort: 80}}
-	all := map[string]application{
-		"routes": {spec: v1.ApplicationSpec{Ports: ports, Routes: []v1.Route{route}}},
-		"config": {spec: v1.ApplicationSpec{Config: &v1.Config{MountPath: "/etc/app", Data: map[string]string{"a": strings.Repeat("x", v1.MaxConfigBytes-1)}}}},
-		"env":    {spec: v1.ApplicationSpec{Sidecars: sidecars}},
-		"long":   {tooLarge: true, spec: v1.ApplicationSpec{Args: []string{strings.Repeat("x", 1<<20)}}},
-	}
-	for name, application := range all {
-		application.spec.Image = "registry.example.com/web:1"
-		all[name] = application
-	}
-	return all
-}
 
 // TestS18CostOfAnApplication lets a tenant write the most expensive Applications that can be stored,
 // without webhooks. Each gets a status that the API server accepts; what is too large is told so and costs
@@ -71,19 +31,20 @@ func TestS18CostOfAnApplication(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	tenant := e.as("edit")
-	applications := costly()
-	for name, application := range applications {
-		tenant.create(&v1.Application{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: application.spec})
+	specs := costly.Specs("costly.example.com")
+	specs["long"] = v1.ApplicationSpec{Image: costly.Image, Args: []string{strings.Repeat("x", 1<<20)}} // Too large.
+	for name, spec := range specs {
+		tenant.create(&v1.Application{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec})
 	}
 	tenant.create(named(small, "other"))
 	e.waitObserved("other")
 	get[appsv1.Deployment](e, "other")
-	for name, application := range applications {
+	for name := range specs {
 		status := e.waitObserved(name).Status
 		if encoded, err := json.Marshal(status); err != nil || len(encoded) > mostStatusBytes {
 			t.Errorf("%s: a status of %d bytes (%v), want at most %d", name, len(encoded), err, mostStatusBytes)
 		}
-		if application.tooLarge {
+		if name == "long" {
 			e.waitCondition(name, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
 			if find[appsv1.Deployment](e, name) != nil {
 				t.Errorf("%s: there is a Deployment of what is too large", name)
