@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1beta1 "k8s.io/api/networking/v1beta1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -22,7 +21,7 @@ func ValidateApplicationClass(class *v1.ApplicationClass) field.ErrorList {
 		return field.ErrorList{field.Required(field.NewPath("spec"), "there is no ApplicationClass")}
 	}
 	path := field.NewPath("spec")
-	errs := metav1validation.ValidateLabelSelector(class.Spec.NamespaceSelector, metav1validation.LabelSelectorValidationOptions{}, path.Child("namespaceSelector"))
+	errs := validateLabelSelector(path.Child("namespaceSelector"), class.Spec.NamespaceSelector)
 	if class.Spec.Defaults != nil {
 		errs = append(errs, validateDefaults(path.Child("defaults"), class.Spec.Defaults)...)
 	}
@@ -67,6 +66,7 @@ func validateDefaults(path *field.Path, defaults *v1.ApplicationDefaults) field.
 	} {
 		errs = append(errs, rule(in)...)
 	}
+	errs = append(errs, validatePortsOf(path.Child("networkPolicy", "ingress"), defaults.NetworkPolicy)...)
 	errs = append(errs, validateMonitoringDefaults(path.Child("monitoring"), defaults.Monitoring)...)
 	return append(errs, validateRouteDefaults(path.Child("routes"), defaults.Routes)...)
 }
@@ -98,6 +98,20 @@ func portsOf(policy *v1.NetworkPolicy) []v1.ApplicationPort {
 		}
 	}
 	return ports
+}
+
+// validatePortsOf refuses names that no port of an Application can have, such as numbers: the rule would silently be left out.
+func validatePortsOf(path *field.Path, policy *v1.NetworkPolicy) field.ErrorList {
+	if policy == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, rule := range policy.Ingress {
+		for j, name := range rule.Ports {
+			errs = append(errs, validatePortName(path.Index(i).Child("ports").Index(j), name)...)
+		}
+	}
+	return errs
 }
 
 func validateRouteDefaults(path *field.Path, routes *v1.RouteDefaults) field.ErrorList {

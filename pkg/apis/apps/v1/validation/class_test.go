@@ -226,11 +226,18 @@ limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHo
 		},
 		{name: "no namespaces in particular", spec: `namespaceSelector: {}`},
 		{name: "namespaces", spec: `namespaceSelector: {matchLabels: {"a b": c}, matchExpressions: [{key: a, operator: In}]}`, want: []string{
-			`spec.namespaceSelector.matchLabels: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
+			`spec.namespaceSelector.matchLabels[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
 			`spec.namespaceSelector.matchExpressions[0].values: Required value: must be specified when ` + "`operator`" + ` is 'In' or 'NotIn'`,
 		}},
 		{name: "labels", spec: `defaults: {podMetadata: {labels: {apps.fairlead.dev/x: a}}}`, want: []string{`spec.defaults.podMetadata.labels[apps.fairlead.dev/x]: Forbidden: the label is reserved: selectors and ownership rest on it`}},
 		{name: "network policy", spec: `defaults: {networkPolicy: {ingress: [{from: []}]}}`, want: []string{`spec.defaults.networkPolicy.ingress[0].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`}},
+		{name: "an operator", spec: `namespaceSelector: {matchExpressions: [{key: a, operator: Equals, values: [b]}]}`, want: []string{
+			`spec.namespaceSelector.matchExpressions[0].operator: Unsupported value: "Equals": supported values: "In", "NotIn", "Exists", "DoesNotExist"`,
+		}},
+		{name: "ports that none can have", spec: `defaults: {networkPolicy: {ingress: [{from: [{podSelector: {}}], ports: [metrics, Metrics, "9090"]}]}}`, want: []string{
+			`spec.defaults.networkPolicy.ingress[0].ports[1]: Invalid value: "Metrics": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)`,
+			`spec.defaults.networkPolicy.ingress[0].ports[2]: Invalid value: "9090": must contain at least one letter (a-z)`,
+		}},
 		{name: "routes", spec: `defaults: {routes: {annotations: {kubernetes.io/ingress.class: nginx}}}`, want: []string{`spec.defaults.routes.annotations[kubernetes.io/ingress.class]: Invalid value: "nginx": use ingressClassName`}},
 		{name: "grace period", spec: `defaults: {terminationGracePeriodSeconds: -1}`, want: []string{`spec.defaults.terminationGracePeriodSeconds: Invalid value: -1: must be between 0 and 86400`}},
 		{name: "limits", spec: `limits: {securityProfile: None, allowedRegistries: [GHCR.io], allowedHostnames: ["*"], allowedAnnotations: ["a*b"], allowedServiceTypes: [ExternalName], maxReplicas: -1}`, want: []string{

@@ -81,7 +81,7 @@ func validateNoProbes(container otherContainer) field.ErrorList {
 		{"lifecycle", container.Lifecycle != nil},
 	} {
 		if set.isSet {
-			errs = append(errs, field.Forbidden(container.path.Child(set.name), "needs restartPolicy Always, because a container that ends has no health"))
+			errs = append(errs, field.Forbidden(container.path.Child(set.name), "needs restartPolicy Always: an init container that ends has neither probes nor lifecycle"))
 		}
 	}
 	return errs

@@ -45,10 +45,10 @@ func TestContainers(t *testing.T) {
 		spec: `initContainers: [{name: a, image: a, livenessProbe: {}, readinessProbe: {}, startupProbe: {}, lifecycle: {}, resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]}, {name: b, image: b, restartPolicy: OnFailure}]`,
 		want: []string{
 			`spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": needs restartPolicy Always of the init container`,
-			`spec.initContainers[0].livenessProbe: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
-			`spec.initContainers[0].readinessProbe: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
-			`spec.initContainers[0].startupProbe: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
-			`spec.initContainers[0].lifecycle: Forbidden: needs restartPolicy Always, because a container that ends has no health`,
+			`spec.initContainers[0].livenessProbe: Forbidden: needs restartPolicy Always: an init container that ends has neither probes nor lifecycle`,
+			`spec.initContainers[0].readinessProbe: Forbidden: needs restartPolicy Always: an init container that ends has neither probes nor lifecycle`,
+			`spec.initContainers[0].startupProbe: Forbidden: needs restartPolicy Always: an init container that ends has neither probes nor lifecycle`,
+			`spec.initContainers[0].lifecycle: Forbidden: needs restartPolicy Always: an init container that ends has neither probes nor lifecycle`,
 			`spec.initContainers[1].restartPolicy: Unsupported value: "OnFailure": supported values: "Always"`,
 		},
 	}, {

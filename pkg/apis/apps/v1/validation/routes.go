@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	networkingv1beta1 "k8s.io/api/networking/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -99,13 +100,14 @@ func validateRoutePaths(path *field.Path, paths []v1.RoutePath, target probed) f
 
 // validateRoutePort checks the protocol, because HTTP runs over TCP.
 func validateRoutePort(path *field.Path, port string, target probed) field.ErrorList {
-	if port == "" {
-		port = target.primary
+	if port != "" {
+		return validateTCPPortName(path, port, target.ports)
 	}
-	if port == "" {
-		return nil // that there are no ports is said once, of all routes
+	// That there are no ports is said once, of all routes.
+	if protocol, found := target.ports[target.primary]; found && protocol != corev1.ProtocolTCP {
+		return field.ErrorList{field.Required(path, fmt.Sprintf("the primary port %q is %s, and a route needs TCP: name a TCP port in paths[].port", target.primary, protocol))}
 	}
-	return validateTCPPortName(path, port, target.ports)
+	return nil
 }
 
 // allowedInPath are the characters of a path besides letters and digits. It excludes those with a meaning in regular
