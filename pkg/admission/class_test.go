@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -199,6 +201,24 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 	const want = `the annotation applicationclass.apps.fairlead.dev/is-default is "yes": only "true" makes the class a default`
 	if !response.Allowed || len(response.Warnings) != 1 || response.Warnings[0] != want {
 		t.Errorf("allowed %t, warnings %q, want %q", response.Allowed, response.Warnings, want)
+	}
+}
+
+// What platform teams mean and a class does not say is warned of when a request begins to say it.
+func TestClassMistakesAreWarnedOf(t *testing.T) {
+	const marker = `the annotation ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`
+	const unit = `defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi`
+	class := applicationClass("gold", false, func(s *v1.ApplicationClassSpec) {
+		s.Defaults = &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256")}}}
+	})
+	class.Annotations = map[string]string{"ingressclass.kubernetes.io/is-default-class": "true", "example.com/note": "x"}
+	handler := (&inClasses{}).handler(t)
+	response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, class, nil))
+	if diff := cmp.Diff([]string{marker, unit}, response.Warnings); diff != "" || !response.Allowed {
+		t.Errorf("allowed %t %s, warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
+	}
+	if response = ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Update, class, class)); len(response.Warnings) > 0 {
+		t.Errorf("as before: %q", response.Warnings)
 	}
 }
 

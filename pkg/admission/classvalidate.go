@@ -6,6 +6,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,15 +85,30 @@ func (h *Handler) validateClass(ctx context.Context, request *admissionv1.Admiss
 	if value := updated.Annotations[v1.AnnotationDefaultClass]; value != old.Annotations[v1.AnnotationDefaultClass] && value != "" && value != "true" && value != "false" {
 		allowed.Warnings = []string{fmt.Sprintf("the annotation %s is %q: only \"true\" makes the class a default", v1.AnnotationDefaultClass, value)}
 	}
+	allowed.Warnings = append(allowed.Warnings, misplacedDefault(updated, old)...)
 	if class.IsMarkedDefault(updated) && !class.IsMarkedDefault(old) {
 		warning, err := h.otherDefault(updated)
 		if err != nil {
 			return nil, err
 		}
-		allowed.Warnings = warning
+		allowed.Warnings = append(allowed.Warnings, warning...)
 	}
+	allowed.Warnings = append(allowed.Warnings, classQuantities(updated, old)...)
 	allowed.Warnings = append(allowed.Warnings, h.classImpact(ctx, request, old, updated)...)
 	return allowed, nil
+}
+
+// misplacedDefault warns of an annotation that other kinds of classes are made a default with, such as IngressClasses.
+func misplacedDefault(updated, old *v1.ApplicationClass) []string {
+	var warnings []string
+	for _, key := range slices.Sorted(maps.Keys(updated.Annotations)) {
+		_, name, _ := strings.Cut(key, "/")
+		if _, before := old.Annotations[key]; before || key == v1.AnnotationDefaultClass || name != "is-default" && name != "is-default-class" {
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("the annotation %s has no effect here: %s: \"true\" makes the class a default", key, v1.AnnotationDefaultClass))
+	}
+	return warnings
 }
 
 // otherDefault warns of a second default class. It is a warning, because the user may be replacing the first.

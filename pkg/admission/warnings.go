@@ -105,14 +105,18 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 	}
 	var before []string
 	if in.old != nil {
-		before = append(unheeded(in.old.Spec.Routes), urlPaths(&in.old.Spec)...)
+		before = ineffectiveIn(&in.old.Spec)
 	}
-	for _, warning := range append(unheeded(in.new.Spec.Routes), urlPaths(&in.new.Spec)...) {
+	for _, warning := range ineffectiveIn(&in.new.Spec) {
 		if !slices.Contains(before, warning) {
 			found.warnings = append(found.warnings, warning)
 		}
 	}
 	return nil
+}
+
+func ineffectiveIn(spec *v1.ApplicationSpec) []string {
+	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), specQuantities(spec))
 }
 
 // unheeded returns a warning for each field that an HTTPRoute does not have. A route of type Auto may become an

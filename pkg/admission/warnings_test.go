@@ -7,9 +7,57 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
+
+// TestUnlikelyQuantities: 100M is written for 100m, and 64 for 64Mi. Both are valid.
+func TestUnlikelyQuantities(t *testing.T) {
+	quantities := func(list map[corev1.ResourceName]string) corev1.ResourceList {
+		parsed := corev1.ResourceList{}
+		for name, quantity := range list {
+			parsed[name] = resource.MustParse(quantity)
+		}
+		return parsed
+	}
+	with := func(requests, limits map[corev1.ResourceName]string) *v1.Application {
+		return application(func(a *v1.Application) {
+			a.Spec.Resources = &corev1.ResourceRequirements{Requests: quantities(requests), Limits: quantities(limits)}
+		})
+	}
+	const (
+		cores = "resources.requests[cpu]: 100M means 100000000 cores; a thousandth of a core is m, as in 500m"
+		bytes = "resources.limits[memory]: 64 means 64 bytes; a mebibyte is Mi, as in 64Mi"
+	)
+	sidecar := application(func(a *v1.Application) {
+		a.Spec.Sidecars = []corev1.Container{{Name: "proxy", Image: "example.com/proxy:1", Resources: corev1.ResourceRequirements{Requests: quantities(map[corev1.ResourceName]string{"cpu": "500"})}}}
+	})
+	for _, test := range []struct {
+		name         string
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "usual", updated: with(map[corev1.ResourceName]string{"cpu": "500m", "memory": "64Mi"}, map[corev1.ResourceName]string{"cpu": "64", "memory": "128974848"})},
+		{name: "unlimited", updated: with(nil, map[corev1.ResourceName]string{"cpu": "0", "memory": "0"})},
+		{name: "cores", updated: with(map[corev1.ResourceName]string{"cpu": "100M"}, nil), want: []string{cores}},
+		{name: "bytes", updated: with(nil, map[corev1.ResourceName]string{"memory": "64"}), want: []string{bytes}},
+		{name: "as before", updated: with(nil, map[corev1.ResourceName]string{"memory": "64"}), old: with(nil, map[corev1.ResourceName]string{"memory": "64"})},
+		{name: "a sidecar's", updated: sidecar, want: []string{"sidecars[proxy].resources.requests[cpu]: 500 means 500 cores; a thousandth of a core is m, as in 500m"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, new(cluster).handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
 
 // What a route says and its type does not heed is warned of when a request begins to say it.
 func TestIneffectiveFields(t *testing.T) {
