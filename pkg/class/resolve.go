@@ -85,7 +85,7 @@ func (r Rules) choose(name string) (*v1.ApplicationClass, *refusal) {
 		}
 	}
 	missing := field.NotFound(path, name)
-	missing.Detail = "there is no ApplicationClass of this name"
+	missing.Detail = "there is no ApplicationClass of this name: name one that exists, or create it"
 	return nil, &refusal{missing, v1.ReasonClassNotFound}
 }
 

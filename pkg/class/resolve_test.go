@@ -80,7 +80,7 @@ func TestResolveAndValidate(t *testing.T) {
 		{name: "by name", application: v1.ApplicationSpec{Image: "web:1", ClassName: "standard"}, class: strict, applied: "standard"},
 		{
 			name: "a missing one is not replaced by the default", application: v1.ApplicationSpec{Image: "web:1", ClassName: "gold"}, class: strict,
-			reason: v1.ReasonClassNotFound, message: `spec.className: Not found: "gold": there is no ApplicationClass of this name`,
+			reason: v1.ReasonClassNotFound, message: `spec.className: Not found: "gold": there is no ApplicationClass of this name: name one that exists, or create it`,
 		},
 		{
 			name: "a limit", application: v1.ApplicationSpec{Image: "web:1", Replicas: new(int32(4))}, class: strict, applied: "standard",

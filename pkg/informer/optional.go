@@ -65,7 +65,11 @@ func newOptional(kind child.Kind, scopes []string, api *apiWatcher, permitted Ac
 }
 
 func notServed(kind child.Kind) child.Unavailable {
-	return child.Unavailable{Message: fmt.Sprintf("the cluster does not serve %s of %s", kind, kind.GroupVersionKind().GroupVersion())}
+	advice := "install the Gateway API, or set type: Ingress in the route"
+	if kind == child.ServiceMonitor {
+		advice = "install the Prometheus Operator, or remove spec.monitoring"
+	}
+	return child.Unavailable{Message: fmt.Sprintf("the cluster does not serve %s of %s: %s", kind, kind.GroupVersionKind().GroupVersion(), advice)}
 }
 
 func notPermitted(kind child.Kind) child.Unavailable {

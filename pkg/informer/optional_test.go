@@ -255,3 +255,18 @@ func TestInstanceOfDefinition(t *testing.T) {
 		})
 	}
 }
+
+// TestNotServed: what a user reads in a condition says what to do.
+func TestNotServed(t *testing.T) {
+	for kind, want := range map[child.Kind]string{
+		child.HTTPRoute:      "the cluster does not serve HTTPRoute of gateway.networking.k8s.io/v1: install the Gateway API, or set type: Ingress in the route",
+		child.ServiceMonitor: "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1: install the Prometheus Operator, or remove spec.monitoring",
+	} {
+		if got := notServed(kind).Message; got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+	if len(child.OptionalKinds()) != 2 {
+		t.Errorf("the advice of %v is missing", child.OptionalKinds())
+	}
+}
