@@ -66,6 +66,9 @@ func validateEgressRules(path *field.Path, rules []v1.NetworkPolicyEgressRule) f
 func validateEgressPort(path *field.Path, port v1.NetworkPolicyPort) field.ErrorList {
 	errs := validProtocol(path.Child("protocol"), port.Protocol)
 	if port.Port.Type == intstr.String {
+		if quoted := quotedNumber(path.Child("port"), port.Port); quoted != nil {
+			return append(errs, quoted...)
+		}
 		errs = append(errs, validatePortName(path.Child("port"), port.Port.StrVal)...)
 		if port.EndPort != nil {
 			errs = append(errs, field.Invalid(path.Child("endPort"), *port.EndPort, "needs a numeric port"))

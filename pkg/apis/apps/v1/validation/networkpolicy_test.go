@@ -67,7 +67,7 @@ func TestNetworkPolicy(t *testing.T) {
 			`spec.networkPolicy.egress[0].ports[3].endPort: Invalid value: 65536: must be between 1 and 65535, inclusive`,
 			`spec.networkPolicy.egress[0].ports[4].endPort: Invalid value: 80: needs a numeric port`,
 			`spec.networkPolicy.egress[0].ports[5].port: Required value: must be an IANA service name, e.g. http`,
-			`spec.networkPolicy.egress[0].ports[6].port: Invalid value: "80": must contain at least one letter (a-z)`,
+			`spec.networkPolicy.egress[0].ports[6].port: Invalid value: "80": a number must not be quoted: write 80`,
 		},
 	}})
 }

@@ -5,6 +5,7 @@ package validation
 
 import (
 	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -111,7 +112,18 @@ func validatePortRef(path *field.Path, port intstr.IntOrString, ports namedPorts
 	if port.Type == intstr.Int {
 		return invalid(path, port.IntVal, utilvalidation.IsValidPortNum(int(port.IntVal)))
 	}
+	if errs := quotedNumber(path, port); errs != nil {
+		return errs
+	}
 	return validateTCPPortName(path, port.StrVal, ports)
+}
+
+// quotedNumber refuses the text of a number as the name of a port, which needs a letter.
+func quotedNumber(path *field.Path, port intstr.IntOrString) field.ErrorList {
+	if _, err := strconv.Atoi(port.StrVal); port.Type != intstr.String || err != nil {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, port.StrVal, "a number must not be quoted: write "+port.StrVal)}
 }
 
 func validateTCPPortName(path *field.Path, name string, ports namedPorts) field.ErrorList {

@@ -34,7 +34,7 @@ func TestProbes(t *testing.T) {
 		want: []string{
 			`spec.livenessProbe.httpGet.port: Required value: the primary port "dns" is UDP and cannot be probed: name a TCP port`,
 			`spec.readinessProbe.tcpSocket.port: Invalid value: "dns": must be a TCP port, not UDP`,
-			`spec.startupProbe.httpGet.port: Unsupported value: "80": supported values: "dns", "http"`,
+			`spec.startupProbe.httpGet.port: Invalid value: "80": a number must not be quoted: write 80`,
 		},
 	}, {
 		name: "times and thresholds",

@@ -105,7 +105,7 @@ func validateRoutePort(path *field.Path, port string, target probed) field.Error
 	}
 	// That there are no ports is said once, of all routes.
 	if protocol, found := target.ports[target.primary]; found && protocol != corev1.ProtocolTCP {
-		return field.ErrorList{field.Required(path, fmt.Sprintf("the primary port %q is %s, and a route needs TCP: name a TCP port in paths[].port", target.primary, protocol))}
+		return field.ErrorList{field.Required(path, fmt.Sprintf("the primary port %q is %s and cannot serve HTTP: name a TCP port", target.primary, protocol))}
 	}
 	return nil
 }

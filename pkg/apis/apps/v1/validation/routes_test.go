@@ -62,7 +62,7 @@ func TestRoutes(t *testing.T) {
 	}, {
 		name: "a primary port without HTTP",
 		spec: `{ports: [{name: dns, containerPort: 53, protocol: UDP}], routes: [{name: a, hostnames: [a]}]}`,
-		want: []string{`spec.routes[0].paths: Required value: the primary port "dns" is UDP, and a route needs TCP: name a TCP port in paths[].port`},
+		want: []string{`spec.routes[0].paths: Required value: the primary port "dns" is UDP and cannot serve HTTP: name a TCP port`},
 	}, {
 		name: "no ports",
 		spec: `{service: {}, routes: [{name: a, hostnames: [a]}]}`,
