@@ -99,7 +99,7 @@ func liveHealth(node *Node, live child.Object) {
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		autoscalerHealth(node, live)
 	case *policyv1.PodDisruptionBudget:
-		node.Info = fmt.Sprintf("%d disruptions allowed", live.Status.DisruptionsAllowed)
+		node.Info = counted(live.Status.DisruptionsAllowed, "disruption") + " allowed"
 	case *networkingv1.Ingress:
 		node.Info = strings.Join(ingressHosts(live), ", ")
 	case *gatewayv1.HTTPRoute:
@@ -135,8 +135,15 @@ func deploymentCondition(live *appsv1.Deployment, kind appsv1.DeploymentConditio
 	return nil
 }
 
+func counted(n int32, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 func autoscalerHealth(node *Node, live *autoscalingv2.HorizontalPodAutoscaler) {
-	node.Info = fmt.Sprintf("%d pods, %d to %d", live.Status.CurrentReplicas, replicas(live.Spec.MinReplicas), live.Spec.MaxReplicas)
+	node.Info = fmt.Sprintf("%s, %d to %d", counted(live.Status.CurrentReplicas, "pod"), replicas(live.Spec.MinReplicas), live.Spec.MaxReplicas)
 	for _, condition := range live.Status.Conditions {
 		if condition.Status == corev1.ConditionFalse && (condition.Type == autoscalingv2.AbleToScale || condition.Type == autoscalingv2.ScalingActive) {
 			node.set(Degraded, condition.Reason, condition.Message)

@@ -81,6 +81,9 @@ func Headline(d preview.Difference) string {
 		said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to %d.", *pods.Before, *pods.After)
 	case pods.After != nil:
 		said = fmt.Sprintf("%d pods are asked for.", *pods.After)
+		if *pods.After == 1 {
+			said = "1 pod is asked for."
+		}
 	default:
 		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
 	}

@@ -36,7 +36,11 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 		to.Row("Routes", s.Routes)
 	}
 	if a := s.Autoscaler; a != nil {
-		text := fmt.Sprintf("%d pods of %d to %d", a.Current, a.Min, a.Max)
+		pods := "pods"
+		if a.Current == 1 {
+			pods = "pod"
+		}
+		text := fmt.Sprintf("%d %s of %d to %d", a.Current, pods, a.Min, a.Max)
 		if a.Desired != a.Current && a.Problem == "" {
 			text += fmt.Sprintf(", on the way to %d", a.Desired)
 		}

@@ -127,7 +127,7 @@ func containerEvidence(pod *corev1.Pod, status *corev1.ContainerStatus) Evidence
 	last := status.LastTerminationState.Terminated
 	switch waiting, ended, running := status.State.Waiting, status.State.Terminated, status.State.Running; {
 	case waiting != nil && last != nil:
-		evidence.Message = fmt.Sprintf("%s; exited with code %d (%s), restarted %d times", waiting.Reason, last.ExitCode, last.Reason, status.RestartCount)
+		evidence.Message = fmt.Sprintf("%s; exited with code %d (%s), restarted %s", waiting.Reason, last.ExitCode, last.Reason, times(status.RestartCount))
 		evidence.Time = &last.FinishedAt.Time
 	case waiting != nil:
 		evidence.Message = waiting.Reason
@@ -147,4 +147,11 @@ func (f facts) wayBack() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s", revision.LastHealthy, f.app.Name)}
+}
+
+func times(n int32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
