@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,17 @@ func (w *watching) addTo(cmd *cobra.Command, help string) {
 // errTimeout ends a watch that did not see what it waited for.
 var errTimeout = errors.New("timed out")
 
+// endAfter cancels the context after a while. It has no deadline: client-go refuses a request that it could not send before one, with
+// an error of its rate limiter and before the time is over.
+func endAfter(ctx context.Context, timeout time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(timeout, func() { cancel(errTimeout) })
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
 // draw draws once, or with -w again whenever the picture changes, until it reports that it is done.
 func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Context, *screen.Screen) (done bool, err error)) error {
 	to := t.screen()
@@ -41,8 +53,8 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 		return err
 	}
 	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, w.timeout, errTimeout)
+		var cancel func()
+		ctx, cancel = endAfter(ctx, w.timeout)
 		defer cancel()
 	}
 	last := ""
@@ -63,7 +75,7 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 	})
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return errTimeout
+		return fmt.Errorf("%w after %s", errTimeout, w.timeout)
 	case errors.Is(err, context.Canceled):
 		return nil // The user ended it.
 	default:
