@@ -72,6 +72,9 @@ func (t *tool) scale() *cobra.Command {
 			# Five pods, if there are three now
 			kubectl fairlead scale web --replicas=5 --current-replicas=3`),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if replicas < 0 && cmd.Flags().Changed("replicas") {
+				return usageError(cmd.CommandPath(), "--replicas is %d, but must be 0 or more", replicas)
+			}
 			if replicas < 0 {
 				return usageError(cmd.CommandPath(), "pass the number of pods with --replicas")
 			}

@@ -81,7 +81,10 @@ func (e *ejecting) start(cmd *cobra.Command, name string) (err error) {
 	if e.clients, err = e.tool.clients(); err != nil {
 		return err
 	}
-	e.name, e.restore = name, e.restore || e.toHelm
+	if e.name, err = nameOf(name); err != nil {
+		return err
+	}
+	e.restore = e.restore || e.toHelm
 	e.namespace, _, err = e.tool.factory.ToRawKubeConfigLoader().Namespace()
 	return err
 }

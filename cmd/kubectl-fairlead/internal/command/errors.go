@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/kubectl/pkg/cmd/util"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // explain says what happened and what to do about it.
@@ -28,8 +30,13 @@ func explain(err error) string {
 		return "this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context"
 	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook"):
 		return fmt.Sprintf("%s\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'.", err)
+	case errors.As(err, &status) && apierrors.IsForbidden(err) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationClassResource:
+		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster: classes are in no namespace.", err)
 	case apierrors.IsForbidden(err):
 		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
+	}
+	if unknown := err.Error(); strings.HasPrefix(unknown, "unknown command ") {
+		return strings.TrimRight(unknown, "\n") + "\nSee 'kubectl fairlead -h' for the commands"
 	}
 	if message, ok := util.StandardErrorMessage(err); ok && status == nil {
 		return message

@@ -28,6 +28,18 @@ func (t *tool) get() *cobra.Command {
 	cmd.SuggestFor = nil
 	hide(cmd, "filename", "kustomize", "recursive", "raw", "server-print", "chunk-size", "template", "allow-missing-template-keys",
 		"subresource", "show-kind", "output-watch-events")
-	cmd.Run = func(cmd *cobra.Command, args []string) { run(cmd, append([]string{applications}, args...)) }
+	cmd.Run = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		asked := []string{applications}
+		for _, arg := range args {
+			name, err := nameOf(arg)
+			if err != nil {
+				return err
+			}
+			asked = append(asked, name)
+		}
+		run(cmd, asked)
+		return nil
+	}
 	return cmd
 }

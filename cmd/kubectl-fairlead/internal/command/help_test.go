@@ -51,3 +51,16 @@ func TestExplainsMissingAPI(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainsForbidden: another namespace may help a user, but not with classes.
+func TestExplainsForbidden(t *testing.T) {
+	for resource, want := range map[string]string{
+		v1.ApplicationResource:      "Ask for the permission, or pass another --context or --namespace.",
+		v1.ApplicationClassResource: "Ask for the permission in the whole cluster: classes are in no namespace.",
+	} {
+		denied := apierrors.NewForbidden(v1.Resource(resource), "", errors.New("no"))
+		if got := explain(denied); got != denied.Error()+"\n"+want {
+			t.Errorf("%s: %q, want %q", resource, got, want)
+		}
+	}
+}

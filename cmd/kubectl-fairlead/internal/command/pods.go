@@ -135,8 +135,8 @@ func (t *tool) application(ctx context.Context, name string) (*v1.Application, e
 }
 
 // healthyPod returns a pod that serves; one of the current revision, if there is one.
-func (t *tool) healthyPod(ctx context.Context, name string) (string, *v1.Application, error) {
-	application, err := t.application(ctx, name)
+func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Application, error) {
+	application, err := t.application(ctx, arg)
 	if err != nil {
 		return "", nil, err
 	}
@@ -154,5 +154,9 @@ func (t *tool) healthyPod(ctx context.Context, name string) (string, *v1.Applica
 			return node.Name, application, nil
 		}
 	}
-	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see 'kubectl fairlead why %s'", application.Namespace, name, name)
+	name, namespace := application.Name, application.Namespace
+	if desired := application.Status.DesiredReplicas; desired == 0 && application.Status.ObservedGeneration == application.Generation && application.Status.Replicas == 0 {
+		return "", nil, fmt.Errorf("%s/%s has no pods, because it asks for none: see '%s'", namespace, name, t.commandLine(namespace, "scale "+name+" --replicas=1"))
+	}
+	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see '%s'", namespace, name, t.commandLine(namespace, "why "+name))
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +45,56 @@ func (s *selection) addTo(cmd *cobra.Command) {
 	}
 }
 
+// nameOf returns the name of an Application as the user gave it: alone, or with the kind, as kubectl takes and prints it.
+func nameOf(arg string) (string, error) {
+	kind, name, found := strings.Cut(arg, "/")
+	if !found {
+		return arg, nil
+	}
+	singular := strings.ToLower(v1.ApplicationKind)
+	switch strings.TrimSuffix(strings.ToLower(kind), "."+v1.GroupName) {
+	case v1.ApplicationResource, singular, "fla":
+		if name != "" && !strings.Contains(name, "/") {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("%q is not the name of an Application: write its name alone, such as web", arg)
+}
+
+// commandLine is a command of the plugin that the user can copy. It has the namespace where the command would not find it otherwise.
+func (t *tool) commandLine(namespace, command string) string {
+	if !t.mustName(namespace) {
+		return pluginCommand + command
+	}
+	return pluginCommand + "-n " + namespace + " " + command
+}
+
+// pluginCommand begins each command of the plugin.
+const pluginCommand = "kubectl fairlead "
+
+// mustName reports whether a command needs -n for the namespace: it is not the one of the kubeconfig.
+func (t *tool) mustName(namespace string) bool {
+	current, given, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	return err != nil || given || current != namespace
+}
+
+// namespaced are the commands in the advice of why that are about objects of a namespace.
+var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|history|logs|observe|resume|set|tree|top|undo|why)|describe resourcequotas|edit|events|get persistentvolumeclaims)\b`)
+
+// withNamespace makes commands that the user can copy of those in the text.
+func (t *tool) withNamespace(namespace, text string) string {
+	if !t.mustName(namespace) {
+		return text
+	}
+	return namespaced.ReplaceAllStringFunc(text, func(command string) string {
+		words := strings.TrimPrefix(command, "kubectl ")
+		if plugin, own := strings.CutPrefix(words, "fairlead "); own {
+			return t.commandLine(namespace, plugin)
+		}
+		return "kubectl -n " + namespace + " " + words
+	})
+}
+
 // many reports whether the user asked for any number of Applications.
 func (s *selection) many(args []string) bool { return len(args) != 1 }
 
@@ -54,6 +106,10 @@ func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients,
 	}
 	var applications []*v1.Application
 	for _, name := range args {
+		name, err := nameOf(name)
+		if err != nil {
+			return nil, err
+		}
 		application, err := clients.Fairlead.AppsV1().Applications(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return nil, err

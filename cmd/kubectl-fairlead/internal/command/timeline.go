@@ -51,15 +51,22 @@ func (t *tool) timeline() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			name, err := nameOf(args[0])
+			if err != nil {
+				return err
+			}
+			if where, err := url.Parse(address); err != nil || where.Scheme == "" || where.Host == "" {
+				return usageError(cmd.CommandPath(), "--address is %q, but must be a URL such as http://127.0.0.1:6060", address)
+			}
 			atAddress := cmd.Flags().Changed("address")
 			fetch := func(ctx context.Context) (debug.Timeline, error) {
 				if !atAddress {
-					if recorded, served := t.servedTimeline(ctx, namespace, args[0]); served {
+					if recorded, served := t.servedTimeline(ctx, namespace, name); served {
 						return recorded, nil
 					}
 				}
-				recorded, err := timeline.Fetch(ctx, address, namespace, args[0])
-				return recorded, timelineError(address, namespace+"/"+args[0], err)
+				recorded, err := timeline.Fetch(ctx, address, namespace, name)
+				return recorded, timelineError(address, namespace+"/"+name, err)
 			}
 			if out.machine() {
 				recorded, err := fetch(cmd.Context())

@@ -60,6 +60,11 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 		}
 		answer := why.Explain(loaded)
 		ready = ready && answer.Ready
+		for _, finding := range answer.Findings {
+			for i := range finding.Next {
+				finding.Next[i] = t.withNamespace(application.Namespace, finding.Next[i])
+			}
+		}
 		answers = append(answers, answer)
 	}
 	if out.machine() {

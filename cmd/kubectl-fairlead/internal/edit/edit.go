@@ -111,7 +111,7 @@ func Scale(replicas, current int32) Edit {
 			was = *application.Spec.Replicas
 		}
 		if current >= 0 && was != current {
-			return "", fmt.Errorf("it asks for %d pods, not %d as --current-replicas expects", was, current)
+			return "", fmt.Errorf("the number of pods is %d, not %d as --current-replicas expects", was, current)
 		}
 		application.Spec.Replicas = &replicas
 		return fmt.Sprintf("replicas %d → %d", was, replicas), nil

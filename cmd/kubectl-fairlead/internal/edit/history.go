@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -85,7 +87,14 @@ func Target(revisions []Revision, asksFor, number int64) (Revision, error) {
 		return revisions[running+1], nil
 	}
 	if number > 0 {
-		return Revision{}, fmt.Errorf("there is no revision %d: see 'kubectl fairlead history NAME'", number)
+		if len(revisions) == 0 {
+			return Revision{}, fmt.Errorf("there is no revision %d: the Application has no revisions yet", number)
+		}
+		numbers := make([]string, 0, len(revisions))
+		for _, r := range slices.Backward(revisions) {
+			numbers = append(numbers, strconv.FormatInt(r.Number, 10))
+		}
+		return Revision{}, fmt.Errorf("there is no revision %d. Revisions: %s", number, strings.Join(numbers, ", "))
 	}
 	return Revision{}, errors.New("there is no former revision to go back to")
 }

@@ -1,0 +1,58 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// TestNameOf: the name alone, or as kubectl takes and prints it.
+func TestNameOf(t *testing.T) {
+	for arg, want := range map[string]string{
+		"web": "web", "fla/web": "web", "application/web": "web", "Application/web": "web", "applications.apps.fairlead.dev/web": "web", "application.apps.fairlead.dev/web": "web",
+		"pod/web": "", "deployment/web": "", "fla/": "", "fla/web/x": "", "applications.example.com/web": "",
+	} {
+		got, err := nameOf(arg)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", arg, got, err, want)
+		}
+	}
+	if _, err := nameOf("pod/web"); err == nil || err.Error() != `"pod/web" is not the name of an Application: write its name alone, such as web` {
+		t.Error(err)
+	}
+}
+
+// TestCommandsHaveTheNamespace: a command in an advice works when the user copies it, and is short where it can be.
+func TestCommandsHaveTheNamespace(t *testing.T) {
+	config := *clientcmdapi.NewConfig()
+	config.Contexts["here"], config.CurrentContext = &clientcmdapi.Context{Namespace: "shop", Cluster: "here"}, "here"
+	config.Clusters["here"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1"}
+	here := toolWith(config, "")
+	for name, test := range map[string]struct {
+		tool                  *tool
+		namespace, text, want string
+	}{
+		"the kubeconfig's namespace": {here, "shop", "Look: kubectl fairlead tree web", "Look: kubectl fairlead tree web"},
+		"another one":                {here, "blog", "Look: kubectl fairlead tree web", "Look: kubectl fairlead -n blog tree web"},
+		"the one of -n":              {toolWith(config, "blog"), "blog", "Read: kubectl fairlead logs web -c web --previous", "Read: kubectl fairlead -n blog logs web -c web --previous"},
+		"kubectl's own":              {here, "blog", "kubectl events --for pod/web-1", "kubectl -n blog events --for pod/web-1"},
+		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes", "kubectl fairlead doctor, kubectl describe nodes"},
+	} {
+		if got := test.tool.withNamespace(test.namespace, test.text); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// toolWith has a kubeconfig, and --namespace if it is not empty.
+func toolWith(config clientcmdapi.Config, namespace string) *tool {
+	overrides := &clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: namespace}}
+	getter := genericclioptions.NewTestConfigFlags().WithClientConfig(clientcmd.NewDefaultClientConfig(config, overrides))
+	return &tool{factory: cmdutil.NewFactory(getter)}
+}
