@@ -61,6 +61,19 @@ func (p *plugin) runs(kube kubernetes.Interface) (*appsv1.Deployment, []string) 
 	return deployment, p.pods(kube)
 }
 
+// leaveBehind creates a Deployment of the name that no Application has.
+func (p *plugin) leaveBehind(name string) {
+	p.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := yaml.UnmarshalStrict([]byte(chartDeployment), deployment); err != nil {
+		p.Fatal(err)
+	}
+	deployment.Name = name
+	if _, err := kubernetes.NewForConfigOrDie(p.cluster.Config()).AppsV1().Deployments(p.namespace).Create(p.Context(), deployment, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
 // pods returns the UIDs of the pods that are not being deleted.
 func (p *plugin) pods(kube kubernetes.Interface) []string {
 	p.Helper()
@@ -186,7 +199,7 @@ func TestAdoptBesideAnotherBackup(t *testing.T) {
 	if _, err := secrets.Update(t.Context(), backup, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	const interrupted = "error: an earlier adoption of this Deployment did not end: take it back with kubectl fairlead adopt web --abort, then run this command again\n"
+	interrupted := "error: an earlier adoption of this Deployment did not end: take it back with kubectl fairlead -n " + p.namespace + " adopt web --abort, then run this command again\n"
 	if r := p.want(2, accept); r.stderr != interrupted {
 		t.Errorf("%q, want %q", r.stderr, interrupted)
 	}

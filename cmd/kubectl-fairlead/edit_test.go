@@ -173,6 +173,13 @@ func TestTenant(t *testing.T) {
 		t.Errorf("diff with a class: %+v", r)
 	}
 	p.want(0, []string{"eject", "web", "--dry-run=client", as}, "Deployment web")
+
+	p.leaveBehind("old")
+	const advice = "or pass the classes as files with --class-file; an empty directory, if there are none.\n"
+	if r := p.want(2, []string{"adopt", "old", "--harden", as}); !strings.HasSuffix(r.stderr, advice) || strings.Contains(r.stderr, "another --context or --namespace") {
+		t.Errorf("adopt: %q", r.stderr)
+	}
+	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[shop].tty", "--class-file=" + t.TempDir(), "--dry-run=client", as}, "pods will be replaced once you release them")
 }
 
 // TestFiles looks at files beside the cluster, and without it.
@@ -200,6 +207,11 @@ func TestFiles(t *testing.T) {
 	}
 	if r := p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: App, metadata: {name: web}}"), "lint", "-f", "-"); r.code != 2 || !strings.Contains(r.stderr, "there is no Application") {
 		t.Errorf("lint of another kind: %+v", r)
+	}
+	elsewhere := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web, namespace: elsewhere}, spec: {image: web}}")
+	refusal := "error: the Application of the file is in namespace elsewhere, and --namespace is " + p.namespace + ": leave out --namespace, or correct the file\n"
+	if r := p.runIn(elsewhere, "diff", "-f", "-"); r.code != 2 || r.stderr != refusal {
+		t.Errorf("diff of a file of another namespace: %+v", r)
 	}
 	// Offline, whatever the context.
 	offline := []string{"-f", "-", "--context=none"}

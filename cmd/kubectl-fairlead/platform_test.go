@@ -19,15 +19,26 @@ import (
 func TestPlatform(t *testing.T) {
 	p := start(t)
 	p.create("broken", "{image: example.com/simulate/image-pull-error:1, replicas: 1}")
+	p.create("none", "{image: example.com/web:1, replicas: 0}")
+	p.want(0, []string{"status", "fla/none", "applications.apps.fairlead.dev/none", "--watch", "--timeout=60s"}, "Scaled to zero.")
+	p.eventually("the image to be missed", func() bool { return strings.Contains(p.run("get", "broken").stdout, "ImagePullFailed") })
+	p.want(0, []string{"get", "fla/broken"}, "broken")
+	p.want(1, []string{"why", "application/broken"}, "→ Set another image: kubectl fairlead -n "+p.namespace+" set image broken IMAGE")
+	p.want(1, []string{"status", "broken", "--watch", "--timeout=3s"})
 	p.want(0, []string{"doctor"}, "CRDs         ok  established, on v1.", "permissions  ok")
 	p.want(0, []string{"classes"}, "There is no ApplicationClass: nothing is imposed.")
 	for line, want := range map[string]string{
-		"top broken":            "error: this cluster serves no metrics: install metrics-server\n",
-		"exec broken -- date":   "error: no pod of " + p.namespace + "/broken is ready: see 'kubectl fairlead why broken'\n",
-		"classes gone":          "error: there is no ApplicationClass \"gone\": see 'kubectl fairlead classes'\n",
-		"port-forward nothing":  "error: applications.apps.fairlead.dev \"nothing\" not found\n",
-		"logs nothing":          "error: applications.apps.fairlead.dev \"nothing\" not found\n",
-		"lint -f does-not.yaml": "error: stat does-not.yaml: no such file or directory\n",
+		"top broken":                  "error: this cluster serves no metrics: install metrics-server\n",
+		"exec broken -- date":         "error: no pod of " + p.namespace + "/broken is ready: see 'kubectl fairlead -n " + p.namespace + " why broken'\n",
+		"exec none -- date":           "error: " + p.namespace + "/none has no pods, because it asks for none: see 'kubectl fairlead -n " + p.namespace + " scale none --replicas=1'\n",
+		"why pod/broken":              "error: \"pod/broken\" is not the name of an Application: write its name alone, such as web\n",
+		"undo broken --to-revision=7": "error: " + p.namespace + "/broken: there is no revision 7. Revisions: 1\n",
+		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the number of pods is 1, not 7 as --current-replicas expects\n",
+		"adopt broken --rollout":                         "error: there is nothing to roll out: the adoptionPolicy of the Application broken is not Consented, so it adopts nothing\n",
+		"classes gone":                                   "error: there is no ApplicationClass \"gone\": see 'kubectl fairlead classes'\n",
+		"port-forward nothing":                           "error: applications.apps.fairlead.dev \"nothing\" not found\n",
+		"logs nothing":                                   "error: applications.apps.fairlead.dev \"nothing\" not found\n",
+		"lint -f does-not.yaml":                          "error: stat does-not.yaml: no such file or directory\n",
 	} {
 		if r := p.want(2, strings.Fields(line)); r.stderr != want {
 			t.Errorf("%s: %q, want %q", line, r.stderr, want)

@@ -105,7 +105,9 @@ func (a *adopting) start(cmd *cobra.Command, name string) (err error) {
 	if a.clients, err = a.tool.clients(); err != nil {
 		return err
 	}
-	a.name = name
+	if a.name, err = nameOf(strings.TrimPrefix(name, "deployment/")); err != nil {
+		return err
+	}
 	a.namespace, _, err = a.tool.factory.ToRawKubeConfigLoader().Namespace()
 	return err
 }
@@ -162,6 +164,11 @@ func (a *adopting) run(ctx context.Context) error {
 }
 
 func (a *adopting) id() string { return a.namespace + "/" + a.name }
+
+// command is another run of the command, with the flag if it is not empty.
+func (a *adopting) command(flag string) string {
+	return a.tool.commandLine(a.namespace, strings.TrimSpace("adopt "+a.name+" "+flag))
+}
 
 // read reads what runs.
 func (a *adopting) read(ctx context.Context) (err error) {
@@ -317,30 +324,19 @@ func withoutStatus(application *v1.Application) map[string]any {
 
 // compare lets the API server complete the pod template that the Application would have, without storing anything.
 func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed, lost []preview.Change, err error) {
-	checker, err := manifest.NewChecker(a.editing.from.options())
+	checker, err := a.editing.from.checker()
 	if err != nil {
 		return nil, nil, err
 	}
-	platform, err := a.editing.from.platformOf(ctx, a.tool, draft, checker)
+	children, err := a.render(ctx, draft, checker)
 	if err != nil {
 		return nil, nil, err
 	}
-	rendering, err := preview.Render(draft, child.Snapshot{Application: draft}, platform, a.tool.now())
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(rendering.Invalid) > 0 {
-		if !a.options.Harden && slices.ContainsFunc(rendering.Invalid, isAboutSecurity) {
-			return nil, nil, fmt.Errorf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
-				"defaults from the first rollout on, where the pods set nothing else", rendering.Invalid[0].Field)
-		}
-		return nil, nil, refused(rendering.Reason, rendering.Invalid)
-	}
-	if err := a.refuseTaken(ctx, rendering.Children); err != nil {
+	if err := a.refuseTaken(ctx, children); err != nil {
 		return nil, nil, err
 	}
 	next := &appsv1.Deployment{}
-	for _, desired := range rendering.Children {
+	for _, desired := range children {
 		if desired.Kind == child.Deployment {
 			if err := adopt.Convert(desired.Configuration, next); err != nil {
 				return nil, nil, err
@@ -357,6 +353,50 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 		return nil, nil, err
 	}
 	return adopt.Compare(a.deployment, container, &next.Spec.Template)
+}
+
+// render returns the children of the draft. Where the user may not read the class that the draft would have, the aggregated API
+// renders it, if there is one.
+func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *manifest.Checker) ([]child.Desired, error) {
+	platform, err := a.editing.from.platformOf(ctx, a.tool, draft, checker)
+	if denied := (*classesForbidden)(nil); errors.As(err, &denied) {
+		answer, served, err := a.tool.askServer(ctx, draft)
+		switch {
+		case !served:
+			return nil, denied
+		case err == nil:
+			return servedChildren(answer)
+		}
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
+			for _, cause := range status.Status().Details.Causes {
+				if !a.options.Harden && field.ErrorType(cause.Type) == field.ErrorTypeForbidden && isAboutSecurity(cause.Field) {
+					return nil, needsHarden(cause.Field)
+				}
+			}
+		}
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	rendering, err := preview.Render(draft, child.Snapshot{Application: draft}, platform, a.tool.now())
+	if err != nil {
+		return nil, err
+	}
+	for _, refusal := range rendering.Invalid {
+		if !a.options.Harden && refusal.Type == field.ErrorTypeForbidden && isAboutSecurity(refusal.Field) {
+			return nil, needsHarden(refusal.Field)
+		}
+	}
+	if len(rendering.Invalid) > 0 {
+		return nil, refused(rendering.Reason, rendering.Invalid)
+	}
+	return rendering.Children, nil
+}
+
+func needsHarden(path string) error {
+	return fmt.Errorf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
+		"defaults from the first rollout on, where the pods set nothing else", path)
 }
 
 // refuseTaken names an object that is in the way of one that the Application would create. The Application would be stuck
@@ -383,8 +423,7 @@ func (a *adopting) refuseTaken(ctx context.Context, children []child.Desired) er
 	return nil
 }
 
-// isAboutSecurity reports whether a field is refused that --harden leaves to Fairlead's defaults.
-func isAboutSecurity(err *field.Error) bool {
-	return err.Type == field.ErrorTypeForbidden &&
-		(strings.HasPrefix(err.Field, "spec.securityContext") || strings.HasPrefix(err.Field, "spec.podSecurityContext"))
+// isAboutSecurity reports whether --harden leaves the field to Fairlead's defaults.
+func isAboutSecurity(path string) bool {
+	return strings.HasPrefix(path, "spec.securityContext") || strings.HasPrefix(path, "spec.podSecurityContext")
 }

@@ -67,7 +67,7 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	case saved.Deployment.UID == a.deployment.UID && saved.Deployment.Generation == a.deployment.Generation:
 		return nil
 	case saved.Deployment.UID == a.deployment.UID && a.mayAbort(nil, secret) == nil:
-		return fmt.Errorf("an earlier adoption of this Deployment did not end: take it back with kubectl fairlead adopt %s --abort, then run this command again", a.name)
+		return fmt.Errorf("an earlier adoption of this Deployment did not end: take it back with %s, then run this command again", a.command("--abort"))
 	default:
 		return fmt.Errorf("the Secret %s has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, secret.Name)
 	}
@@ -133,8 +133,8 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 	to.Line("  " + reason.Message)
 	switch reason.Reason {
 	case v1.ReasonPodsHeld:
-		to.Printf("  Replace the pods: kubectl fairlead adopt %s --rollout", a.name)
-		to.Printf("  Take it back:     kubectl fairlead adopt %s --abort", a.name)
+		to.Printf("  Replace the pods: %s", a.command("--rollout"))
+		to.Printf("  Take it back:     %s", a.command("--abort"))
 		return nil
 	case v1.ReasonRefused, v1.ReasonSelectorShared:
 		return errNo
@@ -160,7 +160,8 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 		return true, nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		err = fmt.Errorf("the controller did not adopt the Deployment within %s: see 'kubectl fairlead why %s', run the command again, or take all of it back with --abort", controllerTimeout, a.name)
+		err = fmt.Errorf("the controller did not adopt the Deployment within %s: see '%s', run the command again, or take all of it back with --abort", controllerTimeout,
+			a.tool.commandLine(a.namespace, "why "+a.name))
 	}
 	return application, condition, err
 }
@@ -179,7 +180,10 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	held := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
 	switch {
 	case !child.OwnedBy(deployment, application) || held == nil:
-		return fmt.Errorf("the Deployment is not adopted yet: run kubectl fairlead adopt %s", a.name)
+		if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
+			return fmt.Errorf("there is nothing to roll out: the adoptionPolicy of the Application %s is not Consented, so it adopts nothing", a.name)
+		}
+		return fmt.Errorf("the Deployment is not adopted yet: run %s", a.command(""))
 	case application.Spec.Paused == nil || !*application.Spec.Paused:
 		to.Printf("%s: the rollout is not paused. %s", a.id(), held.Message)
 		return nil
@@ -187,7 +191,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	to.Printf("%s: all %d pods are replaced.", a.id(), deployment.Status.Replicas)
 	released := application.DeepCopy()
 	released.Spec.Paused = nil
-	options, done := metav1.PatchOptions{FieldManager: fieldManager}, "  written; follow it with kubectl fairlead status "+a.name+" --watch"
+	options, done := metav1.PatchOptions{FieldManager: fieldManager}, "  written; follow it with "+a.tool.commandLine(a.namespace, "status "+a.name+" --watch")
 	switch a.editing.dryRun {
 	case cmdutil.DryRunClient:
 		to.Line("  not written (dry run)")

@@ -90,13 +90,7 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 		}
 	}
 	if len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts {
-		if answer, served, err := t.askServer(ctx, application); err != nil {
-			return d, "", err
-		} else if served {
-			d, err = servedDifference(answer)
-			if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
-				d.Pods.Pinned = *rollback.ToRevision
-			}
+		if d, served, err := t.served(ctx, live, application); served || err != nil {
 			return d, name, err
 		}
 	}
@@ -130,7 +124,7 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.Loaded, platform preview.Platform) (preview.Difference, error) {
 	after, d, err := t.difference(old, application, loaded.Snapshot(), platform)
 	if err == nil && d.Pods.Replaced {
-		d.Pods.Kept, err = difference.Kept(t.differ, after, loaded)
+		d.Pods.Kept, err = difference.Kept(t.differ, after.Children, loaded)
 	}
 	return d, err
 }

@@ -99,12 +99,19 @@ func TestHelp(t *testing.T) {
 // TestUsage wants a wrong command line refused with what to do, and exit code 2.
 func TestUsage(t *testing.T) {
 	for line, want := range map[string]string{
-		"status":                 "error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead status -h' for help and examples\n",
-		"status web -A":          "error: give names, or -l or -A, but not both\nSee 'kubectl fairlead status -h' for help and examples\n",
-		"tree web -o html":       "error: unknown output format \"html\": use one of json, yaml, name, wide\nSee 'kubectl fairlead tree -h' for help and examples\n",
-		"tree web --unknown":     "error: unknown flag: --unknown\nSee 'kubectl fairlead tree -h' for help and examples\n",
-		"unknown":                "error: unknown command \"unknown\" for \"kubectl fairlead\"\n",
-		"status web --timeout=x": "error: invalid argument \"x\" for \"--timeout\" flag: time: invalid duration \"x\"\nSee 'kubectl fairlead status -h' for help and examples\n",
+		"status":                  "error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead status -h' for help and examples\n",
+		"status web -A":           "error: give names, or -l or -A, but not both\nSee 'kubectl fairlead status -h' for help and examples\n",
+		"tree web -o html":        "error: unknown output format \"html\": use one of json, yaml, name, wide\nSee 'kubectl fairlead tree -h' for help and examples\n",
+		"tree web --unknown":      "error: unknown flag: --unknown\nSee 'kubectl fairlead tree -h' for help and examples\n",
+		"unknown":                 "error: unknown command \"unknown\" for \"kubectl fairlead\"\nSee 'kubectl fairlead -h' for the commands\n",
+		"wyh":                     "error: unknown command \"wyh\" for \"kubectl fairlead\"\n\nDid you mean this?\n\twhy\nSee 'kubectl fairlead -h' for the commands\n",
+		"scale web":               "error: pass the number of pods with --replicas\nSee 'kubectl fairlead scale -h' for help and examples\n",
+		"scale web --replicas=-2": "error: --replicas is -2, but must be 0 or more\nSee 'kubectl fairlead scale -h' for help and examples\n",
+		"timeline web --address=127.0.0.1:6060": "error: --address is \"127.0.0.1:6060\", but must be a URL such as http://127.0.0.1:6060\n" +
+			"See 'kubectl fairlead timeline -h' for help and examples\n",
+		"timeline pod/web":                        "error: \"pod/web\" is not the name of an Application: write its name alone, such as web\n",
+		"lint -f x.yaml --security-profile=loose": "error: --security-profile is \"loose\": use one of restricted, baseline, privileged\n",
+		"status web --timeout=x":                  "error: invalid argument \"x\" for \"--timeout\" flag: time: invalid duration \"x\"\nSee 'kubectl fairlead status -h' for help and examples\n",
 	} {
 		streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 		if code := command.Run(t.Context(), streams, strings.Fields(line)); code != command.ExitError {

@@ -21,7 +21,6 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -157,7 +156,7 @@ func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Appl
 
 // platform asks the cluster for its classes and for the namespace.
 func (e *editing) platform(ctx context.Context, application *v1.Application) (preview.Platform, error) {
-	checker, err := manifest.NewChecker(e.from.options())
+	checker, err := e.from.checker()
 	if err != nil {
 		return preview.Platform{}, err
 	}
@@ -180,16 +179,21 @@ func (e *editing) revisionOf(ctx context.Context, application *v1.Application, l
 
 // summary describes the effect on the pods.
 func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
+	if !enforced(edited) {
+		return "Until it is resumed, no pod is replaced.", nil
+	}
 	platform, err := e.platform(ctx, application)
+	if denied := (*classesForbidden)(nil); errors.As(err, &denied) {
+		if d, served, err := e.tool.served(ctx, application, edited); served || err != nil {
+			return difference.Sentence(d), err
+		}
+	}
 	if err != nil {
 		return "", err
 	}
 	loaded, err := clients.Load(ctx, application)
 	if err != nil {
 		return "", err
-	}
-	if !enforced(edited) {
-		return "Until it is resumed, no pod is replaced.", nil
 	}
 	before, live := application, loaded.Snapshot()
 	now, err := preview.Render(application, live, platform, e.tool.now())

@@ -65,7 +65,7 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 	if len(from.files) == 0 {
 		return nil, 0, errors.New("pass files with -f, or -f - for standard input")
 	}
-	checker, err := manifest.NewChecker(from.options())
+	checker, err := from.checker()
 	if err != nil {
 		return nil, 0, err
 	}

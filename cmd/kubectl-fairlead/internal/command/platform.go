@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podsecurity "k8s.io/pod-security-admission/api"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
@@ -50,6 +51,14 @@ func (p *platform) options() validation.Options {
 	return validation.Options{SecurityProfile: podsecurity.Level(p.profile), ForeignServiceAccounts: true}
 }
 
+// checker checks files by the rules of the profile.
+func (p *platform) checker() (*manifest.Checker, error) {
+	if _, err := podsecurity.ParseLevel(p.profile); err != nil {
+		return nil, fmt.Errorf("--security-profile is %q: use one of restricted, baseline, privileged", p.profile)
+	}
+	return manifest.NewChecker(p.options())
+}
+
 // errInvalid ends a command whose file breaks a rule; the problems were printed.
 var errInvalid = errors.New("the file breaks a rule: correct it, and check it with 'kubectl fairlead lint -f FILE'")
 
@@ -58,7 +67,7 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	if len(files) == 0 {
 		return nil, nil, nil, errors.New("pass a file with -f, or -f - for standard input")
 	}
-	checker, err := manifest.NewChecker(p.options())
+	checker, err := p.checker()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -83,16 +92,30 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 		}
 		return nil, nil, nil, errInvalid
 	}
-	if application.Namespace == "" {
-		if application.Namespace, _, err = t.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
-			return nil, nil, nil, err
-		}
+	namespace, given, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	switch {
+	case application.Namespace == "" && err != nil:
+		return nil, nil, nil, err
+	case application.Namespace == "":
+		application.Namespace = namespace
+	case err == nil && given && application.Namespace != namespace: // kubectl refuses it too.
+		return nil, nil, nil, fmt.Errorf("the Application of the file is in namespace %s, and --namespace is %s: leave out --namespace, or correct the file",
+			application.Namespace, namespace)
 	}
 	return application, document, checker, nil
 }
 
-// platformOf asks the cluster for classes and the namespace, unless files say them. A user who may not list classes needs
-// none for an Application that has none.
+// classesForbidden is the error of a user who may not read the classes of an Application. It hides that of the API server, whose advice
+// to choose another namespace does not help: classes are in none.
+type classesForbidden struct{ denied error }
+
+func (e *classesForbidden) Error() string {
+	return fmt.Sprintf("%v\nIts class decides what an Application becomes. Ask for get and list of applicationclasses.%s in the whole cluster, "+
+		"or pass the classes as files with --class-file; an empty directory, if there are none.", e.denied, v1.GroupName)
+}
+
+// platformOf asks the cluster for classes and the namespace, unless files say them. For a user who may not list classes, it gets the one
+// that the Application has; an Application that has none needs none.
 func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Application, checker *manifest.Checker) (preview.Platform, error) {
 	namespace := application.Namespace
 	result := preview.Platform{Rules: class.Rules{Classes: checker.Classes, Namespace: class.Namespace{Name: namespace}}, Validation: p.options()}
@@ -104,15 +127,8 @@ func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Appl
 	if err != nil {
 		return preview.Platform{}, err
 	}
-	list, err := clients.Fairlead.AppsV1().ApplicationClasses().List(ctx, metav1.ListOptions{})
-	switch {
-	case apierrors.IsForbidden(err) && hasNoClass(application):
-		list = &v1.ApplicationClassList{}
-	case err != nil:
-		return preview.Platform{}, fmt.Errorf("%w; or pass the classes as files with --class-file", err)
-	}
-	for i := range list.Items {
-		result.Rules.Classes = append(result.Rules.Classes, &list.Items[i])
+	if result.Rules.Classes, err = readClasses(ctx, clients, application); err != nil {
+		return preview.Platform{}, err
 	}
 	live, err := clients.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
@@ -124,6 +140,37 @@ func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Appl
 		return preview.Platform{}, err
 	}
 	return result, nil
+}
+
+// readClasses returns the classes that decide about the Application.
+func readClasses(ctx context.Context, clients *cluster.Clients, application *v1.Application) ([]*v1.ApplicationClass, error) {
+	api := clients.Fairlead.AppsV1().ApplicationClasses()
+	list, err := api.List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		denied := err
+		if hasNoClass(application) {
+			return nil, nil
+		}
+		if name := application.Spec.ClassName; name != "" {
+			switch named, err := api.Get(ctx, name, metav1.GetOptions{}); {
+			case err == nil:
+				return []*v1.ApplicationClass{named}, nil
+			case apierrors.IsNotFound(err):
+				return nil, nil // Resolving the class says so.
+			case !apierrors.IsForbidden(err):
+				return nil, err
+			}
+		}
+		return nil, &classesForbidden{denied}
+	}
+	if err != nil {
+		return nil, err
+	}
+	classes := make([]*v1.ApplicationClass, 0, len(list.Items))
+	for i := range list.Items {
+		classes = append(classes, &list.Items[i])
+	}
+	return classes, nil
 }
 
 // hasNoClass reports whether the controller has found out that no class applies to the Application.

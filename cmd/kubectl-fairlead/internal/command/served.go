@@ -7,14 +7,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -44,6 +49,67 @@ func (t *tool) askServer(ctx context.Context, application *v1.Application) (answ
 		return nil, false, nil
 	}
 	return answer, true, err
+}
+
+// served is the difference that the aggregated API computes. served is false if the plugin must find out itself. old is nil if there is
+// no Application yet.
+func (t *tool) served(ctx context.Context, old, application *v1.Application) (d preview.Difference, served bool, err error) {
+	answer, served, err := t.askServer(ctx, application)
+	if err != nil || !served {
+		return d, served, err
+	}
+	if d, err = servedDifference(answer); err != nil {
+		return d, true, err
+	}
+	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		d.Pods.Pinned = *rollback.ToRevision
+	}
+	if old == nil || !d.Pods.Replaced {
+		return d, true, nil
+	}
+	// The server compares the pod templates, and does not look at the ReplicaSets.
+	children, err := servedChildren(answer)
+	if err != nil {
+		return d, true, err
+	}
+	clients, err := t.clients()
+	if err != nil {
+		return d, true, err
+	}
+	loaded, err := clients.Load(ctx, old)
+	if err != nil {
+		return d, true, err
+	}
+	d.Pods.Kept, err = difference.Kept(t.differ, children, loaded)
+	return d, true, err
+}
+
+// servedChildren are the rendered children of the answer.
+func servedChildren(answer *v1alpha1.ApplicationRendering) ([]child.Desired, error) {
+	children := make([]child.Desired, 0, len(answer.Children))
+	for _, encoded := range answer.Children {
+		object := &unstructured.Unstructured{}
+		if err := json.Unmarshal(encoded.Raw, object); err != nil {
+			return nil, fmt.Errorf("decode a rendered child: %w", err)
+		}
+		at := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.GroupVersionKind() == object.GroupVersionKind() })
+		if at < 0 {
+			return nil, fmt.Errorf("the server renders %s, which this version of the plugin does not know", object.GroupVersionKind())
+		}
+		var configuration any = object
+		if child.AllKinds()[at] == child.Deployment {
+			configuration = &appsv1ac.DeploymentApplyConfiguration{}
+			if err := json.Unmarshal(encoded.Raw, configuration); err != nil {
+				return nil, fmt.Errorf("decode the rendered Deployment: %w", err)
+			}
+		}
+		desired, err := child.NewDesired(child.AllKinds()[at], configuration)
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, desired)
+	}
+	return children, nil
 }
 
 // servedDifference is the answer in the plugin's own form.

@@ -15,18 +15,17 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
-	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// Kept counts the pods that have the template of the rendering already: a rollout away from it has not ended, and a former
-// ReplicaSet still has them. It is -1 if the user may not list ReplicaSets.
-func Kept(differ plan.Differ, after preview.Rendering, loaded *cluster.Loaded) (int32, error) {
+// Kept counts the pods that have the template of the rendered children already: a rollout away from it has not ended, and a
+// former ReplicaSet still has them. It is -1 if the user may not list ReplicaSets.
+func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) (int32, error) {
 	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
-	at := slices.IndexFunc(after.Children, func(c child.Desired) bool { return c.Kind == child.Deployment })
+	at := slices.IndexFunc(rendered, func(c child.Desired) bool { return c.Kind == child.Deployment })
 	if deployment == nil || at < 0 {
 		return 0, nil
 	}
-	desired := after.Children[at]
+	desired := rendered[at]
 	object, err := desired.Object()
 	if err != nil {
 		return 0, err

@@ -56,7 +56,7 @@ func TestKept(t *testing.T) {
 			if err != nil || len(after.Invalid) > 0 {
 				t.Fatal(err, after.Invalid)
 			}
-			kept, err := difference.Kept(plan.NewDiffer(scheme.Scheme), after, loaded)
+			kept, err := difference.Kept(plan.NewDiffer(scheme.Scheme), after.Children, loaded)
 			if err != nil || kept != test.want {
 				t.Errorf("%d, %v, want %d", kept, err, test.want)
 			}
