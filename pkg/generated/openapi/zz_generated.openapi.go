@@ -980,7 +980,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Where images may come from: a registry, or a part of one, e.g. ghcr.io/acme. It allows every repository below it. An image without a registry is one of docker.io.",
+							Description: "Where images may come from: a registry, or a part of one, e.g. ghcr.io/acme. It allows every repository below it. An image without a registry is one of docker.io. Left out: all images; an empty list: none.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -999,7 +999,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Host names that routes may have. *.example.com allows every name below example.com, at any depth, and not example.com itself.",
+							Description: "Host names that routes may have. *.example.com allows every name below example.com, at any depth, and not example.com itself. Left out: all names; an empty list: none.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1037,7 +1037,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration, and for annotations that have host names, such as ExternalDNS's: those are refused unless they are named in full.",
+							Description: "Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration, and for annotations that have host names, such as ExternalDNS's: those are refused unless they are named in full. Left out: all annotations; an empty list: none.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1075,7 +1075,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Types that Services may have, beside ClusterIP.",
+							Description: "Types that Services may have, beside ClusterIP. Left out: all types; an empty list: ClusterIP only.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2021,7 +2021,7 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Further metrics, verbatim. Atomic, as in the HorizontalPodAutoscaler, because a metric has no name of its own.",
+							Description: "Further metrics, with the fields of a HorizontalPodAutoscaler. Atomic, as there, because a metric has no name of its own.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -3314,7 +3314,7 @@ func schema_pkg_apis_apps_v1_Service(ref common.ReferenceCallback) common.OpenAP
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How the Service is exposed.\n\nPossible enum values:\n - `\"ClusterIP\"` means a service will only be accessible inside the cluster, via the cluster IP.\n - `\"ExternalName\"` means a service consists of only a reference to an external name that kubedns or equivalent will return as a CNAME record, with no exposing or proxying of any pods involved.\n - `\"LoadBalancer\"` means a service will be exposed via an external load balancer (if the cloud provider supports it), in addition to 'NodePort' type.\n - `\"NodePort\"` means a service will be exposed on one port of every node, in addition to 'ClusterIP' type.",
+							Description: "How the Service is exposed. Default ClusterIP: inside of the cluster only.\n\nPossible enum values:\n - `\"ClusterIP\"` means a service will only be accessible inside the cluster, via the cluster IP.\n - `\"ExternalName\"` means a service consists of only a reference to an external name that kubedns or equivalent will return as a CNAME record, with no exposing or proxying of any pods involved.\n - `\"LoadBalancer\"` means a service will be exposed via an external load balancer (if the cloud provider supports it), in addition to 'NodePort' type.\n - `\"NodePort\"` means a service will be exposed on one port of every node, in addition to 'ClusterIP' type.",
 							Default:     "ClusterIP",
 							Type:        []string{"string"},
 							Format:      "",
@@ -3343,7 +3343,7 @@ func schema_pkg_apis_apps_v1_Service(ref common.ReferenceCallback) common.OpenAP
 					},
 					"sessionAffinity": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether connections of one client go to one pod.\n\nPossible enum values:\n - `\"ClientIP\"` is the Client IP based.\n - `\"None\"` - no session affinity.",
+							Description: "Whether connections of one client go to one pod. Default None: they do not.\n\nPossible enum values:\n - `\"ClientIP\"` is the Client IP based.\n - `\"None\"` - no session affinity.",
 							Default:     "None",
 							Type:        []string{"string"},
 							Format:      "",

@@ -30,7 +30,8 @@ type ApplicationLimits struct {
 	SecurityProfile SecurityProfile `json:"securityProfile,omitempty"`
 
 	// Where images may come from: a registry, or a part of one, e.g. ghcr.io/acme. It allows every
-	// repository below it. An image without a registry is one of docker.io.
+	// repository below it. An image without a registry is one of docker.io. Left out: all images; an
+	// empty list: none.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=255
@@ -39,7 +40,7 @@ type ApplicationLimits struct {
 	AllowedRegistries []string `json:"allowedRegistries,omitzero"`
 
 	// Host names that routes may have. *.example.com allows every name below example.com, at any
-	// depth, and not example.com itself.
+	// depth, and not example.com itself. Left out: all names; an empty list: none.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=253
@@ -61,7 +62,8 @@ type ApplicationLimits struct {
 
 	// Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every
 	// annotation that begins so, but for snippets of a controller's configuration, and for annotations
-	// that have host names, such as ExternalDNS's: those are refused unless they are named in full.
+	// that have host names, such as ExternalDNS's: those are refused unless they are named in full. Left
+	// out: all annotations; an empty list: none.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=128
 	// +kubebuilder:validation:items:MinLength=1
@@ -80,7 +82,7 @@ type ApplicationLimits struct {
 	// +optional
 	AllowedParentKinds []string `json:"allowedParentKinds,omitzero"`
 
-	// Types that Services may have, beside ClusterIP.
+	// Types that Services may have, beside ClusterIP. Left out: all types; an empty list: ClusterIP only.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=3
 	// +kubebuilder:validation:items:Enum=ClusterIP;NodePort;LoadBalancer

@@ -12,7 +12,7 @@ import (
 
 // Service is the Service in front of the ports.
 type Service struct {
-	// How the Service is exposed.
+	// How the Service is exposed. Default ClusterIP: inside of the cluster only.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	// +kubebuilder:default=ClusterIP
 	// +default="ClusterIP"
@@ -25,7 +25,7 @@ type Service struct {
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// Whether connections of one client go to one pod.
+	// Whether connections of one client go to one pod. Default None: they do not.
 	// +kubebuilder:validation:Enum=None;ClientIP
 	// +kubebuilder:default=None
 	// +default="None"

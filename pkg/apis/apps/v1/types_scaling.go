@@ -38,8 +38,8 @@ type Autoscaling struct {
 	// +optional
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 
-	// Further metrics, verbatim.
-	// Atomic, as in the HorizontalPodAutoscaler, because a metric has no name of its own.
+	// Further metrics, with the fields of a HorizontalPodAutoscaler.
+	// Atomic, as there, because a metric has no name of its own.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32

@@ -20,10 +20,11 @@ type ApplicationLimitsApplyConfiguration struct {
 	// --security-profile.
 	SecurityProfile *appsv1.SecurityProfile `json:"securityProfile,omitempty"`
 	// Where images may come from: a registry, or a part of one, e.g. ghcr.io/acme. It allows every
-	// repository below it. An image without a registry is one of docker.io.
+	// repository below it. An image without a registry is one of docker.io. Left out: all images; an
+	// empty list: none.
 	AllowedRegistries []string `json:"allowedRegistries,omitempty"`
 	// Host names that routes may have. *.example.com allows every name below example.com, at any
-	// depth, and not example.com itself.
+	// depth, and not example.com itself. Left out: all names; an empty list: none.
 	AllowedHostnames []string `json:"allowedHostnames,omitempty"`
 	// Host names that Applications of different namespaces may have at once, each with other paths;
 	// patterns as in allowedHostnames. The class of each of them must list the host name. Left out:
@@ -33,13 +34,14 @@ type ApplicationLimitsApplyConfiguration struct {
 	SharedHostnames []string `json:"sharedHostnames,omitempty"`
 	// Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every
 	// annotation that begins so, but for snippets of a controller's configuration, and for annotations
-	// that have host names, such as ExternalDNS's: those are refused unless they are named in full.
+	// that have host names, such as ExternalDNS's: those are refused unless they are named in full. Left
+	// out: all annotations; an empty list: none.
 	AllowedAnnotations []string `json:"allowedAnnotations,omitempty"`
 	// What the parentRefs of routes may name, beside Gateways: kinds, each with its group behind a dot
 	// where it has one, such as Service, or XListenerSet.gateway.networking.x-k8s.io. A route that is
 	// attached to a Service takes requests of other pods to that Service. Left out: Gateways only.
 	AllowedParentKinds []string `json:"allowedParentKinds,omitempty"`
-	// Types that Services may have, beside ClusterIP.
+	// Types that Services may have, beside ClusterIP. Left out: all types; an empty list: ClusterIP only.
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitempty"`
 	// The highest value of replicas and of autoscaling.maxReplicas.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`

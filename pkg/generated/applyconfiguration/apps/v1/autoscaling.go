@@ -24,8 +24,8 @@ type AutoscalingApplyConfiguration struct {
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 	// Target average memory utilization, in percent of the requested memory.
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
-	// Further metrics, verbatim.
-	// Atomic, as in the HorizontalPodAutoscaler, because a metric has no name of its own.
+	// Further metrics, with the fields of a HorizontalPodAutoscaler.
+	// Atomic, as there, because a metric has no name of its own.
 	Metrics []v2.MetricSpec `json:"metrics,omitempty"`
 	// How fast to scale up and down: the field behavior of a HorizontalPodAutoscaler.
 	Behavior *v2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`

@@ -14,11 +14,11 @@ import (
 //
 // Service is the Service in front of the ports.
 type ServiceApplyConfiguration struct {
-	// How the Service is exposed.
+	// How the Service is exposed. Default ClusterIP: inside of the cluster only.
 	Type *corev1.ServiceType `json:"type,omitempty"`
 	// Annotations of the Service, e.g. for a cloud's load balancer.
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// Whether connections of one client go to one pod.
+	// Whether connections of one client go to one pod. Default None: they do not.
 	SessionAffinity *corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
 }
 
