@@ -4,6 +4,8 @@
 package main_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -179,7 +181,7 @@ func TestTenant(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "old", "--harden", as}); !strings.HasSuffix(r.stderr, advice) || strings.Contains(r.stderr, "another --context or --namespace") {
 		t.Errorf("adopt: %q", r.stderr)
 	}
-	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[shop].tty", "--class-file=" + t.TempDir(), "--dry-run=client", as}, "pods will be replaced once you release them")
+	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--class-file=" + t.TempDir(), "--dry-run=client", as}, "pods will be replaced once you release them")
 }
 
 // TestFiles looks at files beside the cluster, and without it.
@@ -212,6 +214,18 @@ func TestFiles(t *testing.T) {
 	refusal := "error: the Application of the file is in namespace elsewhere, and --namespace is " + p.namespace + ": leave out --namespace, or correct the file\n"
 	if r := p.runIn(elsewhere, "diff", "-f", "-"); r.code != 2 || r.stderr != refusal {
 		t.Errorf("diff of a file of another namespace: %+v", r)
+	}
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: other}, spec: {image: web}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.runIn(file("web:1"), "diff", "-f", "-", "--from="+other); r.code != 2 || r.stderr != "error: the files are about two Applications, other and web: compare two versions of one\n" {
+		t.Errorf("diff of two Applications: %+v", r)
+	}
+	classless := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: web, className: none}}")
+	const waits = "error: the Application would wait for its class (ClassNotFound): spec.className: Not found: \"none\": there is no ApplicationClass of this name: name one that exists, or create it\n"
+	if r := p.runIn(classless, "render", "-f", "-"); r.code != 2 || r.stderr != waits {
+		t.Errorf("render of a class that does not exist: %+v", r)
 	}
 	// Offline, whatever the context.
 	offline := []string{"-f", "-", "--context=none"}

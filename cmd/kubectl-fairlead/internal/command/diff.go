@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -108,6 +109,9 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 		old, _, _, err := from.application(ctx, t, before)
 		if err != nil {
 			return d, "", err
+		}
+		if old.Name != application.Name {
+			return d, "", fmt.Errorf("the files are about two Applications, %s and %s: compare two versions of one", old.Name, application.Name)
 		}
 		_, d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
 		return d, name, err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/kubectl/pkg/cmd/exec"
 	"k8s.io/kubectl/pkg/cmd/logs"
 	"k8s.io/kubectl/pkg/cmd/portforward"
@@ -155,7 +156,7 @@ func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Applicat
 		}
 	}
 	name, namespace := application.Name, application.Namespace
-	if desired := application.Status.DesiredReplicas; desired == 0 && application.Status.ObservedGeneration == application.Generation && application.Status.Replicas == 0 {
+	if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonScaledToZero {
 		return "", nil, fmt.Errorf("%s/%s has no pods, because it asks for none: see '%s'", namespace, name, t.commandLine(namespace, "scale "+name+" --replicas=1"))
 	}
 	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see '%s'", namespace, name, t.commandLine(namespace, "why "+name))

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -60,8 +61,12 @@ func (t *tool) render() *cobra.Command {
 	return cmd
 }
 
-// refused names the errors of a spec that would not be carried out.
+// refused names the errors of a spec that would not be carried out. An Application of a class that does not exist is stored: the
+// class may follow.
 func refused(reason string, errs field.ErrorList) error {
+	if reason == v1.ReasonClassNotFound {
+		return fmt.Errorf("the Application would wait for its class (%s): %w", reason, errs.ToAggregate())
+	}
 	return fmt.Errorf("the Application would be refused (%s): %w", reason, errs.ToAggregate())
 }
 
