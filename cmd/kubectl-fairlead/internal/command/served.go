@@ -84,7 +84,7 @@ func (t *tool) served(ctx context.Context, old, application *v1.Application) (d 
 	return d, true, err
 }
 
-// servedChildren are the rendered children of the answer.
+// servedChildren are the rendered children of the answer, of the kinds that this version of the plugin knows.
 func servedChildren(answer *v1alpha1.ApplicationRendering) ([]child.Desired, error) {
 	children := make([]child.Desired, 0, len(answer.Children))
 	for _, encoded := range answer.Children {
@@ -94,7 +94,7 @@ func servedChildren(answer *v1alpha1.ApplicationRendering) ([]child.Desired, err
 		}
 		at := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.GroupVersionKind() == object.GroupVersionKind() })
 		if at < 0 {
-			return nil, fmt.Errorf("the server renders %s, which this version of the plugin does not know", object.GroupVersionKind())
+			continue // The server is newer.
 		}
 		var configuration any = object
 		if child.AllKinds()[at] == child.Deployment {

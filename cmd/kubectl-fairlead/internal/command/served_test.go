@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -79,5 +80,25 @@ func TestServedDifference(t *testing.T) {
 	}
 	if _, err := servedDifference(&v1alpha1.ApplicationRendering{Pods: v1alpha1.RenderedPods{Because: []v1alpha1.FieldChange{{Path: ".a", After: "{"}}}}); err == nil {
 		t.Error("a value that is no JSON is no error")
+	}
+}
+
+// TestServedChildren: a server that is newer may render kinds that the plugin does not know.
+func TestServedChildren(t *testing.T) {
+	answer := &v1alpha1.ApplicationRendering{}
+	for _, text := range []string{
+		`{"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": "shop", "name": "web"}}`,
+		`{"apiVersion": "example.com/v9", "kind": "Newer", "metadata": {"namespace": "shop", "name": "web"}}`,
+		`{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "shop", "name": "web"}, "spec": {"replicas": 2}}`,
+	} {
+		answer.Children = append(answer.Children, runtime.RawExtension{Raw: []byte(text)})
+	}
+	children, err := servedChildren(answer)
+	if err != nil || len(children) != 2 || children[0].Kind != child.Service || children[1].Kind != child.Deployment || children[1].Name != "web" || children[1].Namespace != "shop" {
+		t.Errorf("%+v, %v", children, err)
+	}
+	answer.Children[0].Raw = []byte("{")
+	if _, err := servedChildren(answer); err == nil {
+		t.Error("a child that is no JSON is no error")
 	}
 }
