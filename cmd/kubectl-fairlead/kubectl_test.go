@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,6 +32,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/testing/aggregated"
@@ -91,6 +93,67 @@ func TestKubectl(t *testing.T) {
 		fmt.Fprintf(&session, "$ %s\n%s\n", line, output)
 	}
 	golden.Block(t, "../../docs/subresources.md", "## With kubectl", withoutSpace(withoutChance(session.String())))
+	p.servesTenants()
+	p.servesDiff()
+}
+
+// servesTenants: a user without permissions in the cluster may not read the class that decides about an Application. The server renders
+// the Application for that user, so an adoption and an edit need no class.
+func (p *plugin) servesTenants() {
+	p.Helper()
+	class := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, Spec: v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{PriorityClassName: "system-cluster-critical"}}}
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(p.Context(), class, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	rbac := kubernetes.NewForConfigOrDie(p.cluster.Config()).RbacV1()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{"", "apps", "apps.fairlead.dev", "autoscaling", "discovery.k8s.io", "networking.k8s.io", "policy", v1alpha1.GroupName},
+		Resources: []string{"*"}, Verbs: []string{"*"},
+	}}}
+	if _, err := rbac.Roles(p.namespace).Create(p.Context(), role, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "tenant"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "tenant"}},
+	}
+	if _, err := rbac.RoleBindings(p.namespace).Create(p.Context(), binding, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	const as = "--as=tenant"
+	p.eventually("the permissions", func() bool { return p.run("get", "cart", as).code == 0 })
+	p.leaveBehind("old")
+	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--dry-run=client", as}, "pods will be replaced once you release them", "adoptionPolicy: Consented")
+	if r := p.want(2, []string{"adopt", "old", as}); !strings.Contains(r.stderr, "pass --harden to apply Fairlead's restricted defaults") {
+		p.Errorf("%q", r.stderr)
+	}
+	p.create("classed", "{image: example.com/web:1, replicas: 2, className: gold}")
+	p.want(0, []string{"status", "classed", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "classed", "example.com/web:2", "--dry-run=client", as}, "All 2 pods are replaced, because of containers[classed].image.")
+}
+
+// servesDiff: the server computes the difference, and the pods of the former ReplicaSet, which a stuck rollout has not replaced, stay.
+func (p *plugin) servesDiff() {
+	p.Helper()
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("stuck", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "stuck", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "stuck", "example.com/simulate/image-pull-error:2"})
+	p.eventually("the rollout to be stuck", func() bool {
+		live, err := kube.AppsV1().Deployments(p.namespace).Get(p.Context(), "stuck", metav1.GetOptions{})
+		return err == nil && live.Status.Replicas == 3 && live.Status.UpdatedReplicas == 1 && p.get("stuck").Status.Revision.Current == 2
+	})
+	file := func(image string) []byte {
+		return []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: stuck}, spec: {image: '" + image + "', replicas: 2}}")
+	}
+	for image, want := range map[string]string{
+		"example.com/web:1": "/stuck: 1 of 3 pods is replaced, because of containers[stuck].image. The others stay, because they are of that revision already.",
+		"example.com/web:3": "/stuck: all 3 pods are replaced, because of containers[stuck].image.",
+	} {
+		if r := p.runIn(file(image), "diff", "-f", "-"); r.code != 1 || !strings.Contains(r.stdout, want) {
+			p.Errorf("%s: %+v, want %q", image, r, want)
+		}
+	}
 }
 
 // serve runs the real API server, registered with kube-apiserver, until the test ends.
