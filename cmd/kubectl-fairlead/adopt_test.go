@@ -165,7 +165,10 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("the pod %s is an old one", uid)
 		}
 	}
-	p.want(2, []string{"adopt", "web", "--abort"})
+	released := "to do that, run kubectl fairlead -n " + p.namespace + " eject web --restore\n"
+	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.HasSuffix(r.stderr, released) {
+		t.Errorf("%q, want the end %q", r.stderr, released)
+	}
 	p.want(0, []string{"status", "web"}, "Ready")
 }
 

@@ -105,7 +105,7 @@ func (a *adopting) start(cmd *cobra.Command, name string) (err error) {
 	if a.clients, err = a.tool.clients(); err != nil {
 		return err
 	}
-	if a.name, err = nameOf(strings.TrimPrefix(name, "deployment/")); err != nil {
+	if a.name, err = deploymentName(name); err != nil {
 		return err
 	}
 	a.namespace, _, err = a.tool.factory.ToRawKubeConfigLoader().Namespace()
@@ -359,7 +359,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 // renders it, if there is one.
 func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *manifest.Checker) ([]child.Desired, error) {
 	platform, err := a.editing.from.platformOf(ctx, a.tool, draft, checker)
-	if denied := (*classesForbidden)(nil); errors.As(err, &denied) {
+	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
 		answer, served, err := a.tool.askServer(ctx, draft)
 		switch {
 		case !served:

@@ -25,8 +25,11 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// errReleased is returned if pods may have been replaced.
-var errReleased = errors.New("the rollout has begun, so taking the adoption back would replace pods; to do that, run kubectl fairlead eject NAME --restore")
+// released is the error if pods may have been replaced.
+func (a *adopting) released() error {
+	return fmt.Errorf("the rollout has begun, so taking the adoption back would replace pods; to do that, run %s",
+		a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
+}
 
 // abort takes the adoption back. The Application goes first, and leaves its objects behind.
 func (a *adopting) abort(ctx context.Context) error {
@@ -110,7 +113,7 @@ func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) 
 	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
 	if application == nil {
 		if adopt.Taken(a.deployment) && !held {
-			return errReleased
+			return a.released()
 		}
 		return nil
 	}
@@ -125,7 +128,7 @@ func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) 
 	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
 		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
 	case !paused || !held:
-		return errReleased
+		return a.released()
 	case secret == nil:
 		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
 	}

@@ -183,7 +183,7 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return "Until it is resumed, no pod is replaced.", nil
 	}
 	platform, err := e.platform(ctx, application)
-	if denied := (*classesForbidden)(nil); errors.As(err, &denied) {
+	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
 		if d, served, err := e.tool.served(ctx, application, edited); served || err != nil {
 			return difference.Sentence(d), err
 		}

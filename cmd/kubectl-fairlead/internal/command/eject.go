@@ -141,7 +141,8 @@ func (e *ejecting) run(ctx context.Context) error {
 	to := e.tool.screen()
 	to.Printf("%s: ejected. The objects are yours.", e.id())
 	if unneeded := unneeded(objects, before); e.restore && len(unneeded) > 0 {
-		to.Line("  The Application had made these for itself. Once the pods are replaced, delete them: kubectl delete " + strings.Join(unneeded, " "))
+		to.Line("  The Application had made these for itself. Once the pods are replaced, delete them: " +
+			e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " ")))
 	}
 	return nil
 }

@@ -105,11 +105,11 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	return application, document, checker, nil
 }
 
-// classesForbidden is the error of a user who may not read the classes of an Application. It hides that of the API server, whose advice
+// classesForbiddenError is the error of a user who may not read the classes of an Application. It hides that of the API server, whose advice
 // to choose another namespace does not help: classes are in none.
-type classesForbidden struct{ denied error }
+type classesForbiddenError struct{ denied error }
 
-func (e *classesForbidden) Error() string {
+func (e *classesForbiddenError) Error() string {
 	return fmt.Sprintf("%v\nIts class decides what an Application becomes. Ask for get and list of applicationclasses.%s in the whole cluster, "+
 		"or pass the classes as files with --class-file; an empty directory, if there are none.", e.denied, v1.GroupName)
 }
@@ -161,7 +161,7 @@ func readClasses(ctx context.Context, clients *cluster.Clients, application *v1.
 				return nil, err
 			}
 		}
-		return nil, &classesForbidden{denied}
+		return nil, &classesForbiddenError{denied}
 	}
 	if err != nil {
 		return nil, err

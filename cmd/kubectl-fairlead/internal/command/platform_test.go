@@ -53,7 +53,7 @@ func TestReadClasses(t *testing.T) {
 			if got := strings.Join(names, " "); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
-			if denied := (*classesForbidden)(nil); errors.As(err, &denied) != test.denied || err != nil && !test.denied {
+			if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) != test.denied || err != nil && !test.denied {
 				t.Fatalf("%v, want denied %t", err, test.denied)
 			}
 			const advice = "cannot list\nIts class decides what an Application becomes. Ask for get and list of applicationclasses.apps.fairlead.dev in the whole cluster, " +

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,7 +80,7 @@ func (t *tool) mustName(namespace string) bool {
 }
 
 // namespaced are the commands in the advice of why that are about objects of a namespace.
-var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|history|logs|observe|resume|set|tree|top|undo|why)|describe resourcequotas|edit|events|get persistentvolumeclaims)\b`)
+var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|history|logs|observe|resume|set|tree|top|undo|why)|delete|describe resourcequotas|edit|events|get persistentvolumeclaims)\b`)
 
 // withNamespace makes commands that the user can copy of those in the text.
 func (t *tool) withNamespace(namespace, text string) string {
@@ -93,6 +94,15 @@ func (t *tool) withNamespace(namespace, text string) string {
 		}
 		return "kubectl -n " + namespace + " " + words
 	})
+}
+
+// deploymentName is nameOf for the name of a Deployment.
+func deploymentName(arg string) (string, error) {
+	kind, name, found := strings.Cut(arg, "/")
+	if found && slices.Contains([]string{"deploy", "deployment", "deployments"}, strings.TrimSuffix(kind, ".apps")) {
+		arg = name
+	}
+	return nameOf(arg)
 }
 
 // many reports whether the user asked for any number of Applications.

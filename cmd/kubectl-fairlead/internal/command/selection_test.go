@@ -23,6 +23,11 @@ func TestNameOf(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", arg, got, err, want)
 		}
 	}
+	for arg, want := range map[string]string{"web": "web", "deploy/web": "web", "deployment.apps/web": "web", "fla/web": "web", "pod/web": ""} {
+		if got, err := deploymentName(arg); got != want || (err == nil) != (want != "") {
+			t.Errorf("adopt %s: %q, %v, want %q", arg, got, err, want)
+		}
+	}
 	if _, err := nameOf("pod/web"); err == nil || err.Error() != `"pod/web" is not the name of an Application: write its name alone, such as web` {
 		t.Error(err)
 	}
@@ -42,6 +47,7 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 		"another one":                {here, "blog", "Look: kubectl fairlead tree web", "Look: kubectl fairlead -n blog tree web"},
 		"the one of -n":              {toolWith(config, "blog"), "blog", "Read: kubectl fairlead logs web -c web --previous", "Read: kubectl fairlead -n blog logs web -c web --previous"},
 		"kubectl's own":              {here, "blog", "kubectl events --for pod/web-1", "kubectl -n blog events --for pod/web-1"},
+		"a deletion":                 {here, "blog", "delete them: kubectl delete serviceaccount/web", "delete them: kubectl -n blog delete serviceaccount/web"},
 		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes", "kubectl fairlead doctor, kubectl describe nodes"},
 	} {
 		if got := test.tool.withNamespace(test.namespace, test.text); got != test.want {

@@ -6,7 +6,10 @@ package summary_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
@@ -54,4 +57,15 @@ func TestUnreadable(t *testing.T) {
 	loaded.Unreadable["pods"] = errors.New("forbidden")
 	loaded.Pods = nil
 	golden.Screens(t, "unreadable", func(to *screen.Screen) { summary.Of(loaded).Print(to, treetest.Now, false) })
+}
+
+// TestImageOfAdoptedPods: the pods of an adopted Deployment run, and no revision names their image.
+func TestImageOfAdoptedPods(t *testing.T) {
+	s := summary.Of(clustertest.Load(t, "healthy"))
+	s.RunningImage, s.Rollout.Updated = "", 0
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	s.Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+	if text := out.String(); !strings.Contains(text, s.Image) || strings.Contains(text, "which no pod runs yet") {
+		t.Errorf("%s", text)
+	}
 }
