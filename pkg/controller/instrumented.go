@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -37,13 +38,21 @@ func (c *Controller) instrument(recorder *debug.Recorder, queue *observedQueue) 
 }
 
 func (s instrumentedStages) syncKey(ctx context.Context, item workqueue.Item) Outcome {
-	record := s.recorder.Started(item.Key, item.Trigger.Kind, string(item.Trigger.Event), item.Since)
+	record := s.recorder.Started(item.Key, item.Trigger.Kind, string(item.Trigger.Event), item.Since, traceID(ctx))
 	outcome := s.stages.syncKey(record.Context(ctx), item)
 	record.Synced(string(outcome.Verdict), outcome.Verdict != Succeeded && outcome.Verdict != Stale && outcome.Verdict != Throttled, outcome.Err)
 	if outcome.RequeueAfter > 0 || outcome.Verdict != Succeeded && outcome.Verdict != Invalid {
 		s.queue.willReturn(item.Key, record.ID())
 	}
 	return outcome
+}
+
+// traceID returns the ID of the trace that ctx belongs to, or "" if none is sent; see tracedStages.
+func traceID(ctx context.Context) string {
+	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+		return span.TraceID().String()
+	}
+	return ""
 }
 
 func (s instrumentedStages) observe(ctx context.Context, key cache.ObjectName, trigger workqueue.Trigger, now time.Time) (observation, error) {

@@ -46,6 +46,12 @@ func TestTrace(t *testing.T) {
 				if got, want := attributes(first), "fairlead.application=web fairlead.queued_ms=0 fairlead.trigger=ApplicationAdded fairlead.verdict=Succeeded k8s.namespace.name="+namespace; first.Name != "sync" || got != want {
 					t.Errorf("the first span is %s with %s, want sync with %s", first.Name, got, want)
 				}
+				if pipeline != nil {
+					shown, _ := pipeline.Timeline(debug.Name{Namespace: namespace, Name: "web"})
+					if got, want := shown.Syncs[0].TraceID, first.SpanContext.TraceID().String(); got != want {
+						t.Errorf("the live view shows trace %q for the first sync, want %q", got, want)
+					}
+				}
 				want := []string{"observe", "render", "plan", "apply", "status"}
 				if diff := cmp.Diff(want, stagesOf(t, spans, first)); diff != "" {
 					t.Errorf("stages of the first sync (-want +got):\n%s", diff)

@@ -155,7 +155,7 @@ func syncsOf(events []Event) []Sync {
 		event := &events[i]
 		switch {
 		case event.Type == TypeStarted:
-			syncs = append(syncs, Sync{ID: event.Sequence, Started: event.Time, Trigger: event.Reason, Waited: event.Milliseconds, Stages: []StageTime{}})
+			syncs = append(syncs, Sync{ID: event.Sequence, Started: event.Time, Trigger: event.Reason, Waited: event.Milliseconds, Stages: []StageTime{}, TraceID: event.TraceID})
 			open = &syncs[len(syncs)-1]
 		case open != nil && event.Sync == open.ID:
 			open.add(event)

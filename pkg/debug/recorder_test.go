@@ -23,7 +23,7 @@ func recordSync(r *Recorder, rr *ResourceRecorder, w *recordedWatch, before, aft
 	rr.Handled(key, before, after, false)
 	now := time.Now()
 	r.Enqueued(key, "ConfigMap", "Updated", now, now)
-	record := r.Started(key, "ConfigMap", "Updated", now)
+	record := r.Started(key, "ConfigMap", "Updated", now, "")
 	record.Observed(6)
 	record.Fresh()
 	record.Rendered(6)
@@ -62,7 +62,7 @@ func TestBounded(t *testing.T) {
 		after.Name = fmt.Sprint("web-", i)
 		recordSync(r, rr, w, before, after)
 		key := cache.ObjectName{Namespace: "shop", Name: after.Name}
-		record := r.Started(key, "ConfigMap", "Updated", time.Now())
+		record := r.Started(key, "ConfigMap", "Updated", time.Now(), "")
 		record.Synced("Failed", true, fmt.Errorf("it is %s", after.Name))
 		r.Retrying(key, record.ID(), 1, time.Now())
 	}
@@ -97,7 +97,7 @@ func TestNobodyWantsToKnow(t *testing.T) {
 	r.Enqueued(cache.ObjectName{}, "", "", time.Time{}, time.Time{})
 	r.Delayed(cache.ObjectName{}, 0, "", time.Time{})
 	r.Retrying(cache.ObjectName{}, 0, 1, time.Time{})
-	record := r.Started(cache.ObjectName{}, "", "", time.Time{})
+	record := r.Started(cache.ObjectName{}, "", "", time.Time{}, "")
 	record.NotFound()
 	record.Stale("")
 	record.Step("", cache.ObjectName{}, "", "", nil)

@@ -26,6 +26,7 @@ type record struct {
 	result, problem     string
 	verb                string
 	oldVersion, version string
+	traceID             string
 	fields              []string
 	code, count, fails  int32
 }
@@ -97,6 +98,7 @@ func (rec *record) event() Event {
 		Resource: rec.resource, Object: nameOf(rec.object), Reason: rec.reason + rec.happened, Result: rec.result, Error: rec.problem,
 		OldResourceVersion: rec.oldVersion, ResourceVersion: rec.version, Fields: rec.fields, Verb: rec.verb, Code: int(rec.code),
 		Bytes: rec.bytes, Count: int(rec.count), Failures: int(rec.fails), Milliseconds: milliseconds(rec.took), Due: optionalTime(rec.due),
+		TraceID: rec.traceID,
 	}
 }
 

@@ -22,13 +22,14 @@ type SyncRecorder struct {
 	since time.Time
 }
 
-// Started records that a worker took a key, how long the key was ready, and why it was queued.
-func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready time.Time) *SyncRecorder {
+// Started records that a worker took a key, how long the key was ready, and why it was queued. traceID is the ID of the
+// OpenTelemetry trace of the sync, or "".
+func (r *Recorder) Started(key cache.ObjectName, kind, happened string, ready time.Time, traceID string) *SyncRecorder {
 	if r == nil {
 		return nil
 	}
 	now := time.Now()
-	rec := record{at: now.UnixNano(), stage: working, kind: TypeStarted, key: key, reason: kind, happened: happened}
+	rec := record{at: now.UnixNano(), stage: working, kind: TypeStarted, key: key, reason: kind, happened: happened, traceID: traceID}
 	if !ready.IsZero() {
 		rec.took = int64(now.Sub(ready))
 	}

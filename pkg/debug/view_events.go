@@ -94,6 +94,8 @@ type Event struct {
 	Milliseconds float64 `json:"milliseconds,omitempty"`
 	// Due is when a delayed key returns. For Enqueued it is the deadline by which the queue orders keys.
 	Due *time.Time `json:"due,omitempty"`
+	// TraceID is, for Started, the ID of the OpenTelemetry trace of the sync, if the controller sends one.
+	TraceID string `json:"traceID,omitempty"`
 }
 
 // EventList is a part of the recorded events.
@@ -203,6 +205,8 @@ type Sync struct {
 	Verdict string     `json:"verdict,omitempty"`
 	Error   string     `json:"error,omitempty"`
 	Next    *time.Time `json:"next,omitempty"`
+	// TraceID is the ID of the OpenTelemetry trace of the sync, if the controller sends one.
+	TraceID string `json:"traceID,omitempty"`
 }
 
 // StageTime is the time that a sync spent in a stage.

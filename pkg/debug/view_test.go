@@ -88,7 +88,7 @@ func exampleEvents() []Event {
 	delayed := sync(215, 14100*time.Microsecond, StageQueue, TypeDelayed, 0)
 	delayed.Reason, delayed.Due = "look again", new(exampleAt(10*time.Minute))
 	started := sync(205, time.Millisecond, StageWorker, TypeStarted, 0.1)
-	started.Reason = "ApplicationUpdated"
+	started.Reason, started.TraceID = "ApplicationUpdated", "4bf92f3577b34da6a3ce929d0e0e4736"
 	return []Event{
 		{
 			Sequence: 202, Time: exampleAt(0), Stage: StageWatch, Type: TypeWatchEvent, Key: exampleKey,
@@ -175,6 +175,7 @@ func exampleTimeline() Timeline {
 				{StageObserve, 0.02}, {StageConsistency, 0.01}, {StageRender, 0.31}, {StagePlan, 0.38}, {StageApply, 6.8}, {StageStatus, 4.9},
 			},
 			Steps: 1, Writes: 2, Status: "Written", Verdict: "Succeeded", Next: new(exampleAt(10 * time.Minute)),
+			TraceID: exampleEvents()[3].TraceID,
 		}},
 		Events: exampleEvents(),
 	}

@@ -28,7 +28,7 @@ var web = cache.ObjectName{Namespace: "shop", Name: "web"}
 func oneSync(r *debug.Recorder, key cache.ObjectName) {
 	now := time.Now()
 	r.Enqueued(key, "Deployment", "Updated", now, now)
-	record := r.Started(key, "Deployment", "Updated", now)
+	record := r.Started(key, "Deployment", "Updated", now, "")
 	record.Observed(6)
 	record.Fresh()
 	record.Rendered(6)

@@ -65,7 +65,7 @@ func TestFollowKey(t *testing.T) {
 	}
 	text := b.text(".panel")
 	for _, says := range []string{
-		"Application updated", "Succeeded", "2 writes", "13 ms", // the sync as a whole
+		"Application updated", "Succeeded", "2 writes", "13 ms", "Trace 4bf92f3577b34da6a3ce929d0e0e4736", // the sync as a whole
 		"in the queue 100 µs", "apply 6.8 ms", "status 4.9 ms", // where the time went
 		"Event of the watch: application changed", "Handler called: application updated", ".spec.image",
 		"Queued: Application updated", "Apply deployment: the Application changed", `.spec.template.spec.containers[name="web"].image`,

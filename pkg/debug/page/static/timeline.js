@@ -68,6 +68,7 @@ function OneSync({ group, open: isOpen, at }) {
     </summary>
     ${sync && html`<${Bar} sync=${sync} />`}
     ${sync?.error && html`<p class="error">${sync.error}</p>`}
+    ${sync?.traceID && html`<p class="muted small">Trace <code class="trace">${sync.traceID}</code></p>`}
     ${hidden > 0 && html`<p class="muted small">${count(hidden)} earlier events led to it too.</p>`}
     <${Line} events=${[...group.causes.slice(-mostCauses), ...group.events]} at=${at} />
   </details>`;
