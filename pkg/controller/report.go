@@ -42,13 +42,22 @@ func (c *Controller) report(
 		c.recordTransitions(ctx, application, next, target.invalid)
 	}
 	backoff := c.memory.view(key, application.UID, now).backoff
-	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, backoff, statusDelay)
+	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, backoff, statusDelay, recheckAfter(results))
 	outcome = outcome.unless(owned.err())
 	// Each sync checks again what the controller may not read, because no event reports a new permission.
 	if outcome.Verdict == Succeeded && application.DeletionTimestamp == nil && len(target.references.unwatched) == 0 {
 		c.memory.noteQuiet(key, c.memory.expected(observed.fingerprint, results, outcome.RequeueAfter), now, outcome.RequeueAfter)
 	}
 	return outcome
+}
+
+// recheckAfter is when the first of the steps may do more without an event; 0 is never.
+func recheckAfter(results []plan.Result) time.Duration {
+	var first time.Duration
+	for i := range results {
+		first = minNonZero(first, results[i].RecheckAfter)
+	}
+	return first
 }
 
 // statusInput collects the inputs of a status.

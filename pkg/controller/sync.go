@@ -118,6 +118,7 @@ func (c *Controller) plan(
 		ReleaseBackoff: owned.contended,
 		Confirmed:      c.memory.isConfirmed(observed.Application),
 		Missing:        target.references.missingMessage(),
+		Now:            now,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)

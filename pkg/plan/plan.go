@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -29,6 +30,8 @@ type Input struct {
 	Confirmed bool
 	// Missing says which ConfigMaps, Secrets or keys the pods need that do not exist; "" if none.
 	Missing string
+	// Now is the time of the sync.
+	Now time.Time
 }
 
 // Compute returns one step for each rendered child, and one for each child that is not rendered any more. It makes
@@ -95,7 +98,10 @@ func leftovers(in Input) []Step {
 		if ref.Kind == child.ControllerRevision {
 			reason = "revisionHistoryLimit keeps only newer ones"
 		}
-		step := Step{Action: Delete, Ref: ref, Live: live, After: successor(ref, rendered), Reason: reason}
+		step := Step{Action: Delete, Ref: ref, Live: live, Reason: reason}
+		if next := successor(ref, rendered); next != nil {
+			step = step.overlap(*next, in)
+		}
 		if use := useBy(in.Snapshot, ref); use != "" {
 			step = step.wait(use)
 		}
@@ -134,6 +140,25 @@ func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 		return nil
 	}
 	return &next
+}
+
+// routeOverlap is how long the old object of a route stays beside its successor. The controller of Ingresses or Gateways
+// takes seconds to serve a new route, and may stop serving the old one at once, because it batches the changes of each kind.
+const routeOverlap = 10 * time.Second
+
+// overlap makes the Delete of a route's old object wait until its successor has been there for a while.
+func (s Step) overlap(next child.Ref, in Input) Step {
+	s.After = &next
+	live, found := in.Snapshot.Children[next]
+	if !found {
+		return s.wait(next.String() + ", which takes its place, does not exist yet")
+	}
+	// However far the clocks of controller and API server are apart.
+	if left := min(live.GetCreationTimestamp().Add(routeOverlap).Sub(in.Now), routeOverlap); left > 0 {
+		s = s.wait(next.String() + " takes its place, and is not served everywhere yet")
+		s.RecheckAfter = left
+	}
+	return s
 }
 
 // decide makes the step for one rendered child. steps are those of the children before it.

@@ -6,8 +6,10 @@ package plan_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -88,7 +90,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "Ingress to HTTPRoute", before: byIngress, after: byHTTPRoute,
 			want: []string{
 				"Create HTTPRoute shop/web-redirect: it does not exist", "Create HTTPRoute shop/web: it does not exist",
-				"Delete Ingress shop/web: the spec no longer asks for it",
+				"WaitDependency Ingress shop/web: HTTPRoute shop/web, which takes its place, does not exist yet",
 			},
 			successors: map[child.Ref]child.Ref{ingress: route},
 		},
@@ -96,7 +98,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "HTTPRoute to Ingress", before: byHTTPRoute, after: byIngress,
 			want: []string{
 				"Create Ingress shop/web: it does not exist",
-				"Delete HTTPRoute shop/web: the spec no longer asks for it", "Delete HTTPRoute shop/web-redirect: the spec no longer asks for it",
+				"WaitDependency HTTPRoute shop/web: Ingress shop/web, which takes its place, does not exist yet", "Delete HTTPRoute shop/web-redirect: the spec no longer asks for it",
 			},
 			successors: map[child.Ref]child.Ref{route: ingress},
 		},
@@ -104,7 +106,7 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "the successor is not served", before: byIngress, after: byHTTPRoute, unserved: []child.Kind{child.HTTPRoute},
 			want: []string{
 				"APIUnavailable HTTPRoute shop/web-redirect: the cluster does not serve it", "APIUnavailable HTTPRoute shop/web: the cluster does not serve it",
-				"Delete Ingress shop/web: the spec no longer asks for it",
+				"WaitDependency Ingress shop/web: HTTPRoute shop/web, which takes its place, does not exist yet",
 			},
 			successors: map[child.Ref]child.Ref{ingress: route}, // So it stays.
 		},
@@ -152,6 +154,32 @@ func TestRouteChangesItsKind(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.successors, successors); diff != "" {
 				t.Errorf("successors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The old object of a route stays for ten seconds beside its successor, and no longer, however far the clocks are apart.
+func TestRouteOverlap(t *testing.T) {
+	made := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	for _, test := range []struct {
+		name  string
+		after time.Duration
+		want  plan.Action
+		left  time.Duration
+	}{
+		{"at once", 0, plan.WaitDependency, 10 * time.Second},
+		{"a moment later", 4 * time.Second, plan.WaitDependency, 6 * time.Second},
+		{"the clock of the API server is ahead", -time.Hour, plan.WaitDependency, 10 * time.Second},
+		{"ten seconds later", 10 * time.Second, plan.Delete, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			both, old := settledOptional(t, byHTTPRoute), ref(child.Ingress)
+			both.Children[old] = settledOptional(t, byIngress).Children[old]
+			both.Children[ref(child.HTTPRoute)].SetCreationTimestamp(metav1.NewTime(made))
+			got := step(t, computeFrom(t, plan.Input{Snapshot: both, Now: made.Add(test.after)}), old)
+			if got.Action != test.want || got.RecheckAfter != test.left {
+				t.Errorf("got %s, again after %s, want %s, after %s", got.Action, got.RecheckAfter, test.want, test.left)
 			}
 		})
 	}

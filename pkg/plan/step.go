@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -70,8 +72,10 @@ type Step struct {
 	// API server refuses the apply. Usually nil.
 	PrePatch map[string]any
 	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil. The old one goes
-	// only once the new one exists.
+	// only once the new one has existed for a while.
 	After *child.Ref
+	// RecheckAfter is the time after which a step may do more without an event; 0 means that an event will tell.
+	RecheckAfter time.Duration
 	// Needs are the children that this one refers to by name and that only a write of this plan, or none, proves to
 	// be the Application's; see references.go.
 	Needs []child.Ref
