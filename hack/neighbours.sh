@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Compiles programs that people run beside Fairlead into bin/neighbours, and tests Fairlead with them. Nothing is downloaded as a
-# binary but Prometheus, which Debian packages.
+# binary but Prometheus, which Debian packages. Traefik and metrics-server need pods that run, so hack/e2e tests them on its node.
 #
 #   hack/neighbours.sh                        all of them
 #   hack/neighbours.sh kube-state-metrics     one of them; arguments with a dash go to go test
@@ -23,12 +23,18 @@ declare -A tests=(
   ["kustomize-controller"]=TestKustomizeController
   ["helm-controller"]=TestHelmController
   ["prometheus"]=TestPrometheus
+  ["scalers"]=TestScalers
+  ["traefik"]=node
+  ["metrics-server"]=node
 )
 declare -A programs=(
   ["kube-state-metrics"]="kube-state-metrics"
   ["kustomize-controller"]="kustomize-controller"
   ["helm-controller"]="helm-controller"
   ["prometheus"]="prometheus-operator kube-state-metrics"
+  ["scalers"]=""
+  ["traefik"]="traefik"
+  ["metrics-server"]="metrics-server"
 )
 
 names=() flags=()
@@ -43,7 +49,7 @@ for argument in "$@"; do
   fi
 done
 if [[ "${#names[@]}" -eq 0 ]]; then
-  names=(kube-state-metrics kustomize-controller helm-controller prometheus)
+  names=(kube-state-metrics kustomize-controller helm-controller prometheus scalers traefik metrics-server)
 fi
 
 if [[ " ${names[*]} " == *" prometheus "* ]] && ! command -v prometheus >/dev/null; then
@@ -72,13 +78,21 @@ compile() {
   echo ">> $name is compiled ($((SECONDS - started)) s)"
 }
 
-pattern=""
+pattern="" node=""
 for name in "${names[@]}"; do
   for program in ${programs[$name]}; do
     compile "$program"
   done
-  pattern+="${pattern:+|}${tests[$name]}"
+  if [[ "${tests[$name]}" == node ]]; then
+    node+="${node:+,}$name"
+  else
+    pattern+="${pattern:+|}${tests[$name]}"
+  fi
 done
 
 echo ">> testing Fairlead with ${names[*]}"
+if [[ -n "$node" ]]; then
+  make e2e ARGS="-beside=$node"
+fi
+[[ -n "$pattern" ]] || exit 0
 CGO_ENABLED=1 go -C hack/neighbours test -race -count=1 -timeout=20m -v -run "^($pattern)\$" "${flags[@]}" .

@@ -5,10 +5,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,8 +37,12 @@ type answers struct {
 
 // keepAsking asks until stop is called, and then until each request under way has its answer.
 func keepAsking(ctx context.Context, url string) (got *answers, stop func()) {
+	return keepAskingAs(ctx, newClient(), url)
+}
+
+// keepAskingAs asks by a client.
+func keepAskingAs(ctx context.Context, client *http.Client, url string) (got *answers, stop func()) {
 	got = &answers{bodies: map[string]int{}}
-	client := newClient()
 	return got, load.Keep(ctx, askers, askPeriod, func(ctx context.Context) {
 		// The end of ctx must not look like a failed request.
 		got.record(ask(context.WithoutCancel(ctx), client, url))
@@ -44,6 +51,27 @@ func keepAsking(ctx context.Context, url string) (got *answers, stop func()) {
 
 func newClient() *http.Client {
 	return &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+}
+
+// newEntryClient is a client for which every name is the address of an Ingress controller, as the DNS would have it. It
+// trusts a certificate, and follows no redirect.
+func newEntryClient(address string, trusted []byte) *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(trusted)
+	client := newClient()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Transport = &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		DialContext: func(ctx context.Context, network, named string) (net.Conn, error) {
+			_, port, err := net.SplitHostPort(named)
+			if err != nil {
+				return nil, err
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(address, port))
+		},
+	}
+	return client
 }
 
 func ask(ctx context.Context, client *http.Client, url string) (string, error) {
@@ -83,6 +111,15 @@ func (a *answers) record(body string, err error) {
 	if a.failure == "" {
 		a.failure = fmt.Sprintf("%s: %v", time.Now().Format("15:04:05.000"), err)
 	}
+}
+
+// total is the number of answers.
+func (a *answers) total() int {
+	n := 0
+	for _, count := range a.counts() {
+		n += count
+	}
+	return n
 }
 
 // counts is how often each body was answered.

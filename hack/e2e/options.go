@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 type options struct {
@@ -20,6 +21,8 @@ type options struct {
 	keep bool
 	// dist is the directory of a release to install from too, or "".
 	dist string
+	// beside are the neighbours to try on the node instead of the other steps.
+	beside []string
 	// stage is which part of the test this process carries out, in a sandbox. None: it starts those that do.
 	stage string
 }
@@ -39,6 +42,7 @@ func parseOptions(args []string, errput io.Writer) (options, error) {
 	flags.BoolVar(&o.stay, "stay", false, "Stop after the Application serves, and keep everything running until Ctrl-C: a real node to play with.")
 	flags.BoolVar(&o.keep, "keep", false, "Keep the logs although the test passed.")
 	flags.StringVar(&o.dist, "dist", "", "The `directory` of a release that make release wrote: install from it too.")
+	beside := flags.String("beside", "", "The `programs` to try the operator beside, with commas between them: traefik, metrics-server. make neighbours compiles them.")
 	flags.StringVar(&o.stage, "stage", "", "For internal use.")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -48,6 +52,14 @@ func parseOptions(args []string, errput io.Writer) (options, error) {
 	}
 	if !slices.Contains([]string{"", stageImages, stageStory}, o.stage) {
 		return o, fmt.Errorf("-stage: %q is not for you", o.stage)
+	}
+	if *beside != "" {
+		o.beside = strings.Split(*beside, ",")
+	}
+	for _, name := range o.beside {
+		if !slices.Contains([]string{traefikName, metricsServerName}, name) {
+			return o, fmt.Errorf("-beside: %q is unknown; there are: %s, %s", name, traefikName, metricsServerName)
+		}
 	}
 	var err, errDir error
 	o.root, err = filepath.Abs(o.root)
@@ -68,7 +80,7 @@ func parseOptions(args []string, errput io.Writer) (options, error) {
 
 // args are the flags that make another process continue with a stage.
 func (o options) args(stage string) []string {
-	return []string{"-root=" + o.root, "-dir=" + o.dir, "-dist=" + o.dist, fmt.Sprintf("-stay=%t", o.stay), "-stage=" + stage}
+	return []string{"-root=" + o.root, "-dir=" + o.dir, "-dist=" + o.dist, "-beside=" + strings.Join(o.beside, ","), fmt.Sprintf("-stay=%t", o.stay), "-stage=" + stage}
 }
 
 // Where things are.

@@ -45,6 +45,9 @@ func (s *story) buildImages(ctx context.Context) error {
 		{workloadNextImage, func() error { return builder.Workload(ctx, workloadNextImage, "2") }},
 		{pauseImage, func() error { return builder.Pause(ctx, pauseImage, workloadImage) }},
 	} {
+		if image.name == operatorNextImage && len(s.options.beside) > 0 {
+			continue // Only the steps that are left out need it.
+		}
 		began := time.Now()
 		stop := s.while("building "+image.name, filepath.Join(s.options.logs(), "images.log"))
 		err := image.build()
@@ -109,6 +112,9 @@ func (s *story) startCluster(ctx context.Context) error {
 		return err
 	}
 	for _, image := range []string{pauseImage, operatorImage, operatorNextImage, workloadImage, workloadNextImage} {
+		if image == operatorNextImage && len(s.options.beside) > 0 {
+			continue
+		}
 		if err := s.node.Import(ctx, s.archive(image)); err != nil {
 			return err
 		}
@@ -145,7 +151,7 @@ func (s *story) startCluster(ctx context.Context) error {
 // startControlPlane starts etcd and Kubernetes' control plane. It must listen at the node's address, since pods reach it
 // there, and not at its own loopback.
 func (s *story) startControlPlane() (*cluster.Cluster, error) {
-	return cluster.Start(s.options.bin("fairlead-cluster"), s.options.cluster(), s.options.kubeconfig(), s.options.logs(), s.died,
+	return cluster.Start(s.options.bin("fairlead-cluster"), s.options.cluster(), s.options.kubeconfig(), s.options.logs(), s.died, append(autoscalerFlags(),
 		"--components=etcd,kube-apiserver,kube-controller-manager,kube-scheduler",
 		"--audit-log="+s.options.auditLog(),
 		"--component-flag=kube-apiserver=--bind-address=0.0.0.0",
@@ -155,7 +161,7 @@ func (s *story) startControlPlane() (*cluster.Cluster, error) {
 		// For kubectl logs and exec.
 		"--component-flag=kube-apiserver=--kubelet-client-certificate="+filepath.Join(s.options.cluster(), "pki", "admin.crt"),
 		"--component-flag=kube-apiserver=--kubelet-client-key="+filepath.Join(s.options.cluster(), "pki", "admin.key"),
-		"--component-flag=kube-apiserver=--kubelet-preferred-address-types=InternalIP")
+		"--component-flag=kube-apiserver=--kubelet-preferred-address-types=InternalIP")...)
 }
 
 // pods returns the pods that a label selects.

@@ -46,6 +46,8 @@ type story struct {
 	kube     kubernetes.Interface
 	fairlead versioned.Interface
 	figures  []figure
+	// entry is the address of the Ingress controller, or "" if none runs.
+	entry string
 }
 
 // figure is something measured, for the table at the end.
@@ -55,7 +57,7 @@ type figure struct {
 
 // imageSteps need the machine's network, the first time.
 func (s *story) imageSteps() []steps.Step {
-	return []steps.Step{{
+	all := []steps.Step{{
 		Title:    "Build the images",
 		Expected: "the operator's image from the project's Dockerfile, twice; a server to run as an Application",
 		Timeout:  20 * time.Minute,
@@ -71,6 +73,10 @@ func (s *story) imageSteps() []steps.Step {
 		Timeout:  20 * time.Minute,
 		Run:      s.prepareChart,
 	}}
+	if len(s.options.beside) > 0 {
+		return all[:2]
+	}
+	return all
 }
 
 // clusterSteps happen in the sandbox.
@@ -166,6 +172,9 @@ func (s *story) clusterSteps() []steps.Step {
 			Timeout:  8 * time.Minute,
 			Run:      s.useChart,
 		},
+	}
+	if len(s.options.beside) > 0 {
+		return append(all[:stayAfter], s.besideSteps()...)
 	}
 	if s.options.dist != "" {
 		all = append(all, steps.Step{

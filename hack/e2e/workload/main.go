@@ -10,7 +10,7 @@
 //	             slow: begins to serve after START_DELAY, e.g. 5s
 //	             hungry: takes memory until it is ended
 //
-// Its log says when it begins to serve and when it ends.
+// GET /work takes a processor two milliseconds. Its log says when it begins to serve and when it ends.
 //
 // Called as `workload pause` it waits for SIGTERM: the process that holds the namespaces of a pod. Called as
 // `workload hostname` it prints the name of the pod, for the test of exec.
@@ -19,6 +19,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -35,6 +36,8 @@ const (
 	crashCode = 3
 	// drain is how long requests under way may take after SIGTERM.
 	drain = 10 * time.Second
+	// task is how long GET /work keeps a processor busy.
+	task = 2 * time.Millisecond
 )
 
 func main() {
@@ -110,6 +113,10 @@ func handler(version string, ready bool) http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, version)
 	})
+	mux.HandleFunc("GET /work", func(w http.ResponseWriter, _ *http.Request) {
+		work(task)
+		fmt.Fprint(w, version)
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "ok")
 	})
@@ -121,6 +128,14 @@ func handler(version string, ready bool) http.Handler {
 		fmt.Fprint(w, "ok")
 	})
 	return mux
+}
+
+// work keeps a processor busy.
+func work(lasting time.Duration) {
+	sum := [sha256.Size]byte{}
+	for began := time.Now(); time.Since(began) < lasting; {
+		sum = sha256.Sum256(sum[:])
+	}
 }
 
 // serve answers until ctx ends, and then until the last request under way has its answer.
