@@ -48,9 +48,9 @@ type lab struct {
 }
 
 // newLab starts a cluster of the test's own, because the programs look at all namespaces.
-func newLab(t testing.TB) *lab {
+func newLab(t testing.TB, options ...controlplane.Option) *lab {
 	t.Helper()
-	cluster := controlplane.ForTest(t, controlplane.WithAuditLog())
+	cluster := controlplane.ForTest(t, append(options, controlplane.WithAuditLog())...)
 	cluster.InstallCRDs(t, filepath.Join(root, "artifacts", "crds"))
 	config := cluster.Config()
 	config.UserAgent = person
