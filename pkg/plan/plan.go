@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -125,7 +126,7 @@ func leftovers(in Input) []Step {
 }
 
 // successor is the rendered child that carries the route from now on which an obsolete one has
-// carried: it has the same name, and is of the other kind.
+// carried: it has the same name, and is of the other kind. An Ingress is also the successor of the route's redirect.
 func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 	other := child.HTTPRoute
 	switch ref.Kind {
@@ -136,11 +137,17 @@ func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 		return nil
 	}
 	next := child.Ref{Kind: other, Namespace: ref.Namespace, Name: ref.Name}
+	if !rendered[next] && ref.Kind == child.HTTPRoute {
+		next.Name = strings.TrimSuffix(ref.Name, redirectSuffix)
+	}
 	if !rendered[next] {
 		return nil
 	}
 	return &next
 }
+
+// redirectSuffix ends the name of a redirect; see v1.RedirectName.
+const redirectSuffix = "-redirect"
 
 // routeOverlap is how long the old object of a route stays beside its successor. The controller of Ingresses or Gateways
 // takes seconds to serve a new route, and may stop serving the old one at once, because it batches the changes of each kind.

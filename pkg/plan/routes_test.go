@@ -77,7 +77,8 @@ func unserved(snapshot *child.Snapshot, kinds ...child.Kind) {
 
 // The new child of a route stands before the old one, which knows it as its successor.
 func TestRouteChangesItsKind(t *testing.T) {
-	ingress, route := ref(child.Ingress), ref(child.HTTPRoute)
+	ingress, route, redirect := ref(child.Ingress), ref(child.HTTPRoute), ref(child.HTTPRoute)
+	redirect.Name += "-redirect"
 	for _, test := range []struct {
 		name          string
 		before, after string
@@ -98,9 +99,10 @@ func TestRouteChangesItsKind(t *testing.T) {
 			name: "HTTPRoute to Ingress", before: byHTTPRoute, after: byIngress,
 			want: []string{
 				"Create Ingress shop/web: it does not exist",
-				"WaitDependency HTTPRoute shop/web: Ingress shop/web, which takes its place, does not exist yet", "Delete HTTPRoute shop/web-redirect: the spec no longer asks for it",
+				"WaitDependency HTTPRoute shop/web: Ingress shop/web, which takes its place, does not exist yet",
+				"WaitDependency HTTPRoute shop/web-redirect: Ingress shop/web, which takes its place, does not exist yet",
 			},
-			successors: map[child.Ref]child.Ref{route: ingress},
+			successors: map[child.Ref]child.Ref{route: ingress, redirect: ingress},
 		},
 		{
 			name: "the successor is not served", before: byIngress, after: byHTTPRoute, unserved: []child.Kind{child.HTTPRoute},
