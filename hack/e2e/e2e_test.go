@@ -37,6 +37,8 @@ func TestParseOptions(t *testing.T) {
 		{name: "another root", args: []string{"-root=" + t.TempDir()}, err: "is not the repository"},
 		{name: "a directory that is no release", args: []string{"-dist=" + t.TempDir()}, err: "is not a release"},
 		{name: "an argument", args: []string{"now"}, err: `unexpected argument "now"`},
+		{name: "neighbours", args: []string{"-beside=traefik,metrics-server"}},
+		{name: "a neighbour that is none", args: []string{"-beside=traefik,other"}, err: `-beside: "other" is unknown`},
 		{name: "a stage that is none", args: []string{"-stage=other"}, err: "-stage"},
 		{name: "help", args: []string{"-help"}, err: flag.ErrHelp.Error()},
 	}
@@ -56,7 +58,7 @@ func TestStageHasTheSameOptions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dist, "install.yaml"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parseOptions([]string{"-root=../..", "-dir=/somewhere", "-dist=" + dist, "-stay"}, io.Discard)
+	o, err := parseOptions([]string{"-root=../..", "-dir=/somewhere", "-dist=" + dist, "-stay", "-beside=metrics-server,traefik"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

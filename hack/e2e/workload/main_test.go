@@ -21,6 +21,7 @@ func TestHandler(t *testing.T) {
 		body       string
 	}{
 		{name: "the version", path: "/", ready: true, code: http.StatusOK, body: "7"},
+		{name: "work", path: "/work", ready: true, code: http.StatusOK, body: "7"},
 		{name: "ready", path: "/readyz", ready: true, code: http.StatusOK, body: "ok"},
 		{name: "not ready", path: "/readyz", code: http.StatusServiceUnavailable, body: "MODE=unready"},
 		{name: "alive although not ready", path: "/healthz", code: http.StatusOK, body: "ok"},
