@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,7 +51,7 @@ func (h *hunt) catch(ctx context.Context, p plant) (r result, err error) {
 	if !p.explorer || h.explore == 0 {
 		return r, nil
 	}
-	output, err := h.test(ctx, tests{module: ".", pkg: explorer}, "-v", "-tags=chaos", "-overlay="+overlay, "-run=^TestExplore$",
+	output, err := h.test(ctx, tests{module: ".", pkg: explorer}, "-v", "-overlay="+overlay, "-run=^TestExplore$",
 		"-args", "-chaos.for="+h.explore.String(), "-chaos.shrink=false")
 	if err != nil {
 		return r, err
@@ -92,7 +93,11 @@ func (p plant) in(content string) (string, error) {
 
 // test runs tests and returns what they print. That tests fail is no error; that they do not compile is.
 func (h *hunt) test(ctx context.Context, t tests, args ...string) (string, error) {
-	args = append([]string{"test", "-count=1", "-failfast", "-timeout=" + h.timeout(t).String(), t.pkg}, args...)
+	flags := []string{"test", "-count=1", "-failfast", "-timeout=" + h.timeout(t).String()}
+	if t.pkg == explorer {
+		flags = append(flags, "-tags=chaos")
+	}
+	args = slices.Concat(flags, []string{t.pkg}, args)
 	if t.drawn {
 		args = append(args, "-rapid.nofailfile")
 	}

@@ -36,6 +36,11 @@ func integration(run string) []tests {
 	return []tests{{module: "cmd/fairlead-controller/integration", pkg: ".", run: run}}
 }
 
+// programs are tests that run programs of the explorer, always the same ones.
+func programs(run string) []tests {
+	return []tests{{module: ".", pkg: explorer, run: run}}
+}
+
 // plants are the planted bugs. TestPlantsFit holds that each still has its place.
 func plants() []plant {
 	return []plant{
@@ -117,6 +122,13 @@ func plants() []plant {
 			old:   `		if err := t.fence.mayWrite(); err != nil {`,
 			new:   `		if err := t.fence.mayWrite(); err != nil && request.Body == nil {`,
 			tests: unit("./cmd/fairlead-controller/app", ""),
+		},
+		{
+			name: "lease-outlived", mistake: "a leader writes until long after its lease",
+			file:  "cmd/fairlead-controller/app/leader.go",
+			old:   `newFence(ctx, lock, config.RenewDeadline)`,
+			new:   `newFence(ctx, lock, 10*config.LeaseDuration)`,
+			tests: programs("TestF12PausedLeader"),
 		},
 		{
 			name: "early-release", mistake: "the finalizer goes although a child could not be released",

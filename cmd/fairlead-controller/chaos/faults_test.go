@@ -80,9 +80,16 @@ func faults() []verb {
 			return nil
 		}},
 		{"mend", nil, func(_ context.Context, w *world, _ []string) error {
-			w.network.mend()
+			w.mend()
 			return nil
 		}},
+		{"replicas", [][]string{{"1", "2", "2"}}, setReplicas},
+		{"pause", [][]string{{"briefly", "takeover", "takeover"}}, pause},
+		{"resume", nil, func(_ context.Context, w *world, _ []string) error {
+			w.resume()
+			return nil
+		}},
+		{"lease", [][]string{{"delete", "give"}}, lease},
 	}
 }
 
@@ -150,7 +157,7 @@ func (n *network) cut() {
 	n.drop("") // All of them.
 }
 
-// mend ends every fault.
+// mend ends every fault in the network.
 func (n *network) mend() {
 	n.thaw()
 	n.permit()

@@ -160,6 +160,64 @@ func TestF10LostAnswers(t *testing.T) {
 	}
 }
 
+// TestF12PausedLeader pauses the leader of two replicas for longer than its lease. The other one takes over, and what the first
+// had sent arrives when it goes on.
+func TestF12PausedLeader(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]string{
+		"idle":          "wait",
+		"with an edit":  "edit a config",
+		"killed":        "kill",
+		"taken back":    "edit a no-config",
+		"created again": "recreate a small",
+	} {
+		t.Run(name, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				replicas 2
+				create a full
+				create b orphan
+				wait
+				edit a other-ports
+				edit a no-config
+				pause takeover
+				edit a config
+				BETWEEN
+				resume
+				edit a image
+				wait
+				edit b image
+				pause briefly
+				BETWEEN
+				resume
+			`, "BETWEEN", between))
+		})
+	}
+}
+
+// TestF12LeaseOfTwo deletes the Lease of two replicas, and gives it away.
+func TestF12LeaseOfTwo(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"delete", "give"} {
+		t.Run(how, func(t *testing.T) {
+			replay(t, strings.ReplaceAll(`
+				replicas 2
+				create a full
+				lease HOW
+				edit a config
+				let 3s
+				edit a image
+				wait
+				lease HOW
+				edit a no-ports
+				kill
+				edit a ports
+				replicas 1
+				wait
+			`, "HOW", how))
+		})
+	}
+}
+
 // TestF15Revoked takes the permission for one kind away. The others go on.
 func TestF15Revoked(t *testing.T) {
 	t.Parallel()

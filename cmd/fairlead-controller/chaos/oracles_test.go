@@ -137,12 +137,32 @@ func writtenByFairlead(object metav1.Object) string {
 	return ""
 }
 
+// terms checks that the controller that wrote last at any moment is the one that may (I4): once another run has written, an
+// earlier one sends nothing any more. What it sent before may arrive later.
+func terms(writes []write) error {
+	writes = slices.SortedFunc(slices.Values(writes), func(a, b write) int { return a.sent.Compare(b.sent) })
+	ended := map[string]write{} // by identity: the first write of the next one
+	for i, next := range writes {
+		if successor, found := ended[next.identity]; found {
+			return violated("I4", "%s sent %s %s %s, %s after %s had sent %s %s %s", next.identity, next.verb, next.resource, next.name,
+				next.sent.Sub(successor.sent), successor.identity, successor.verb, successor.resource, successor.name)
+		}
+		if i > 0 && writes[i-1].identity != next.identity {
+			ended[writes[i-1].identity] = next
+		}
+	}
+	return nil
+}
+
 // explained checks that no desired child was deleted, and that no object was written more often than the steps explain
-// (I3).
+// (I3). And it checks that one replica wrote at a time (I4).
 func (w *world) explained(steps int) error {
 	w.network.mu.Lock()
 	writes := slices.Clone(w.network.writes)
 	w.network.mu.Unlock()
+	if err := terms(writes); err != nil {
+		return err
+	}
 	counts := map[string]int{}
 	for _, write := range writes {
 		if write.verb == "delete" && write.ok {

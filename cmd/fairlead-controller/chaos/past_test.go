@@ -23,8 +23,8 @@ type past struct {
 	mu *sync.Mutex
 	// specs are, for each Application, what its specs asked for, in order. A deletion asks for nothing.
 	specs map[string][]asked
-	// settled is when an Application was last seen to be what its spec says.
-	settled map[string]time.Time
+	// settled is when an Application was seen to be what its spec says, in order.
+	settled map[string][]time.Time
 	// orphans are the Applications that may have left children behind.
 	orphans map[string]bool
 	// mustStay are children that an Application left behind, by UID.
@@ -48,7 +48,7 @@ type foreigner struct {
 
 func newPast() past {
 	return past{
-		mu: &sync.Mutex{}, specs: map[string][]asked{}, settled: map[string]time.Time{}, orphans: map[string]bool{},
+		mu: &sync.Mutex{}, specs: map[string][]asked{}, settled: map[string][]time.Time{}, orphans: map[string]bool{},
 		mustStay: map[string]string{}, hands: map[string]bool{}, foreigners: map[string]foreigner{},
 	}
 }
@@ -111,7 +111,7 @@ func (p past) settle(name string, before time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if all := p.specs[name]; len(all) > 0 && all[len(all)-1].from.Before(before) {
-		p.settled[name] = before
+		p.settled[name] = append(p.settled[name], before)
 	}
 }
 
@@ -119,8 +119,8 @@ func (p past) settle(name string, before time.Time) {
 func (p past) isSettled(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := p.specs[name]
-	return len(all) > 0 && p.settled[name].After(all[len(all)-1].from)
+	all, settled := p.specs[name], p.settled[name]
+	return len(all) > 0 && len(settled) > 0 && settled[len(settled)-1].After(all[len(all)-1].from)
 }
 
 // wrongDelete says what is wrong with a delete of the controller, or "": every spec that may have been in force asked for
@@ -130,9 +130,11 @@ func (p past) wrongDelete(w write) string {
 	defer p.mu.Unlock()
 	for name, all := range p.specs {
 		first := 0
-		for i, a := range all {
-			if !a.from.After(p.settled[name]) {
-				first = i
+		for _, settled := range p.settled[name] {
+			for i, a := range all {
+				if settled.Before(w.sent) && !a.from.After(settled) {
+					first = i
+				}
 			}
 		}
 		inForce := slices.DeleteFunc(slices.Clone(all[first:]), func(a asked) bool { return a.from.After(w.at) })

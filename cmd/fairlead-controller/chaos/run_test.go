@@ -84,7 +84,7 @@ func (r *runner) judge(ctx context.Context, w *world, steps int) error {
 // end ends all faults, checks what others own, and corrects what would make the end depend on the way: what may stay as it
 // is because of an earlier spec, and objects in the way of children.
 func (w *world) end(ctx context.Context) error {
-	w.network.mend()
+	w.mend()
 	if err := w.start(ctx); err != nil {
 		return err
 	}

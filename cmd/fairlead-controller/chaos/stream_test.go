@@ -13,36 +13,38 @@ import (
 // stream is the body of a watch.
 type stream struct {
 	io.ReadCloser
-	network  *network
-	resource string
-	dead     <-chan struct{}
-	closed   chan struct{}
+	connection *connection
+	resource   string
+	closed     chan struct{}
 	// garble and truncate spoil what is read next, and end the stream.
 	garble, truncate, done atomic.Bool
 }
 
 // open puts the faults around the body of a watch.
 func (c *connection) open(resource string, body io.ReadCloser) io.ReadCloser {
-	s := &stream{ReadCloser: body, network: c.network, resource: resource, dead: c.dead, closed: make(chan struct{})}
+	s := &stream{ReadCloser: body, connection: c, resource: resource, closed: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.streams[s] = true
 	return s
 }
 
-// Read delivers nothing while the watch is frozen. What arrives meanwhile is kept back, and nothing is lost.
+// Read delivers nothing while the watch is frozen, or the process paused. What arrives meanwhile is kept back, and nothing is lost.
 func (s *stream) Read(p []byte) (int, error) {
 	if s.done.Load() {
 		return 0, io.ErrUnexpectedEOF
 	}
 	n, err := s.ReadCloser.Read(p)
-	s.network.mu.Lock()
-	thawed := s.network.frozen[s.resource]
-	s.network.mu.Unlock()
-	if thawed != nil {
+	s.connection.mu.Lock()
+	var thawed <-chan struct{} = s.connection.frozen[s.resource]
+	s.connection.mu.Unlock()
+	for _, flows := range []<-chan struct{}{thawed, s.connection.gate.held()} {
+		if flows == nil {
+			continue
+		}
 		select {
-		case <-thawed:
-		case <-s.dead:
+		case <-flows:
+		case <-s.connection.dead:
 			return 0, errBroken
 		case <-s.closed:
 			return 0, errBroken
@@ -63,12 +65,12 @@ func (s *stream) Read(p []byte) (int, error) {
 }
 
 func (s *stream) Close() error {
-	s.network.mu.Lock()
-	if s.network.streams[s] {
-		delete(s.network.streams, s)
+	s.connection.mu.Lock()
+	if s.connection.streams[s] {
+		delete(s.connection.streams, s)
 		close(s.closed)
 	}
-	s.network.mu.Unlock()
+	s.connection.mu.Unlock()
 	return s.ReadCloser.Close()
 }
 

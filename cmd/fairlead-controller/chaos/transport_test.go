@@ -7,6 +7,7 @@ package chaos
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -45,7 +46,10 @@ type rule struct {
 
 // write is a request that would change something, as the transport saw it.
 type write struct {
-	at                                time.Time
+	// identity is the run of the controller that sent it.
+	identity string
+	// sent is when the controller let it go, and at when its answer arrived.
+	sent, at                          time.Time
 	verb, resource, subresource, name string
 	ok                                bool
 }
@@ -53,8 +57,8 @@ type write struct {
 // network is what lies between the controller of one namespace and the API server. It outlives restarts of the
 // controller, and is safe for concurrent use.
 type network struct {
-	// crash is called when a rule ends the process.
-	crash func()
+	// late are the requests of a paused process that arrive when it goes on.
+	late sync.WaitGroup
 
 	mu     sync.Mutex
 	rules  []*rule
@@ -73,12 +77,17 @@ func newNetwork() *network {
 	return &network{forbidden: sets.New[string](), gone: sets.New[string](), frozen: map[string]chan struct{}{}, streams: map[*stream]bool{}}
 }
 
-// connection is the part of the network that one run of the controller uses. It ends with its process.
+// connection is the part of the network that one process uses. It ends with its process.
 type connection struct {
 	*network
-	next http.RoundTripper
-	dead chan struct{}
-	once *sync.Once
+	// crash is called when a rule ends the process.
+	crash func()
+	gate  *gate
+	dead  chan struct{}
+	once  *sync.Once
+	// next and identity are those of one run.
+	next     http.RoundTripper
+	identity string
 }
 
 var (
@@ -92,7 +101,9 @@ func (c *connection) WrappedRoundTripper() http.RoundTripper { return c.next }
 func (c *connection) kill() {
 	c.once.Do(func() { close(c.dead) })
 	for _, s := range c.streamsOf("") {
-		_ = s.Close()
+		if s.connection.dead == c.dead {
+			_ = s.Close()
+		}
 	}
 }
 
@@ -111,6 +122,7 @@ func (c *connection) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	sent := time.Now()
 	if answer, err := c.refused(r, info); answer != nil || err != nil {
 		closeBody(r)
 		return answer, err
@@ -120,17 +132,102 @@ func (c *connection) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(r)
 		return c.strike(r, due, nil)
 	}
-	response, err := c.next.RoundTrip(r)
-	c.record(info, response)
+	if err := c.pass(r); err != nil {
+		if isWrite(info) {
+			c.deliverLate(r, info, sent)
+		}
+		closeBody(r)
+		return nil, err
+	}
+	response, err := c.send(r, info, sent)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.pass(r); err != nil {
+		_ = response.Body.Close()
+		return nil, err
+	}
 	switch {
-	case err != nil || response == nil:
-		return response, err
 	case due != nil:
 		return c.strike(r, due, response)
 	case info.Verb == "watch":
 		response.Body = c.open(info.Resource, response.Body)
 	}
 	return response, nil
+}
+
+// send passes a request on, and records the answer.
+func (c *connection) send(r *http.Request, info *request.RequestInfo, sent time.Time) (*http.Response, error) {
+	response, err := c.next.RoundTrip(r)
+	if isWrite(info) {
+		c.record(info, response, sent)
+	}
+	return response, err
+}
+
+// pass waits while the process is paused. The client may give up meanwhile.
+func (c *connection) pass(r *http.Request) error {
+	opened := c.gate.held()
+	if opened == nil {
+		return nil
+	}
+	select {
+	case <-opened:
+	case <-r.Context().Done():
+		return context.Cause(r.Context())
+	case <-c.dead:
+	}
+	c.disturbed()
+	if c.isDead() {
+		return errBroken
+	}
+	return nil
+}
+
+// lateTimeout bounds a request that arrives late.
+const lateTimeout = time.Minute
+
+// deliverLate sends a request that its client gave up while the process was paused: it was on its way, and arrives when the
+// process goes on.
+func (c *connection) deliverLate(r *http.Request, info *request.RequestInfo, sent time.Time) {
+	opened := c.gate.held()
+	body, err := copyBody(r)
+	if err != nil || opened == nil {
+		return
+	}
+	c.late.Go(func() {
+		select {
+		case <-opened:
+		case <-c.dead:
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), lateTimeout)
+		defer cancel()
+		late := r.Clone(ctx)
+		late.Body = io.NopCloser(bytes.NewReader(body))
+		if answer, err := c.refused(late, info); answer != nil || err != nil {
+			return
+		}
+		if response, err := c.send(late, info, sent); err == nil {
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+		}
+	})
+}
+
+// copyBody returns the body of a request, which the client may reuse once it has an answer.
+func copyBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	if r.GetBody == nil {
+		return nil, errors.New("the body can be read only once")
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(body)
 }
 
 // refused returns what lasting faults answer.
@@ -150,6 +247,13 @@ func (c *connection) refused(r *http.Request, info *request.RequestInfo) (*http.
 		return statusResponse(r, http.StatusGone), nil
 	}
 	return nil, nil
+}
+
+// disturbed notes that a fault meets the controller now.
+func (n *network) disturbed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.faultAt = time.Now()
 }
 
 func (n *network) lastFault() time.Time {
@@ -200,17 +304,14 @@ func (c *connection) strike(r *http.Request, due *rule, response *http.Response)
 // isWrite reports whether a request changes objects that the oracles are about.
 func isWrite(info *request.RequestInfo) bool {
 	return info.IsResourceRequest && slices.Contains([]string{"create", "update", "patch", "delete"}, info.Verb) &&
-		info.Resource != "events" && !strings.HasSuffix(info.Resource, "reviews")
+		info.Resource != "events" && info.Resource != "leases" && !strings.HasSuffix(info.Resource, "reviews")
 }
 
-func (c *connection) record(info *request.RequestInfo, response *http.Response) {
-	if !isWrite(info) {
-		return
-	}
+func (c *connection) record(info *request.RequestInfo, response *http.Response, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writes = append(c.writes, write{
-		at: time.Now(), verb: info.Verb, resource: info.Resource, subresource: info.Subresource, name: info.Name,
+		identity: c.identity, sent: sent, at: time.Now(), verb: info.Verb, resource: info.Resource, subresource: info.Subresource, name: info.Name,
 		ok: response != nil && response.StatusCode < 300,
 	})
 }

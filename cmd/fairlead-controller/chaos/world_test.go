@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,16 +53,21 @@ type world struct {
 	// past is what the oracles need to know of what was done.
 	past past
 
-	mu      sync.Mutex
-	process *process // nil while none runs
-	failure error    // of a controller that ended although nothing ended it
-	counter int      // makes each edit a change
-	closed  bool
+	mu sync.Mutex
+	// replicas is how many controllers run at once. If there is more than one, they elect a leader.
+	replicas  int
+	processes []*process // nil where none runs
+	runs      int        // how often the controller was run
+	failure   error      // of a controller that ended although nothing ended it
+	counter   int        // makes each edit a change
+	closed    bool
 }
 
-// process is one run of the controller.
+// process is one replica of the controller. If it ends by itself it is run again.
 type process struct {
 	connection *connection
+	elects     bool
+	identity   string // of its present run
 	cancel     context.CancelFunc
 	done       chan struct{}
 }
@@ -81,10 +87,9 @@ func newNamespace(ctx context.Context, cluster *controlplane.ControlPlane) (*wor
 	config.UserAgent = "fairlead-chaos"
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return insistent{next} })
 	w := &world{
-		cluster: cluster, network: newNetwork(), log: &recentLog{}, past: newPast(),
+		cluster: cluster, network: newNetwork(), log: &recentLog{}, past: newPast(), replicas: 1,
 		kube: kubernetes.NewForConfigOrDie(config), fairlead: versioned.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config),
 	}
-	w.network.crash = func() { go w.crashed(ctx) }
 	namespace, err := w.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "chaos-"}}, metav1.CreateOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("create namespace: %w", err)
@@ -107,16 +112,29 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// start starts the controller as a kubelet does: it is started again if a fault ends it.
+// start starts all replicas of the controller that do not run.
 func (w *world) start(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.process != nil || w.closed {
+	if w.closed {
 		return nil
 	}
-	p := &process{connection: &connection{network: w.network, dead: make(chan struct{}), once: &sync.Once{}}, done: make(chan struct{})}
+	for len(w.processes) < w.replicas {
+		w.processes = append(w.processes, nil)
+	}
+	for i := range w.replicas {
+		if w.processes[i] == nil {
+			w.processes[i] = w.newProcess(ctx)
+		}
+	}
+	return nil
+}
+
+// newProcess starts a replica as a kubelet does: it is started again if a fault ends it. The caller holds the lock.
+func (w *world) newProcess(ctx context.Context) *process {
+	p := &process{elects: w.replicas > 1, done: make(chan struct{})}
+	p.connection = &connection{network: w.network, gate: &gate{}, dead: make(chan struct{}), once: &sync.Once{}, crash: func() { go w.crashed(ctx, p) }}
 	ctx, p.cancel = context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), w.log.logger()))
-	w.process = p
 	go func() {
 		defer close(p.done)
 		for ctx.Err() == nil {
@@ -125,14 +143,15 @@ func (w *world) start(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return
 			}
-			if last := w.network.lastFault(); last.Before(begin) && !w.mayEnd && !errors.Is(err, errNotReached) {
+			// A replica that cannot renew its lease in time ends, and on a busy machine needs no fault for that.
+			if last := w.network.lastFault(); last.Before(begin) && !w.mayEnd && !p.elects && !errors.Is(err, errNotReached) {
 				w.fail(fmt.Errorf("the controller ended by itself: %w", err))
 				return
 			}
 			_ = let(ctx, w, []string{"1s"})
 		}
 	}()
-	return nil
+	return p
 }
 
 // errNotReached is that of a controller which gave up before it began: on a busy machine the API server may take longer to
@@ -144,13 +163,19 @@ func (w *world) runController(ctx context.Context, p *process) error {
 	options := app.NewOptions()
 	options.Kubeconfig, options.Namespaces, options.AllowUnreviewedServiceAccounts = w.cluster.Kubeconfig(), []string{w.namespace}, true
 	options.Workers = 4
+	p.elect(options, w.namespace)
 	config, err := options.Config()
 	if err != nil {
 		return err
 	}
+	identity := w.nextIdentity(p)
+	if config.LeaderElection != nil {
+		config.LeaderElection.Identity = identity
+	}
+	config.Client.UserAgent += " " + identity
 	config.Client.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		c := *p.connection
-		c.next = next
+		c.next, c.identity = next, identity
 		return &c
 	})
 	if w.configure != nil {
@@ -163,6 +188,15 @@ func (w *world) runController(ctx context.Context, p *process) error {
 	return app.Run(ctx, completed)
 }
 
+// nextIdentity names the next run of a process.
+func (w *world) nextIdentity(p *process) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs++
+	p.identity = fmt.Sprintf("run-%d", w.runs)
+	return p.identity
+}
+
 func (w *world) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,31 +205,50 @@ func (w *world) fail(err error) {
 
 // isDisturbed reports whether a fault lasts.
 func (w *world) isDisturbed() bool {
+	w.mu.Lock()
+	paused := slices.ContainsFunc(w.processes, func(p *process) bool { return p != nil && p.connection.gate.held() != nil })
+	w.mu.Unlock()
 	w.network.mu.Lock()
 	defer w.network.mu.Unlock()
-	return w.network.down || len(w.network.forbidden) > 0 || len(w.network.frozen) > 0
+	return paused || w.network.down || len(w.network.forbidden) > 0 || len(w.network.frozen) > 0
 }
 
 // crashed is called when a fault has cut the connection of a process, which now ends; another one starts.
-func (w *world) crashed(ctx context.Context) {
-	w.stop(true)
+func (w *world) crashed(ctx context.Context, p *process) {
+	w.mu.Lock()
+	i := slices.Index(w.processes, p)
+	if i >= 0 {
+		w.processes[i] = nil
+	}
+	w.mu.Unlock()
+	if i < 0 {
+		return // It is being stopped anyway.
+	}
+	w.terminate(p, true)
 	if err := w.start(ctx); err != nil {
 		w.fail(err)
 	}
 }
 
-// stop ends the controller: by a crash, or as SIGTERM does.
+// stop ends all replicas: by a crash, or as SIGTERM does.
 func (w *world) stop(crash bool) {
 	w.mu.Lock()
-	p := w.process
-	w.process = nil
+	processes := slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return p == nil })
+	clear(w.processes)
 	w.mu.Unlock()
-	if p == nil {
-		return
+	var ending sync.WaitGroup
+	for _, p := range processes {
+		ending.Go(func() { w.terminate(p, crash) })
 	}
+	ending.Wait()
+}
+
+// terminate ends one process.
+func (w *world) terminate(p *process, crash bool) {
 	if crash {
 		p.connection.kill()
 	}
+	p.connection.gate.open() // A process that is paused would not see a signal.
 	p.cancel()
 	select {
 	case <-p.done:
@@ -219,8 +272,9 @@ func (w *world) close(ctx context.Context) error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.network.mend()
+	w.mend()
 	w.stop(false)
+	w.network.late.Wait()
 	_ = w.fairlead.AppsV1().ApplicationClasses().Delete(ctx, w.namespace, metav1.DeleteOptions{})
 	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
 	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
