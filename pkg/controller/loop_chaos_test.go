@@ -211,7 +211,8 @@ func (w *world) children() map[string]any {
 }
 
 // Whatever happens to an Application, its children and the API server, once the trouble is over
-// everything is as if nothing had happened, the status says so, and there is silence.
+// everything is as if nothing had happened, the status says so, and there is silence. Once it is deleted, nothing of it is
+// remembered.
 func TestEverythingEndsWell(t *testing.T) {
 	fixedseed.Check(t, func(r *rapid.T) {
 		first, trouble := valid(r), mishaps(r)
@@ -240,6 +241,11 @@ func TestEverythingEndsWell(t *testing.T) {
 				complain("%d changes in an hour of silence", got-version)
 			}
 			troubled = w.children()
+			w.server.Delete(applytest.Applications, namespace, "web")
+			pass(time.Minute)
+			if writes, applications, failures := w.remembered("web"); writes+applications+failures > 0 {
+				complain("of the deleted Application %d writes, %d entries and %d failures are remembered", writes, applications, failures)
+			}
 			if len(complaints) > 0 {
 				complain("log:\n%s", strings.Join(tail(w.log.find(), 30), "\n"))
 			}

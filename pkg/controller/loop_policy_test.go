@@ -110,6 +110,14 @@ type blank struct{}
 func (blank) LastResourceVersion(schema.GroupVersionResource, string) string        { return "1" }
 func (blank) HasLive(schema.GroupVersionResource, cache.ObjectName, types.UID) bool { return true }
 
+// remembered returns how many writes and failures of an Application are remembered, and of how many Applications there is
+// anything at all.
+func (w *world) remembered(name string) (writes, applications, failures int) {
+	w.controller.memory.mu.Lock()
+	defer w.controller.memory.mu.Unlock()
+	return len(w.store.Stale(key(name), blank{})), len(w.controller.memory.applications), w.controller.queue.Failures(key(name))
+}
+
 // Of an Application that is gone nothing is remembered by its name: the next one of that name
 // starts without a debt.
 func TestDeletedApplicationIsForgotten(t *testing.T) {
@@ -119,15 +127,12 @@ func TestDeletedApplicationIsForgotten(t *testing.T) {
 		w.server.HoldWatch(child.Deployment)
 		applytest.Put(w.server, applytest.Applications, application("web"))
 		pass(time.Minute)
-		remembered := func() (writes, applications, failures int) {
-			return len(w.store.Stale(key("web"), blank{})), len(w.controller.memory.applications), w.controller.queue.Failures(key("web"))
-		}
-		if writes, applications, failures := remembered(); writes == 0 || applications == 0 || failures == 0 {
+		if writes, applications, failures := w.remembered("web"); writes == 0 || applications == 0 || failures == 0 {
 			t.Errorf("%d writes, %d Applications and %d failures are remembered; this test wants some of each", writes, applications, failures)
 		}
 		w.server.Delete(applytest.Applications, namespace, "web")
 		pass(time.Second)
-		if writes, applications, failures := remembered(); writes+applications+failures > 0 {
+		if writes, applications, failures := w.remembered("web"); writes+applications+failures > 0 {
 			t.Errorf("%d writes, %d Applications and %d failures are remembered", writes, applications, failures)
 		}
 		if got := w.count(func(r applytest.Request) bool { return r.Verb == "delete" }); got > 0 {
