@@ -20,7 +20,7 @@ type chapter struct {
 // chapters are for those who decide, start, operate and study, in this order.
 var chapters = []chapter{
 	{"Decide", []string{"README.md", "docs/comparison.md", "docs/reliability.md", "docs/performance.md", "SECURITY.md", "CHANGELOG.md"}},
-	{"Start", []string{"docs/tutorial.md", "docs/applications.md", "docs/troubleshooting.md", "docs/cli.md", "docs/guides/*", "artifacts/examples/README.md", "docs/api.md", "docs/fields.md"}},
+	{"Start", []string{"docs/tutorial.md", "docs/applications.md", "docs/troubleshooting.md", "docs/cli.md", "docs/guides/*", "docs/adoptable.md", "artifacts/examples/README.md", "docs/api.md", "docs/fields.md"}},
 	{"Operate", []string{"docs/operations.md", "artifacts/chart/fairlead/README.md", "docs/neighbours.md", "docs/subresources.md", "docs/releases.md"}},
 	{"Study", []string{
 		"docs/README.md", "docs/pipeline.md", "docs/reading-order.md", "docs/informers/*", "docs/decisions.md", "docs/glossary.md",

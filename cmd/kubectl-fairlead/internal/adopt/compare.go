@@ -21,13 +21,34 @@ func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplate
 		return nil, nil, err
 	}
 	for _, change := range all {
-		if change.After == nil {
+		switch {
+		case change.After == nil && meansNothing(change):
+		case change.After == nil:
 			lost = append(lost, change)
-		} else {
+		default:
 			changed = append(changed, change)
 		}
 	}
 	return changed, lost, nil
+}
+
+// meansNothing reports whether pods are the same without a field: it is empty, says what holds anyway, or is metadata that
+// pods do not take over from their template.
+func meansNothing(lost preview.Change) bool {
+	switch lost.Path {
+	case ".metadata.name", ".metadata.namespace":
+		return true
+	case ".spec.shareProcessNamespace", ".spec.setHostnameAsFQDN":
+		return lost.Before == false
+	}
+	switch value := lost.Before.(type) {
+	case map[string]any:
+		return len(value) == 0
+	case []any:
+		return len(value) == 0
+	default:
+		return value == nil
+	}
 }
 
 // rename gives the container and its volumes the names that the Application gives them.

@@ -84,8 +84,10 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 		account.AutomountToken = new(true)
 	}
 	spec.ServiceAccount = account
-	security(&spec, pod, main, options.Harden)
 	if err := volumes(&spec, pod, main); err != nil {
+		return nil, err
+	}
+	if err := security(&spec, pod, main, options.Harden); err != nil {
 		return nil, err
 	}
 	if err := ports(&spec, main, service); err != nil {
@@ -155,10 +157,18 @@ var runtimeCapabilities = []corev1.Capability{
 
 // security copies what the pods say about their privileges. Unless they are to be hardened, it also writes down what
 // Kubernetes gives to pods that say nothing.
-func security(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, harden bool) {
+func security(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, harden bool) error {
 	spec.PodSecurityContext, spec.SecurityContext = pod.SecurityContext.DeepCopy(), main.SecurityContext.DeepCopy()
+	for kind, containers := range map[string][]corev1.Container{"initContainers": pod.InitContainers, "containers": pod.Containers} {
+		for i := range containers {
+			if path := mayLosePrivileges(&containers[i]); path != "" {
+				return refused(fmt.Sprintf("%s.%s[%s].securityContext.%s", podPath, kind, containers[i].Name, path),
+					"Fairlead drops all capabilities of a container that drops none, and runtimes differ in what a privileged one keeps")
+			}
+		}
+	}
 	if harden {
-		return
+		return nil
 	}
 	if spec.PodSecurityContext == nil {
 		spec.PodSecurityContext = &corev1.PodSecurityContext{}
@@ -169,18 +179,45 @@ func security(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contai
 	if spec.PodSecurityContext.SeccompProfile == nil {
 		spec.PodSecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}
 	}
-	if spec.SecurityContext == nil {
-		spec.SecurityContext = &corev1.SecurityContext{}
-	}
+	spec.SecurityContext = keepPrivileges(spec.SecurityContext)
 	if spec.SecurityContext.ReadOnlyRootFilesystem == nil {
 		spec.SecurityContext.ReadOnlyRootFilesystem = new(false)
 	}
-	if spec.SecurityContext.AllowPrivilegeEscalation == nil {
-		spec.SecurityContext.AllowPrivilegeEscalation = new(true)
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Sidecars} {
+		for i := range containers {
+			containers[i].SecurityContext = keepPrivileges(containers[i].SecurityContext)
+		}
 	}
-	if spec.SecurityContext.Capabilities == nil {
-		spec.SecurityContext.Capabilities = &corev1.Capabilities{Add: slices.Clone(runtimeCapabilities)} // Fairlead drops all others.
+	return nil
+}
+
+// mayLosePrivileges returns the field by which a container has privileges that the Application may not give it.
+func mayLosePrivileges(container *corev1.Container) string {
+	security := container.SecurityContext
+	if security == nil || security.Privileged == nil || !*security.Privileged || security.Capabilities != nil && len(security.Capabilities.Drop) > 0 {
+		return ""
 	}
+	return "privileged"
+}
+
+// keepPrivileges writes down what a container has that says nothing about it.
+func keepPrivileges(given *corev1.SecurityContext) *corev1.SecurityContext {
+	security := given
+	if security == nil {
+		security = &corev1.SecurityContext{}
+	}
+	if security.AllowPrivilegeEscalation == nil {
+		security.AllowPrivilegeEscalation = new(true)
+	}
+	if security.Capabilities == nil {
+		security.Capabilities = &corev1.Capabilities{}
+	}
+	if len(security.Capabilities.Drop) == 0 { // Fairlead then drops all others.
+		added := append(slices.Clone(runtimeCapabilities), security.Capabilities.Add...)
+		slices.Sort(added)
+		security.Capabilities.Add = slices.Compact(added)
+	}
+	return security
 }
 
 // Convert copies what two types have in common in JSON.

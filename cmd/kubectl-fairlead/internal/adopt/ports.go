@@ -40,8 +40,11 @@ func ports(spec *v1.ApplicationSpec, main *corev1.Container, service *corev1.Ser
 			made.ContainerPort = cmp.Or(port.TargetPort.IntVal, port.Port)
 		}
 		made.Name = cmp.Or(made.Name, short(port.Name), fmt.Sprintf("port-%d", made.ContainerPort))
-		if taken[made.Name] {
-			return refused(path, "another port of the Service leads to the port "+made.Name+" too")
+		same := func(other v1.ApplicationPort) bool {
+			return other.ContainerPort == made.ContainerPort && cmp.Or(other.Protocol, corev1.ProtocolTCP) == cmp.Or(made.Protocol, corev1.ProtocolTCP)
+		}
+		if taken[made.Name] || slices.ContainsFunc(spec.Ports, same) {
+			return refused(path, fmt.Sprintf("another port of the Service leads to port %d of the container too", made.ContainerPort))
 		}
 		if port.Name != made.Name {
 			made.ServicePortName = &port.Name

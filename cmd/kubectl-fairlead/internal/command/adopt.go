@@ -332,6 +332,9 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := adopt.Refusal(a.tool.differ, draft, children, a.deployment, a.service); err != nil {
+		return nil, nil, err
+	}
 	if err := a.refuseTaken(ctx, children); err != nil {
 		return nil, nil, err
 	}

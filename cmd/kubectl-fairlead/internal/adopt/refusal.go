@@ -1,0 +1,52 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adopt
+
+import (
+	"errors"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// Refusal returns why the controller would refuse to adopt one of the objects, nil if it would not. A user learns it before
+// anything is written. service may be nil.
+func Refusal(differ plan.Differ, application *v1.Application, children []child.Desired, deployment *appsv1.Deployment, service *corev1.Service) error {
+	const any = "any"
+	application = application.DeepCopy()
+	application.UID = any
+	in := plan.Input{Snapshot: child.Snapshot{Application: application}, Desired: children}
+	for _, desired := range children {
+		var live child.Object
+		switch {
+		case desired.Kind == child.Deployment:
+			live = deployment.DeepCopy()
+		case desired.Kind == child.Service && service != nil:
+			live = service.DeepCopy()
+		default:
+			continue
+		}
+		helm.Unmark(live) // Its release gives it up before.
+		annotations := live.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[v1.AnnotationAdoptableBy] = any
+		live.SetAnnotations(annotations)
+		step, err := differ.Foreign(in, desired, live)
+		if err != nil {
+			return err
+		}
+		if step.Adoption == plan.AdoptionRefused && !strings.Contains(step.Reason, plan.RolloutInProgress) {
+			return errors.New(step.Reason)
+		}
+	}
+	return nil
+}
