@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	podsecurity "k8s.io/pod-security-admission/api"
 
@@ -50,6 +51,32 @@ func TestCorpus(t *testing.T) {
 	const most, enough = 100, 70
 	if len(table.Cases) < most || adopted < enough {
 		t.Errorf("%d of %d shapes can be adopted, want %d of %d or more", adopted, len(table.Cases), enough, most)
+	}
+}
+
+// TestRefusal changes one thing about a shape that can be adopted, to what the controller refuses.
+func TestRefusal(t *testing.T) {
+	for want, change := range map[string]func(*appsv1.Deployment, *corev1.Service){
+		"Service boutique-ads cannot be adopted because of spec.clusterIP: ": func(_ *appsv1.Deployment, service *corev1.Service) { service.Spec.ClusterIP = corev1.ClusterIPNone },
+		"Service boutique-ads cannot be adopted because of spec.selector: ":  func(_ *appsv1.Deployment, service *corev1.Service) { service.Spec.Selector = nil },
+		"Deployment boutique-ads cannot be adopted because of spec.selector.matchExpressions: ": func(deployment *appsv1.Deployment, _ *corev1.Service) {
+			deployment.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpExists}}
+		},
+		"Deployment boutique-ads cannot be adopted because of metadata.ownerReferences: ": func(deployment *appsv1.Deployment, _ *corev1.Service) {
+			deployment.OwnerReferences = []metav1.OwnerReference{{Kind: "Rollout", Name: "ads"}}
+		},
+		"": func(deployment *appsv1.Deployment, _ *corev1.Service) { deployment.Status.Replicas = 2 }, // A rollout is in progress: wait.
+	} {
+		table, err := corpus.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := table.Cases[slices.IndexFunc(table.Cases, func(c *corpus.Case) bool { return c.Name == "boutique-ads" })]
+		change(c.Deployment, c.Service)
+		_, err = outcome(plan.NewDiffer(scheme.Scheme), c)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 
