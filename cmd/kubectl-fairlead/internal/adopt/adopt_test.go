@@ -94,6 +94,33 @@ spec:
 	}
 }
 
+// An emptyDir of which each mount has a directory of its own becomes one for each mount of the application's container. If
+// one mount sees what another one wrote, it is refused.
+func TestDraftDividesEmptyDir(t *testing.T) {
+	const tmp, two = "{name: tmp, mountPath: /tmp}", "{name: tmp, mountPath: /tmp, subPath: tmp}, {name: tmp, mountPath: /run, subPath: run/web}"
+	for added, divided := range map[string]bool{
+		"": true, "{name: tmp, mountPath: /r, subPath: run/web}": true, "{name: tmp, mountPath: /r, subPath: other}": true,
+		"{name: tmp, mountPath: /r}": false, "{name: tmp, mountPath: /r, subPath: run}": false, "{name: tmp, mountPath: /r, subPath: run/web/x}": false,
+	} {
+		text := strings.Replace(strings.Replace(chart, tmp, two, 1), "{name: data, mountPath: /p}", added, 1)
+		got, err := Draft(parse[appsv1.Deployment](t, text), nil, Options{Container: "shop"})
+		if (err == nil) != divided {
+			t.Errorf("%q: %v", added, err)
+			continue
+		}
+		if !divided || added == "" {
+			continue
+		}
+		want := v1.VolumeName("/tmp")
+		if strings.Contains(added, "run/web") {
+			want = v1.VolumeName("/run")
+		}
+		if name := got.Spec.Sidecars[0].VolumeMounts[0].Name; name != want || len(got.Spec.Mounts) != 3 {
+			t.Errorf("%q: the sidecar mounts %s, want %s of %d", added, name, want, len(got.Spec.Mounts))
+		}
+	}
+}
+
 // What a former Application left on the pods, the new one sets itself.
 func TestDraftOfEjected(t *testing.T) {
 	deployment := parse[appsv1.Deployment](t, chart)

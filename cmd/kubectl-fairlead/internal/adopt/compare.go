@@ -4,9 +4,13 @@
 package adopt
 
 import (
+	"cmp"
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -53,26 +57,25 @@ func meansNothing(lost preview.Change) bool {
 
 // rename gives the container and its volumes the names that the Application gives them.
 func rename(pod *corev1.PodSpec, container, name string) {
-	volumes := map[string]string{}
-	for i := range pod.Containers {
-		if pod.Containers[i].Name == container {
-			volumes = VolumeNames(&pod.Containers[i])
-			pod.Containers[i].Name = name
-		}
+	at := slices.IndexFunc(pod.Containers, func(candidate corev1.Container) bool { return candidate.Name == container })
+	if at < 0 {
+		return
 	}
+	main := &pod.Containers[at]
+	names := volumeNames(main)
+	main.Name = name
 	for i := range pod.Volumes {
-		if renamed := volumes[pod.Volumes[i].Name]; renamed != "" {
-			pod.Volumes[i].Name = renamed
-		}
+		pod.Volumes[i].Name = cmp.Or(names.first[pod.Volumes[i].Name], pod.Volumes[i].Name)
 	}
 	for _, containers := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
 		for i := range containers {
 			for j := range containers[i].VolumeMounts {
 				mount := &containers[i].VolumeMounts[j]
-				if renamed := volumes[mount.Name]; renamed != "" {
-					mount.Name = renamed
-				}
+				mount.Name = cmp.Or(names.of(mount), mount.Name)
 			}
 		}
+	}
+	for i := range main.VolumeMounts {
+		main.VolumeMounts[i].Name = v1.VolumeName(main.VolumeMounts[i].MountPath)
 	}
 }

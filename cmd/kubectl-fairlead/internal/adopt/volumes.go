@@ -4,8 +4,11 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,18 +18,18 @@ import (
 // volumes turns the mounts of the application's container into mounts of the Application, and copies the other
 // containers, which mount the same volumes by the names that Fairlead gives them.
 func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container) error {
-	names := VolumeNames(main)
+	names := volumeNames(main)
 	mounted := map[string]bool{}
 	for i, mount := range main.VolumeMounts {
-		path := fmt.Sprintf("%s.containers[%s].volumeMounts[%s]", podPath, main.Name, mount.MountPath)
+		at := fmt.Sprintf("%s.containers[%s].volumeMounts[%s]", podPath, main.Name, mount.MountPath)
 		if mount.SubPathExpr != "" || mount.MountPropagation != nil || mount.RecursiveReadOnly != nil {
-			return refused(path, "an Application has no subPathExpr, mountPropagation or recursiveReadOnly")
+			return refused(at, "an Application has no subPathExpr, mountPropagation or recursiveReadOnly")
 		}
-		at := slices.IndexFunc(pod.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name })
-		if at < 0 {
-			return refused(path, "there is no volume "+mount.Name)
+		index := slices.IndexFunc(pod.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name })
+		if index < 0 {
+			return refused(at, "there is no volume "+mount.Name)
 		}
-		source := pod.Volumes[at].VolumeSource
+		source := pod.Volumes[index].VolumeSource
 		made := v1.Mount{
 			MountPath: mount.MountPath, SubPath: mount.SubPath, ReadOnly: &main.VolumeMounts[i].ReadOnly, Secret: source.Secret, ConfigMap: source.ConfigMap,
 			EmptyDir: source.EmptyDir, PersistentVolumeClaim: source.PersistentVolumeClaim, Projected: source.Projected,
@@ -34,8 +37,8 @@ func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contain
 		switch {
 		case made.Secret == nil && made.ConfigMap == nil && made.EmptyDir == nil && made.PersistentVolumeClaim == nil && made.Projected == nil:
 			return refused(podPath+".volumes["+mount.Name+"]", "an Application mounts Secrets, ConfigMaps, emptyDirs, PersistentVolumeClaims and projected volumes only")
-		case mounted[mount.Name] && made.EmptyDir != nil:
-			return refused(path, "the container mounts the volume "+mount.Name+" twice, and an Application would give it two")
+		case mounted[mount.Name] && made.EmptyDir != nil && !divisible(pod, main, &pod.Volumes[index]):
+			return refused(at, "the container mounts the volume "+mount.Name+" twice, and an Application would give it two")
 		}
 		mounted[mount.Name] = true
 		spec.Mounts = append(spec.Mounts, made)
@@ -48,12 +51,13 @@ func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contain
 				continue
 			}
 			for j := range container.VolumeMounts {
-				name := container.VolumeMounts[j].Name
-				if names[name] == "" {
-					return nil, refused(fmt.Sprintf("%s.%s[%s].volumeMounts[%s]", podPath, kind, container.Name, container.VolumeMounts[j].MountPath),
-						"the application's container does not mount the volume "+name)
+				mount := &container.VolumeMounts[j]
+				name := names.of(mount)
+				if name == "" {
+					return nil, refused(fmt.Sprintf("%s.%s[%s].volumeMounts[%s]", podPath, kind, container.Name, mount.MountPath),
+						"the application's container does not mount the volume "+mount.Name)
 				}
-				container.VolumeMounts[j].Name = names[name]
+				mount.Name = name
 			}
 			kept = append(kept, *container)
 		}
@@ -67,13 +71,60 @@ func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contain
 	return err
 }
 
-// VolumeNames are the names that the volumes of the application's container get.
-func VolumeNames(main *corev1.Container) map[string]string {
-	names := map[string]string{}
-	for _, mount := range main.VolumeMounts {
-		if names[mount.Name] == "" {
-			names[mount.Name] = v1.VolumeName(mount.MountPath)
+// names are those that the volumes of the application's container get: one for each of its mounts.
+type names struct {
+	first  map[string]string    // by the name of the volume
+	mounts map[[2]string]string // by that, and the path in the volume
+}
+
+func volumeNames(main *corev1.Container) names {
+	n := names{map[string]string{}, map[[2]string]string{}}
+	for i := range main.VolumeMounts {
+		mount := &main.VolumeMounts[i]
+		name := v1.VolumeName(mount.MountPath)
+		n.first[mount.Name] = cmp.Or(n.first[mount.Name], name)
+		n.mounts[keyOf(mount)] = cmp.Or(n.mounts[keyOf(mount)], name)
+	}
+	return n
+}
+
+func keyOf(mount *corev1.VolumeMount) [2]string {
+	return [2]string{mount.Name, path.Clean(mount.SubPath)}
+}
+
+// of returns the name of the volume that another container mounts; "" if the application's does not mount it.
+func (n names) of(mount *corev1.VolumeMount) string {
+	return cmp.Or(n.mounts[keyOf(mount)], n.first[mount.Name])
+}
+
+// divisible reports whether an emptyDir can become several: its mounts have directories of their own in it, so no container
+// sees what another one wrote through another mount. Charts use one emptyDir like that for all that is not kept.
+func divisible(pod *corev1.PodSpec, main *corev1.Container, volume *corev1.Volume) bool {
+	if volume.EmptyDir.SizeLimit != nil {
+		return false
+	}
+	var paths []string
+	collect := func(container *corev1.Container) {
+		for i := range container.VolumeMounts {
+			if mount := &container.VolumeMounts[i]; mount.Name == volume.Name {
+				paths = append(paths, keyOf(mount)[1])
+			}
 		}
 	}
-	return names
+	collect(main)
+	if len(slices.Compact(slices.Sorted(slices.Values(paths)))) < len(paths) {
+		return false // Two mounts of one directory.
+	}
+	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
+		for i := range containers {
+			collect(&containers[i])
+		}
+	}
+	for _, one := range paths {
+		inside := func(other string) bool { return strings.HasPrefix(other, one+"/") }
+		if one == "." || slices.ContainsFunc(paths, inside) {
+			return false
+		}
+	}
+	return true
 }
