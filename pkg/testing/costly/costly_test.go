@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -20,7 +21,7 @@ func TestSpecsAreAtTheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := func(spec v1.ApplicationSpec) string {
-		application := &v1.Application{Spec: spec}
+		application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}, Spec: spec}
 		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(application)
 		if err != nil {
 			t.Fatal(err)
