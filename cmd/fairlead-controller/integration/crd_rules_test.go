@@ -66,7 +66,7 @@ var rules = []refusal{
 	{"too many peers that may connect", "networkPolicy: {ingress: [" + flowRules("from", 5) + "]}", "spec.networkPolicy.ingress", tooManyPeers},
 	{"too many peers to connect to", "networkPolicy: {egress: [" + flowRules("to", 5) + "]}", "spec.networkPolicy.egress", tooManyPeers},
 	{"too many paths of all hostnames", port + "routes: [" + strings.Join(flowRoutes(16, 32, 2), ", ") + "]", "spec.routes", "the routes have 1024 paths, counted under each hostname, more than 512: use fewer, or several Applications"},
-	{"config too long", "config: {mountPath: /a, data: {b: " + strings.Repeat("c", 1<<18) + ", d: " + strings.Repeat("e", 1<<18) + "}}", "spec.config.data", "file names and contents have 524290 bytes together, more than 524288: use a ConfigMap or volume of your own"},
+	{"config too long", "config: {mountPath: /a, data: {b: " + strings.Repeat("c", 1<<17) + ", d: " + strings.Repeat("e", 1<<17) + "}}", "spec.config.data", "file names and contents have 262146 bytes together, more than 262144: use a ConfigMap or volume of your own"},
 	{"recreate with rolling numbers", "strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}", "spec.strategy", "strategy.rollingUpdate has no effect with strategy.type Recreate: change the type to RollingUpdate, or remove rollingUpdate"},
 }
 

@@ -202,8 +202,8 @@ func TestS15WebhooksDown(t *testing.T) {
 	f.register()
 	app := f.create("web", func(a *v1.Application) { a.Finalizers = []string{"example.com/held"} })
 	big := f.create("big", func(a *v1.Application) {
-		a.Spec.Config = &v1.Config{MountPath: "/etc/app", Data: map[string]string{"a": strings.Repeat("x", 500<<10)}}
-		for i := range 500 {
+		a.Spec.Config = &v1.Config{MountPath: "/etc/app", Data: map[string]string{"a": strings.Repeat("x", 250<<10)}}
+		for i := range 250 {
 			a.Spec.Env = append(a.Spec.Env, corev1.EnvVar{Name: "V" + strings.Repeat("A", i), Value: "x"})
 		}
 	})

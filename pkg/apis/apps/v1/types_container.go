@@ -57,7 +57,7 @@ type Config struct {
 	// +mapType=granular
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule="self.map(name, size(name) + size(self[name])).sum() <= 524288",message="file names and contents have more than 524288 bytes together: use a ConfigMap or volume of your own",messageExpression="'file names and contents have %d bytes together, more than 524288: use a ConfigMap or volume of your own'.format([self.map(name, size(name) + size(self[name])).sum()])"
+	// +kubebuilder:validation:XValidation:rule="self.map(name, size(name) + size(self[name])).sum() <= 262144",message="file names and contents have more than 262144 bytes together: use a ConfigMap or volume of your own",messageExpression="'file names and contents have %d bytes together, more than 262144: use a ConfigMap or volume of your own'.format([self.map(name, size(name) + size(self[name])).sum()])"
 	Data map[string]string `json:"data"`
 }
 
