@@ -11,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -120,7 +121,8 @@ func outcome(differ plan.Differ, c *corpus.Case) (lost []string, err error) {
 }
 
 func isAutoscaler(object corpus.Object) bool {
-	return object.GetObjectKind().GroupVersionKind().Kind == child.HorizontalPodAutoscaler.Kind
+	_, is := object.(*autoscalingv2.HorizontalPodAutoscaler)
+	return is
 }
 
 // plain leaves out what the API server would fill in with the same value, into the template of the Application too.

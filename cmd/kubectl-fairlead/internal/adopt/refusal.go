@@ -33,7 +33,9 @@ func Refusal(differ plan.Differ, application *v1.Application, children []child.D
 		default:
 			continue
 		}
-		helm.Unmark(live) // Its release gives it up before.
+		// Clients leave the kind out, and Helm gives the object up before.
+		live.GetObjectKind().SetGroupVersionKind(desired.Kind.GroupVersionResource().GroupVersion().WithKind(desired.Kind.Kind))
+		helm.Unmark(live)
 		annotations := live.GetAnnotations()
 		if annotations == nil {
 			annotations = map[string]string{}

@@ -22,6 +22,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	podsecurity "k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/yaml"
@@ -146,6 +147,7 @@ func (c *Case) add(object Object) {
 	if object.GetName() == "" {
 		object.SetName(c.Name)
 	}
+	object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // As clients read it.
 	switch object := object.(type) {
 	case *appsv1.Deployment:
 		c.Deployment = object
