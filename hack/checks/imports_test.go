@@ -61,8 +61,8 @@ var layers = []layer{
 		"pkg/render", "pkg/text",
 	}},
 	{"pkg/aggregation", []string{"pkg/apis/apps/v1"}},
-	// For tests and the demo. It knows clusters, not Fairlead.
-	{"pkg/testing/...", []string{"pkg/crdschema", "pkg/testing/..."}},
+	// For tests and the demo. It knows clusters and the API, not the controller.
+	{"pkg/testing/...", []string{"pkg/apis/apps/v1", "pkg/crdschema", "pkg/testing/..."}},
 	// The only place that knows all packages.
 	{"cmd/...", []string{
 		"cmd/...", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/status", "pkg/revision",
