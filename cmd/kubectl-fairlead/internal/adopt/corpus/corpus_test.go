@@ -6,8 +6,6 @@ package corpus_test
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +19,7 @@ const intro = `# What can be adopted
 
 [kubectl fairlead adopt](guides/migrate.md) takes over a Deployment that runs already. This table says what becomes of %d Deployments
 from public charts and manifests: %d are adopted as they are, %d by a user who accepts that the pods lose the fields named here, and %d
-are refused because of the one field named here. Charts were rendered with their default values.
+are refused because of the one field named here. Charts were rendered with their default values. Each link leads to the commit that was read.
 
 Each row is a [shape](../cmd/kubectl-fairlead/internal/adopt/corpus/corpus.go): a manifest of our own with those fields of the original
 that matter for an adoption. A test adopts every shape on a real API server, replaces the pods, and compares: nothing differs but what
@@ -47,15 +45,12 @@ func TestDocs(t *testing.T) {
 		if !known {
 			t.Errorf("%s: the table has no repository %q", c.Name, c.Repository)
 		}
-		fmt.Fprintf(rows, "| %s | %s: `%s` | %s | %s |\n", c.Name, repository.Name, c.Path, c.Platform, result(c))
+		fmt.Fprintf(rows, "| %s | [%s](https://github.com/%s/blob/%s/%s) | %s | %s |\n",
+			c.Name, repository.Name, repository.Name, repository.Commit, c.Path, c.Platform, result(c))
 	}
 	var page bytes.Buffer
 	fmt.Fprintf(&page, intro, len(table.Cases), count[corpus.Adopted], count[corpus.Accepted], count[corpus.Refused])
 	page.Write(rows.Bytes())
-	page.WriteString("\nThe repositories were read at these commits:\n\n| Repository | Commit |\n|---|---|\n")
-	for _, key := range slices.Sorted(maps.Keys(table.Repositories)) {
-		fmt.Fprintf(&page, "| %s | `%s` |\n", table.Repositories[key].Name, table.Repositories[key].Commit)
-	}
 	golden.Equal(t, "../../../../../../docs/adoptable.md", page.Bytes())
 }
 
