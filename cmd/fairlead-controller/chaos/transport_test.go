@@ -205,7 +205,7 @@ func (c *connection) deliverLate(r *http.Request, info *request.RequestInfo, sen
 		defer cancel()
 		late := r.Clone(ctx)
 		late.Body = io.NopCloser(bytes.NewReader(body))
-		if answer, err := c.refused(late, info); answer != nil || err != nil {
+		if answer, err := c.refused(late, info); answer != nil || err != nil { //nolint:bodyclose // It is in memory.
 			return
 		}
 		if response, err := c.send(late, info, sent); err == nil {
