@@ -113,14 +113,14 @@ func (s *story) applyAll(ctx context.Context, all []*unstructured.Unstructured) 
 
 // during asks an URL while something happens, and until enough more requests have been answered after it. It returns an
 // error if one was not.
-func (s *story) during(ctx context.Context, asked asked, what string, do func(context.Context, *answers) error) (*answers, error) {
+func (s *story) during(ctx context.Context, asked asked, what string, do func(context.Context, *answers) error) error {
 	// Far longer than a controller of Ingresses takes to take over a change: 5 s at 200 requests a second.
 	const more = 1000
 	got, stop := keepAskingAs(ctx, asked.client, asked.url)
 	defer stop()
 	began := time.Now()
 	if err := do(ctx, got); err != nil {
-		return got, fmt.Errorf("%w; answers: %s", err, got)
+		return fmt.Errorf("%w; answers: %s", err, got)
 	}
 	took, before := time.Since(began), got.total()
 	err := s.await(ctx, fmt.Sprintf("%d more answers", more), func(context.Context) (bool, string, error) {
@@ -131,9 +131,9 @@ func (s *story) during(ctx context.Context, asked asked, what string, do func(co
 		err = failed
 	}
 	if err != nil {
-		return got, fmt.Errorf("%s: %w; answers: %s", what, err, got)
+		return fmt.Errorf("%s: %w; answers: %s", what, err, got)
 	}
 	s.out.Good("%s (%s): no request failed: %s", what, steps.Duration(took), got)
 	s.figures = append(s.figures, figure{what + ": failed requests", fmt.Sprintf("0 of %d", got.total()), "0"})
-	return got, nil
+	return nil
 }

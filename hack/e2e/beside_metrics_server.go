@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -98,11 +99,11 @@ func (s *story) autoscale(ctx context.Context) error {
 	}
 	defer stop()
 	plain := asked{newClient(), url}
-	_, err = s.during(ctx, plain, "handing over to the autoscaler, and scaling", func(ctx context.Context, _ *answers) error { return s.scaleUnderLoad(ctx, url) })
+	err = s.during(ctx, plain, "handing over to the autoscaler, and scaling", func(ctx context.Context, _ *answers) error { return s.scaleUnderLoad(ctx, url) })
 	if err != nil {
 		return err
 	}
-	_, err = s.during(ctx, plain, "handing back to a fixed number", func(ctx context.Context, _ *answers) error {
+	err = s.during(ctx, plain, "handing back to a fixed number", func(ctx context.Context, _ *answers) error {
 		if err := s.patch(ctx, fmt.Sprintf(`{"spec":{"autoscaling":null,"replicas":%d}}`, fewestPods+1)); err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (s *story) autoscale(ctx context.Context) error {
 		}
 		_, err := s.kube.AutoscalingV2().HorizontalPodAutoscalers(namespace).Get(ctx, webName, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the autoscaler is still there: %v", err)
+			return errors.Join(errors.New("the autoscaler is still there"), err)
 		}
 		return nil
 	})

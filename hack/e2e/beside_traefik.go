@@ -229,7 +229,7 @@ func (t *traefik) switchKinds(ctx context.Context) error {
 	plain := asked{t.client, "http://" + webHost + "/"}
 	for range times {
 		for _, to := range []struct{ kind, route string }{{"HTTPRoute", byHTTPRoute}, {"Ingress", byIngress}} {
-			_, err := t.during(ctx, plain, "switch to "+to.kind, func(ctx context.Context, _ *answers) error {
+			err := t.during(ctx, plain, "switch to "+to.kind, func(ctx context.Context, _ *answers) error {
 				if err := t.setRoutes(ctx, to.route); err != nil {
 					return err
 				}
@@ -282,7 +282,7 @@ func (t *traefik) change(ctx context.Context) error {
 			{"a rollback by the user", `{"spec":{"image":"` + workloadImage + `"}}`, "1", 4, false},
 			{"a scale-down from 4 to 1", `{"spec":{"replicas":1}}`, "1", 1, false},
 		} {
-			_, err := t.during(ctx, plain, change.what+" by "+by.kind, func(ctx context.Context, _ *answers) error {
+			err := t.during(ctx, plain, change.what+" by "+by.kind, func(ctx context.Context, _ *answers) error {
 				if err := t.patch(ctx, change.patch); err != nil {
 					return err
 				}
