@@ -19,9 +19,9 @@ import (
 // Refusal returns why the controller would refuse to adopt one of the objects, nil if it would not. A user learns it before
 // anything is written. service may be nil.
 func Refusal(differ plan.Differ, application *v1.Application, children []child.Desired, deployment *appsv1.Deployment, service *corev1.Service) error {
-	const any = "any"
+	const uid = "any"
 	application = application.DeepCopy()
-	application.UID = any
+	application.UID = uid
 	in := plan.Input{Snapshot: child.Snapshot{Application: application}, Desired: children}
 	for _, desired := range children {
 		var live child.Object
@@ -40,7 +40,7 @@ func Refusal(differ plan.Differ, application *v1.Application, children []child.D
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[v1.AnnotationAdoptableBy] = any
+		annotations[v1.AnnotationAdoptableBy] = uid
 		live.SetAnnotations(annotations)
 		step, err := differ.Foreign(in, desired, live)
 		if err != nil {
