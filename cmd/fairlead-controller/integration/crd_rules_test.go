@@ -62,7 +62,7 @@ var rules = []refusal{
 	{"one of two ports without a name", "ports: [{name: http, containerPort: 80, servicePortName: ''}, {name: admin, containerPort: 81}]", "spec.ports", "servicePortName may be empty only if there is a single port, and there are 2: name it, or remove servicePortName"},
 	{"annotations of a foreign account", "serviceAccount: {name: robot, annotations: {a: b}}", "spec.serviceAccount", "serviceAccount.annotations belong to the ServiceAccount that Fairlead creates, and it does not create robot: remove annotations, or name"},
 	{"unknown strategy", "strategy: {type: BlueGreen}", "spec.strategy", "strategy.type must be RollingUpdate or Recreate, not BlueGreen"},
-	{"too many variables of all containers", "env: [" + flowEnv(257) + "], initContainers: [" + flowContainers(1, 128) + "], sidecars: [" + flowContainers(1, 128) + "]", "spec", "the containers have 513 environment variables together, more than 512: use envFrom"},
+	{"too many variables of all containers", "env: [" + flowEnv(1) + "], initContainers: [" + flowContainers(1, 128) + "], sidecars: [" + flowContainers(1, 128) + "]", "spec", "the containers have 257 environment variables together, more than 256: use envFrom"},
 	{"too many peers that may connect", "networkPolicy: {ingress: [" + flowRules("from", 5) + "]}", "spec.networkPolicy.ingress", tooManyPeers},
 	{"too many peers to connect to", "networkPolicy: {egress: [" + flowRules("to", 5) + "]}", "spec.networkPolicy.egress", tooManyPeers},
 	{"too many paths of all hostnames", port + "routes: [" + strings.Join(flowRoutes(16, 32, 2), ", ") + "]", "spec.routes", "the routes have 1024 paths, counted under each hostname, more than 512: use fewer, or several Applications"},
