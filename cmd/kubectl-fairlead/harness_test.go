@@ -75,24 +75,28 @@ func binary(tb testing.TB) string {
 	return filepath.Join(built.dir, "kubectl-fairlead")
 }
 
-// start returns the plugin in a new namespace of the shared cluster, and runs a controller for that namespace.
-func start(t *testing.T) *plugin {
+// start returns the plugin in a new namespace of the shared cluster, and runs a controller for that namespace, with
+// the edited options.
+func start(t *testing.T, edits ...func(*app.Options)) *plugin {
 	t.Helper()
 	t.Parallel()
 	cluster := shared.Get(t)
 	cluster.InstallCRDs(t, "../../artifacts/crds")
 	p := &plugin{TB: t, namespace: cluster.Namespace(t), fairlead: versioned.NewForConfigOrDie(cluster.Config()), cluster: cluster}
-	p.control()
+	p.control(edits...)
 	return p
 }
 
 // control runs the controller in this process, until the test ends.
-func (p *plugin) control() {
+func (p *plugin) control(edits ...func(*app.Options)) {
 	p.Helper()
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	options := app.NewOptions()
 	options.Kubeconfig = p.cluster.Kubeconfig()
 	options.Namespaces = []string{p.namespace}
+	for _, edit := range edits {
+		edit(options)
+	}
 	config, err := options.Config()
 	if err != nil {
 		p.Fatal(err)

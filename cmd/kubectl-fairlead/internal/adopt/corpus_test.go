@@ -139,14 +139,8 @@ func plain(deployment *appsv1.Deployment) *appsv1.Deployment {
 	if pod.SchedulerName == corev1.DefaultSchedulerName {
 		pod.SchedulerName = ""
 	}
-	for i := range pod.Containers {
-		container := &pod.Containers[i]
-		if container.TerminationMessagePath == corev1.TerminationMessagePathDefault {
-			container.TerminationMessagePath = ""
-		}
-		if container.TerminationMessagePolicy == corev1.TerminationMessageReadFile {
-			container.TerminationMessagePolicy = ""
-		}
+	for i := range pod.Containers { // Another policy is replaced by the default one: a change, which is announced.
+		pod.Containers[i].TerminationMessagePath, pod.Containers[i].TerminationMessagePolicy = "", ""
 	}
 	return deployment
 }
