@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
@@ -170,6 +171,30 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("%q, want the end %q", r.stderr, released)
 	}
 	p.want(0, []string{"status", "web"}, "Ready")
+}
+
+// TestAdoptInvalid: only the controller knows that it serves no webhooks, and so that no Application may name an account. The
+// user learns it at once.
+func TestAdoptInvalid(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.runs(kube)
+	patch := []byte(`{"spec":{"template":{"spec":{"serviceAccountName":"shop"}}}}`)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the pods of the account", func() bool {
+		live := p.deployment(kube)
+		return live.Status.UpdatedReplicas == 2 && live.Status.AvailableReplicas == 2 && live.Status.Replicas == 2
+	})
+	r := p.want(2, []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"})
+	if !strings.Contains(r.stderr, "the controller refuses the Application, and nothing is adopted: spec.serviceAccount.name: Forbidden") {
+		t.Errorf("the error is %q", r.stderr)
+	}
+	p.want(0, []string{"adopt", "web", "--abort"}, "taken back")
 }
 
 // TestAdoptBesideAnotherBackup: the backup of an earlier Deployment is in the way, and is found before anything is written.

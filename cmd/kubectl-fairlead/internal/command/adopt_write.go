@@ -21,6 +21,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // controllerTimeout is how long the controller may take for a step.
@@ -151,6 +152,9 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 		var err error
 		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
 			return false, err
+		}
+		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonInvalid && ready.ObservedGeneration >= application.Generation {
+			return false, fmt.Errorf("the controller refuses the Application, and nothing is adopted: %s Take it back with --abort", text.Sentence(ready.Message))
 		}
 		found := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
 		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) || strings.Contains(found.Message, plan.RolloutInProgress) {
