@@ -12,6 +12,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
@@ -39,6 +40,9 @@ type look struct {
 // measureSoak lets the controller work for the duration, disturbed now and then, and looks how it fares.
 func (b *bench) measureSoak(ctx context.Context, l *lab) error {
 	b.progress.step("G11: %d Applications, %d changes a second and %d faults, for %s", l.applications, soakRate, soakFaults, b.options.soak)
+	if err := l.limitHistories(ctx); err != nil {
+		return err
+	}
 	var looks []look
 	err := l.withController(ctx, func(c *controller) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
@@ -61,6 +65,20 @@ func (b *bench) measureSoak(ctx context.Context, l *lab) error {
 	}
 	b.reportSoak(looks)
 	return nil
+}
+
+// limitHistories limits the histories of the Applications, whose revisions the controller has in memory: each is full after
+// its first change, within a quarter of an hour. With five revisions, they would grow for most of the hour.
+func (l *lab) limitHistories(ctx context.Context) error {
+	return inParallel(ctx, l.options.workers, l.applications, func(ctx context.Context, i int) error {
+		application := newApplication(i)
+		_, err := l.clients.fairlead.AppsV1().Applications(application.Namespace).
+			Patch(ctx, application.Name, types.MergePatchType, []byte(`{"spec":{"revisionHistoryLimit":1}}`), metav1.PatchOptions{})
+		if err != nil {
+			return fmt.Errorf("limit the history of Application %s/%s: %w", application.Namespace, application.Name, err)
+		}
+		return nil
+	})
 }
 
 // soakChanges changes images; every tenth Application is deleted and created again instead. The API server is away now and

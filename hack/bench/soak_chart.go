@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,21 +57,30 @@ func chart(points []point) string {
 	return b.String()
 }
 
-// slope is that of the straight line that fits best, in percent of the mean an hour.
+// slope is the median slope between any two points (Theil and Sen), in percent of the median value an hour. A relist after a
+// fault, which lasts for one look, does not bend it as it would bend the line of least squares.
 func slope(points []point) float64 {
-	n := float64(len(points))
-	var at, value float64
-	for _, p := range points {
-		at += p.at / n
-		value += p.value / n
+	var slopes, values []float64
+	for i, p := range points {
+		values = append(values, p.value)
+		for _, q := range points[:i] {
+			if p.at > q.at {
+				slopes = append(slopes, (p.value-q.value)/(p.at-q.at))
+			}
+		}
 	}
-	var product, square float64
-	for _, p := range points {
-		product += (p.at - at) * (p.value - value)
-		square += (p.at - at) * (p.at - at)
-	}
-	if square == 0 || value == 0 {
+	usual := median(values)
+	if usual == 0 {
 		return 0
 	}
-	return 100 * product / square / value
+	return 100 * median(slopes) / usual
+}
+
+// median returns the middle of the values, or 0 of none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	values = slices.Sorted(slices.Values(values))
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }

@@ -19,6 +19,7 @@ func TestSlope(t *testing.T) {
 		"grows":         {[]point{{0, 90}, {1, 100}, {2, 110}}, 10},
 		"shrinks":       {[]point{{0, 110}, {1, 100}, {2, 90}}, -10},
 		"noise is none": {[]point{{0, 90}, {1, 110}, {2, 110}, {3, 90}}, 0},
+		"one spike":     {[]point{{0, 50}, {1, 500}, {2, 50}, {3, 50}, {4, 50}}, 0},
 		"half an hour":  {[]point{{0, 99}, {0.5, 101}}, 4},
 		"one point":     {[]point{{1, 5}}, 0},
 		"nothing":       {[]point{{0, 0}, {1, 0}}, 0},
