@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -48,6 +49,15 @@ func childName(kind child.Kind, application string) string {
 
 func (w *world) children(kind child.Kind) dynamic.ResourceInterface {
 	return w.dynamic.Resource(kind.GroupVersionResource()).Namespace(w.namespace)
+}
+
+// list lists the objects of a kind. Of an API that is not served there are none.
+func (w *world) list(ctx context.Context, kind child.Kind, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	objects, err := w.children(kind).List(ctx, options)
+	if kind.Optional() && apierrors.IsNotFound(err) {
+		return &unstructured.UnstructuredList{}, nil
+	}
+	return objects, err
 }
 
 // changeChild does to a child what a user or another controller may do.

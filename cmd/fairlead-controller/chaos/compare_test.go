@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,8 +37,8 @@ func (w *world) state(ctx context.Context) (state, error) {
 		if keepsChildren(reason) {
 			continue
 		}
-		for _, kind := range namedKinds() {
-			children, err := w.children(kind).List(ctx, metav1.ListOptions{})
+		for _, kind := range append(namedKinds(), child.OptionalKinds()...) {
+			children, err := w.list(ctx, kind, metav1.ListOptions{})
 			if err != nil {
 				return nil, err
 			}
@@ -120,7 +121,8 @@ func (w *world) content(object *unstructured.Unstructured, owner *v1.Application
 	return renamed
 }
 
-// copyTo makes the Applications and what they refer to in another world.
+// copyTo makes the Applications and what they refer to in another world. An object exists already if the answer to its creation
+// was lost in an outage.
 func (w *world) copyTo(ctx context.Context, fresh *world) error {
 	for _, copyAll := range []func(context.Context, *world) error{w.copyReferences, w.copyClass, w.copyApplications} {
 		if err := copyAll(ctx, fresh); err != nil {
@@ -138,7 +140,7 @@ func (w *world) copyReferences(ctx context.Context, fresh *world) error {
 	}
 	for _, object := range configMaps.Items {
 		object.ObjectMeta = metav1.ObjectMeta{Name: object.Name, Labels: object.Labels}
-		if _, err := fresh.kube.CoreV1().ConfigMaps(fresh.namespace).Create(ctx, &object, metav1.CreateOptions{}); err != nil {
+		if _, err := fresh.kube.CoreV1().ConfigMaps(fresh.namespace).Create(ctx, &object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
@@ -148,7 +150,7 @@ func (w *world) copyReferences(ctx context.Context, fresh *world) error {
 	}
 	for _, object := range secrets.Items {
 		object.ObjectMeta = metav1.ObjectMeta{Name: object.Name, Labels: object.Labels}
-		if _, err := fresh.kube.CoreV1().Secrets(fresh.namespace).Create(ctx, &object, metav1.CreateOptions{}); err != nil {
+		if _, err := fresh.kube.CoreV1().Secrets(fresh.namespace).Create(ctx, &object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
@@ -163,7 +165,7 @@ func (w *world) copyClass(ctx context.Context, fresh *world) error {
 	object.ObjectMeta = metav1.ObjectMeta{Name: fresh.namespace, Annotations: object.Annotations}
 	object.Spec.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"] = fresh.namespace
 	_, err = fresh.fairlead.AppsV1().ApplicationClasses().Create(ctx, object, metav1.CreateOptions{})
-	return err
+	return tolerate(err)
 }
 
 func (w *world) copyApplications(ctx context.Context, fresh *world) error {
@@ -176,7 +178,7 @@ func (w *world) copyApplications(ctx context.Context, fresh *world) error {
 		if copied.Spec.ClassName == w.namespace {
 			copied.Spec.ClassName = fresh.namespace
 		}
-		if _, err := fresh.fairlead.AppsV1().Applications(fresh.namespace).Create(ctx, copied, metav1.CreateOptions{}); err != nil {
+		if _, err := fresh.fairlead.AppsV1().Applications(fresh.namespace).Create(ctx, copied, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}

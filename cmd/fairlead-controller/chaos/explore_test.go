@@ -30,7 +30,7 @@ var (
 	failures = flag.Int("chaos.failures", 1, "end after so many failures")
 )
 
-var shared = controlplane.NewShared(patientNodes)
+var shared = controlplane.NewShared(patientNodes, controlplane.WithAuditLog())
 
 func TestMain(m *testing.M) {
 	// The tests mostly wait. What works at once, chaos.parallel limits.
@@ -46,26 +46,44 @@ func newRunner(t *testing.T) *runner {
 	t.Helper()
 	r := &runner{cluster: shared.Get(t), busy: busy(), quiet: 10 * time.Second}
 	// Once: many tests begin at the same time, and each apply of such large definitions costs the API server a while.
-	prepared.Do(func() {
-		if errPrepared = r.cluster.ApplyCRDs(t.Context(), crds); errPrepared == nil {
-			errPrepared = r.garbageCollected(t.Context())
-		}
+	prepared.once.Do(func() {
+		prepared.err = r.prepare(t.Context())
+		prepared.idle = r.idle
 	})
-	if errPrepared != nil {
-		t.Fatal(errPrepared)
+	if prepared.err != nil {
+		t.Fatal(prepared.err)
+	}
+	r.idle = prepared.idle
+	return r
+}
+
+// newRunnerAlone prepares a cluster of its own, for programs that disturb all others.
+func newRunnerAlone(t *testing.T) *runner {
+	t.Helper()
+	r := &runner{cluster: controlplane.ForTest(t, patientNodes, controlplane.WithAuditLog()), busy: busy(), quiet: 10 * time.Second}
+	if err := r.prepare(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	return r
+}
+
+// prepare gives a cluster the kinds of Fairlead.
+func (r *runner) prepare(ctx context.Context) error {
+	if err := r.cluster.ApplyCRDs(ctx, crds); err != nil {
+		return err
+	}
+	return r.garbageCollected(ctx)
 }
 
 // busy is one for all tests.
 var busy = sync.OnceValue(func() chan struct{} { return make(chan struct{}, *atOnce) })
 
-// The shared cluster gets the kinds of Fairlead once, and its garbage collector gets to know Applications; the error is
-// that of waiting for it.
-var (
-	prepared    sync.Once
-	errPrepared error
-)
+// prepared is what became of the preparation of the shared cluster.
+var prepared struct {
+	once sync.Once
+	idle int
+	err  error
+}
 
 const crds = "../../../artifacts/crds"
 
@@ -89,13 +107,13 @@ func TestExplore(t *testing.T) {
 		running.Go(func() {
 			defer func() { <-slots }()
 			p := draw(next, *length)
-			log, err := r.runNow(ctx, p)
+			lived, log, err := r.runNow(ctx, p)
 			if c.ran(p)%50 == 0 {
 				t.Logf("%s", c)
 			}
 			if err != nil && found.Add(1) <= int32(*failures) {
 				t.Logf("%s", c)
-				r.report(ctx, t, next, p, log, err)
+				r.report(ctx, t, next, lived, log, err)
 			}
 		})
 	}
@@ -125,7 +143,21 @@ func replay(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if log, err := newRunner(t).run(t.Context(), p); err != nil {
+	if p.disturbsAll() {
+		newRunnerAlone(t).replay(t, text)
+		return
+	}
+	newRunner(t).replay(t, text)
+}
+
+// replay runs a program.
+func (r *runner) replay(t *testing.T, text string) {
+	t.Helper()
+	p, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log, err := r.run(t.Context(), p); err != nil {
 		t.Errorf("%v\n%s", err, log)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
 // watched are the resources whose watches are disturbed.
@@ -90,6 +92,7 @@ func faults() []verb {
 			return nil
 		}},
 		{"lease", [][]string{{"delete", "give"}}, lease},
+		{"outage", [][]string{{"kill", "freeze"}, {string(controlplane.KubeAPIServer), string(controlplane.Etcd)}}, outage},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // TestF09Etcd kills etcd, and lets it run out of space, while the controller follows edits. It has a control plane of its own.
 func TestF09Etcd(t *testing.T) {
 	t.Parallel()
-	cluster := controlplane.ForTest(t, patientNodes)
+	cluster := controlplane.ForTest(t, patientNodes, controlplane.WithAuditLog())
 	cluster.InstallCRDs(t, crds)
 	r := &runner{cluster: cluster, busy: make(chan struct{}, 1)}
 	for _, test := range []struct {

@@ -48,6 +48,7 @@ func operations() []verb {
 		{"deny", [][]string{append(deniedKinds(), "nothing")}, deny},
 		{"let", [][]string{{"50ms", "300ms", "1s", "3s"}}, let},
 		{"wait", nil, func(ctx context.Context, w *world, _ []string) error { return w.waitCalm(ctx) }},
+		{"api", [][]string{optionalResources(), {"install", "install", "break", "remove"}}, api},
 	}
 }
 
@@ -121,7 +122,8 @@ func (w *world) noteOrphans(ctx context.Context, name string, orphan bool) error
 			return err
 		}
 		for i := range list.Items {
-			if object := &list.Items[i]; child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil {
+			// An Ingress may become an HTTPRoute at any time.
+			if object := &list.Items[i]; kind != child.Ingress && child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil {
 				w.past.leftBehind(string(object.GetUID()), kind.Kind+" "+object.GetName())
 			}
 		}

@@ -154,12 +154,13 @@ func terms(writes []write) error {
 	return nil
 }
 
-// explained checks that no desired child was deleted, and that no object was written more often than the steps explain
-// (I3). And it checks that one replica wrote at a time (I4).
-func (w *world) explained(steps int) error {
-	w.network.mu.Lock()
-	writes := slices.Clone(w.network.writes)
-	w.network.mu.Unlock()
+// explained checks in the audit log that no desired child was deleted, and that no object was written more often than the steps
+// explain (I3). And it checks that one replica wrote at a time (I4).
+func (w *world) explained(ctx context.Context, steps int) error {
+	writes, err := w.audited(ctx)
+	if err != nil {
+		return err
+	}
 	if err := terms(writes); err != nil {
 		return err
 	}
@@ -174,6 +175,7 @@ func (w *world) explained(steps int) error {
 			counts[write.resource+" "+write.name]++
 		}
 	}
+	steps += len(w.common.since(w.began))
 	for _, object := range slices.Sorted(maps.Keys(counts)) {
 		if most := 6 + 4*steps; counts[object] > most {
 			return violated("I3", "%d writes to %s; %d steps explain %d at most", counts[object], object, steps, most)
@@ -333,8 +335,8 @@ func (w *world) nothingLeft(ctx context.Context) error {
 		for i := range list.Items {
 			found = append(found, "Application "+list.Items[i].Name)
 		}
-		for _, kind := range child.Kinds() {
-			objects, err := w.children(kind).List(ctx, metav1.ListOptions{LabelSelector: v1.LabelApplication})
+		for _, kind := range child.AllKinds() {
+			objects, err := w.list(ctx, kind, metav1.ListOptions{LabelSelector: v1.LabelApplication})
 			if err != nil {
 				return false, err
 			}

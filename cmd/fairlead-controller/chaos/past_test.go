@@ -58,9 +58,13 @@ func (p past) specified(application *v1.Application) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := asked{time.Now(), map[string]bool{}}
-	desired, _ := render.Children(application, render.Facts{WithoutHTTPRoutes: true})
-	for _, d := range desired {
-		next.children[d.Kind.Resource+" "+d.Name] = true
+	// Whether a route is an Ingress may depend on which APIs are served; then neither is asked for all the time.
+	without, _ := render.Children(application, render.Facts{WithoutHTTPRoutes: true})
+	with, _ := render.Children(application, render.Facts{})
+	for _, d := range without {
+		if slices.ContainsFunc(with, func(other child.Desired) bool { return other.Ref == d.Ref }) {
+			next.children[d.Kind.Resource+" "+d.Name] = true
+		}
 	}
 	p.specs[application.Name] = append(p.specs[application.Name], next)
 	if application.Spec.DeletionPolicy == v1.DeletionOrphan {

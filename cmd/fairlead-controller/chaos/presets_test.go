@@ -30,7 +30,9 @@ func presets() map[string]string {
 		"references": `{image: registry.example.com/web:1, replicas: 1, envFrom: [{configMapRef: {name: settings}}, {secretRef: {name: credentials}}]}`,
 		"orphan":     `{image: registry.example.com/web:1, replicas: 1, deletionPolicy: Orphan, config: {mountPath: /etc/web, data: {a: "1"}}, ports: [{name: http, containerPort: 8080}]}`,
 		"classed":    `{image: registry.example.com/web:1, replicas: 1, className: NAMESPACE}`,
-		"observed":   `{image: registry.example.com/web:1, replicas: 1, reconcilePolicy: Observe, ports: [{name: http, containerPort: 8080}]}`,
+		"routed": `{image: registry.example.com/web:1, replicas: 1, ports: [{name: http, containerPort: 8080}], monitoring: {interval: 30s},
+			routes: [{name: public, type: HTTPRoute, hostnames: [NAME.example.com], parentRefs: [{name: shared, namespace: infra}]}]}`,
+		"observed": `{image: registry.example.com/web:1, replicas: 1, reconcilePolicy: Observe, ports: [{name: http, containerPort: 8080}]}`,
 	}
 }
 
@@ -56,11 +58,14 @@ func edits() map[string]string {
 		"autoscaling":   `{"replicas":null,"resources":{"requests":{"cpu":"10m"}},"autoscaling":{"minReplicas":1,"maxReplicas":3,"targetCPUUtilizationPercentage":50}}`,
 		"ports":         `{"ports":[{"name":"http","containerPort":8080},{"name":"admin","containerPort":9090}]}`,
 		"other-ports":   `{"ports":[{"name":"http","containerPort":9090}]}`,
-		"no-ports":      `{"ports":null,"routes":null,"service":null}`,
+		"no-ports":      `{"ports":null,"routes":null,"service":null,"monitoring":null}`,
 		"config":        `{"config":{"mountPath":"/etc/web","data":{"a":"COUNT"}}}`,
 		"no-config":     `{"config":null}`,
 		"route":         `{"ports":[{"name":"http","containerPort":8080}],"routes":[{"name":"public","hostnames":["NAME.example.com"]}]}`,
 		"two-routes":    `{"ports":[{"name":"http","containerPort":8080}],"routes":[{"name":"public","hostnames":["NAME.example.com"]},{"name":"other","hostnames":["other-NAME.example.com"]}]}`,
+		"gateway":       `{"ports":[{"name":"http","containerPort":8080}],"routes":[{"name":"public","hostnames":["NAME.example.com"],"parentRefs":[{"name":"shared","namespace":"infra"}]}]}`,
+		"monitoring":    `{"ports":[{"name":"http","containerPort":8080}],"monitoring":{"interval":"30s"}}`,
+		"no-monitoring": `{"monitoring":null}`,
 		"no-routes":     `{"routes":null}`,
 		"references":    `{"envFrom":[{"configMapRef":{"name":"settings"}},{"secretRef":{"name":"credentials"}}]}`,
 		"no-references": `{"envFrom":null}`,

@@ -41,6 +41,18 @@ type verb struct {
 // verbs are all that can happen: what users and other controllers do, and then the faults.
 func verbs() []verb { return slices.Concat(operations(), faults()) }
 
+// oneIn makes verbs rare that disturb all programs of the cluster: of so many that are drawn one counts.
+func (v verb) oneIn() int {
+	switch v.name {
+	case "api":
+		return 10
+	case "outage":
+		return 25
+	default:
+		return 1
+	}
+}
+
 // parse reads a program, a step a line.
 func parse(text string) (program, error) {
 	var p program
@@ -76,6 +88,14 @@ func (s step) verb() (verb, error) {
 	return verb{}, fmt.Errorf("%q: no such verb", s)
 }
 
+// disturbsAll reports whether the program does something to the cluster.
+func (p program) disturbsAll() bool {
+	return slices.ContainsFunc(p, func(s step) bool {
+		v, err := s.verb()
+		return err == nil && v.oneIn() > 1
+	})
+}
+
 // draw returns the program of a seed: always the same one. It begins with an Application, since nothing
 // happens without one.
 func draw(seed, length int) program {
@@ -83,6 +103,9 @@ func draw(seed, length int) program {
 		p := program{{"create", "a", rapid.SampledFrom(presetNames()).Draw(t, "preset")}}
 		for len(p) < length {
 			v := rapid.SampledFrom(verbs()).Draw(t, "verb")
+			if rapid.IntRange(1, v.oneIn()).Draw(t, "rare") > 1 {
+				continue
+			}
 			s := step{v.name}
 			for _, words := range v.arguments {
 				s = append(s, rapid.SampledFrom(words).Draw(t, v.name))

@@ -28,46 +28,54 @@ type runner struct {
 	busy chan struct{}
 	// quiet is how long nothing may be written at the end.
 	quiet time.Duration
+	// idle is how many goroutines a controller has that has nothing to do.
+	idle int
 }
 
 // run runs a program, and judges the end. The error is a *violation, or about the test itself. log is the end of the
 // controller's log.
 func (r *runner) run(ctx context.Context, p program) (log string, err error) {
 	r.busy <- struct{}{}
-	return r.runNow(ctx, p)
+	_, log, err = r.runNow(ctx, p)
+	return log, err
 }
 
-// runNow is run for a caller that has waited for its turn.
-func (r *runner) runNow(ctx context.Context, p program) (log string, err error) {
+// runNow is run for a caller that has waited for its turn. lived is the program with what others did to the cluster meanwhile.
+func (r *runner) runNow(ctx context.Context, p program) (lived program, log string, err error) {
 	release := func() { <-r.busy }
 	defer release()
 	w, err := newWorld(ctx, r.cluster)
 	if err != nil {
-		return "", err
+		return p, "", err
 	}
+	var starts []time.Time
 	defer func() {
-		log = w.log.tail(120)
+		lived, log = w.lived(p, starts), w.log.tail(120)
 		err = errors.Join(err, w.close(context.WithoutCancel(ctx)))
 	}()
 	for i, s := range p {
+		starts = append(starts, time.Now())
 		v, err := s.verb()
 		if err != nil {
-			return "", err
+			return nil, "", err
 		}
 		if err := v.do(ctx, w, s[1:]); err != nil {
-			return "", fmt.Errorf("step %d, %s: %w", i+1, s, err)
+			return nil, "", fmt.Errorf("step %d, %s: %w", i+1, s, err)
 		}
 	}
 	if err := r.judge(ctx, w, len(p)); err != nil {
-		return "", err
+		return nil, "", err
 	}
 	release()
 	err = w.quiet(ctx, r.quiet)
 	r.busy <- struct{}{}
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	return "", w.nothingLeft(ctx)
+	if err := w.nothingLeft(ctx); err != nil {
+		return nil, "", err
+	}
+	return nil, "", w.forgotten(ctx, r.idle)
 }
 
 // judge ends a program, and compares where it has led with what a fresh controller makes of the same inputs.
@@ -78,7 +86,7 @@ func (r *runner) judge(ctx context.Context, w *world, steps int) error {
 	if err := r.compare(ctx, w); err != nil {
 		return err
 	}
-	return errors.Join(w.explained(steps), w.truthful(ctx))
+	return errors.Join(w.explained(ctx, steps), w.truthful(ctx))
 }
 
 // end ends all faults, checks what others own, and corrects what would make the end depend on the way: what may stay as it
@@ -86,6 +94,9 @@ func (r *runner) judge(ctx context.Context, w *world, steps int) error {
 func (w *world) end(ctx context.Context) error {
 	w.mend()
 	if err := w.start(ctx); err != nil {
+		return err
+	}
+	if err := w.mendAPIs(ctx); err != nil {
 		return err
 	}
 	if err := errors.Join(quota(ctx, w, []string{"off"}), limits(ctx, w, []string{"off"}), deny(ctx, w, []string{"nothing"}), w.release(ctx), w.waitCalm(ctx), w.foreignStay(ctx)); err != nil {
@@ -132,7 +143,11 @@ func (w *world) normalise(ctx context.Context) error {
 			return err
 		}
 		if len(application.Spec.Routes) > 0 {
-			if err := w.patch(ctx, application.Name, strings.ReplaceAll(`{"spec":`+edits()["route"]+`}`, "NAME", application.Name)); err != nil {
+			route := "route"
+			if len(application.Spec.Routes[0].ParentRefs) > 0 {
+				route = "gateway"
+			}
+			if err := w.patch(ctx, application.Name, strings.ReplaceAll(`{"spec":`+edits()[route]+`}`, "NAME", application.Name)); err != nil {
 				return err
 			}
 		}
@@ -228,19 +243,26 @@ func (r *runner) compareOnce(ctx context.Context, w *world) (err error) {
 }
 
 // garbageCollected waits until the garbage collector knows Applications. It looks for new kinds twice a minute, and the
-// end of every program needs it.
+// end of every program needs it. And it counts the goroutines of a controller that has nothing to do any more.
 func (r *runner) garbageCollected(ctx context.Context) error {
 	w, err := newWorld(ctx, r.cluster)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.close(context.WithoutCancel(ctx)) }()
-	if err := create(ctx, w, []string{"a", "small"}); err != nil {
-		return err
+	// The second one makes the controller watch ConfigMaps and Secrets.
+	for name, preset := range map[string]string{"a": "small", "b": "references"} {
+		if err := create(ctx, w, []string{name, preset}); err != nil {
+			return err
+		}
 	}
 	if err := w.waitCalm(ctx); err != nil {
 		return err
 	}
 	_, err = w.fairlead.AppsV1().Applications(w.namespace).Patch(ctx, "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"chaos":"begin"}}}`), metav1.PatchOptions{})
-	return errors.Join(err, w.nothingLeft(ctx))
+	if err := errors.Join(err, w.nothingLeft(ctx)); err != nil {
+		return err
+	}
+	r.idle, _, err = w.goroutines()
+	return err
 }

@@ -19,6 +19,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
@@ -60,9 +61,11 @@ type network struct {
 	// late are the requests of a paused process that arrive when it goes on.
 	late sync.WaitGroup
 
-	mu     sync.Mutex
-	rules  []*rule
-	down   bool
+	mu    sync.Mutex
+	rules []*rule
+	down  bool
+	// sent are the writes that left, by their name in the audit log, and writes those that have ended.
+	sent   map[string]write
 	writes []write
 	// faultAt is when a request last met a fault.
 	faultAt time.Time
@@ -74,7 +77,7 @@ type network struct {
 }
 
 func newNetwork() *network {
-	return &network{forbidden: sets.New[string](), gone: sets.New[string](), frozen: map[string]chan struct{}{}, streams: map[*stream]bool{}}
+	return &network{sent: map[string]write{}, forbidden: sets.New[string](), gone: sets.New[string](), frozen: map[string]chan struct{}{}, streams: map[*stream]bool{}}
 }
 
 // connection is the part of the network that one process uses. It ends with its process.
@@ -158,10 +161,17 @@ func (c *connection) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // send passes a request on, and records the answer.
 func (c *connection) send(r *http.Request, info *request.RequestInfo, sent time.Time) (*http.Response, error) {
-	response, err := c.next.RoundTrip(r)
-	if isWrite(info) {
-		c.record(info, response, sent)
+	if !isWrite(info) {
+		return c.next.RoundTrip(r)
 	}
+	next, auditID := write{identity: c.identity, sent: sent}, string(uuid.NewUUID())
+	c.mu.Lock()
+	c.sent[auditID] = next
+	c.mu.Unlock()
+	r = r.Clone(r.Context())
+	r.Header.Set(auditIDHeader, auditID)
+	response, err := c.next.RoundTrip(r)
+	c.record(next, info, response)
 	return response, err
 }
 
@@ -307,13 +317,13 @@ func isWrite(info *request.RequestInfo) bool {
 		info.Resource != "events" && info.Resource != "leases" && !strings.HasSuffix(info.Resource, "reviews")
 }
 
-func (c *connection) record(info *request.RequestInfo, response *http.Response, sent time.Time) {
+// record completes a write that was answered, or not.
+func (c *connection) record(w write, info *request.RequestInfo, response *http.Response) {
+	w.at, w.verb, w.resource, w.subresource, w.name = time.Now(), info.Verb, info.Resource, info.Subresource, info.Name
+	w.ok = response != nil && response.StatusCode < 300
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.writes = append(c.writes, write{
-		identity: c.identity, sent: sent, at: time.Now(), verb: info.Verb, resource: info.Resource, subresource: info.Subresource, name: info.Name,
-		ok: response != nil && response.StatusCode < 300,
-	})
+	c.writes = append(c.writes, w)
 }
 
 // statusResponse is an answer of the API server that carries nothing but an error.

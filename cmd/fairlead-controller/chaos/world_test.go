@@ -45,6 +45,8 @@ type world struct {
 	dynamic   dynamic.Interface
 	namespace string
 	network   *network
+	began     time.Time
+	common    *common
 	log       *recentLog
 	// mayEnd: something else than the network may make the controller end. It is started again.
 	mayEnd bool
@@ -87,7 +89,7 @@ func newNamespace(ctx context.Context, cluster *controlplane.ControlPlane) (*wor
 	config.UserAgent = "fairlead-chaos"
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return insistent{next} })
 	w := &world{
-		cluster: cluster, network: newNetwork(), log: &recentLog{}, past: newPast(), replicas: 1,
+		cluster: cluster, network: newNetwork(), common: commonOf(cluster), began: time.Now(), log: &recentLog{}, past: newPast(), replicas: 1,
 		kube: kubernetes.NewForConfigOrDie(config), fairlead: versioned.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config),
 	}
 	namespace, err := w.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "chaos-"}}, metav1.CreateOptions{})
@@ -139,12 +141,13 @@ func (w *world) newProcess(ctx context.Context) *process {
 		defer close(p.done)
 		for ctx.Err() == nil {
 			begin := time.Now()
-			err := w.runController(ctx, p)
+			var err error
+			w.labelled(ctx, func(ctx context.Context) { err = w.runController(ctx, p) })
 			if ctx.Err() != nil {
 				return
 			}
 			// A replica that cannot renew its lease in time ends, and on a busy machine needs no fault for that.
-			if last := w.network.lastFault(); last.Before(begin) && !w.mayEnd && !p.elects && !errors.Is(err, errNotReached) {
+			if last := w.network.lastFault(); last.Before(begin) && len(w.common.since(begin)) == 0 && !w.mayEnd && !p.elects && !errors.Is(err, errNotReached) {
 				w.fail(fmt.Errorf("the controller ended by itself: %w", err))
 				return
 			}
@@ -193,7 +196,7 @@ func (w *world) nextIdentity(p *process) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.runs++
-	p.identity = fmt.Sprintf("run-%d", w.runs)
+	p.identity = fmt.Sprintf("%s.run-%d", w.namespace, w.runs)
 	return p.identity
 }
 
@@ -203,14 +206,14 @@ func (w *world) fail(err error) {
 	w.failure = errors.Join(w.failure, err)
 }
 
-// isDisturbed reports whether a fault lasts.
+// isDisturbed reports whether a fault lasts, here or in the cluster.
 func (w *world) isDisturbed() bool {
 	w.mu.Lock()
 	paused := slices.ContainsFunc(w.processes, func(p *process) bool { return p != nil && p.connection.gate.held() != nil })
 	w.mu.Unlock()
 	w.network.mu.Lock()
 	defer w.network.mu.Unlock()
-	return paused || w.network.down || len(w.network.forbidden) > 0 || len(w.network.frozen) > 0
+	return paused || w.common.isDisturbed() || w.network.down || len(w.network.forbidden) > 0 || len(w.network.frozen) > 0
 }
 
 // crashed is called when a fault has cut the connection of a process, which now ends; another one starts.
@@ -275,6 +278,7 @@ func (w *world) close(ctx context.Context) error {
 	w.mend()
 	w.stop(false)
 	w.network.late.Wait()
+	w.common.audit.forget(w.namespace)
 	_ = w.fairlead.AppsV1().ApplicationClasses().Delete(ctx, w.namespace, metav1.DeleteOptions{})
 	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
 	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
