@@ -117,7 +117,7 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 			return err
 		}
 		if reason.Reason == v1.ReasonRefused {
-			to.Line("  " + reason.Message)
+			to.Hanging("  ", reason.Message)
 			to.Line("  Change that and run the command again, or take all of it back with --abort.")
 			return errNo
 		}
@@ -131,7 +131,7 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 	if err != nil {
 		return err
 	}
-	to.Line("  " + reason.Message)
+	to.Hanging("  ", reason.Message)
 	switch reason.Reason {
 	case v1.ReasonPodsHeld:
 		to.Printf("  Replace the pods: %s", a.command("--rollout"))
