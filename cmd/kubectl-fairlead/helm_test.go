@@ -198,7 +198,7 @@ func TestAdoptFromHelm(t *testing.T) {
 		return false
 	})
 	p.want(0, []string{"eject", "web", "--to-helm", "--dry-run=client"}, "all pods are replaced")
-	p.want(0, []string{"eject", "web", "--to-helm"}, "ejected", "kubectl delete serviceaccount/web")
+	p.want(0, []string{"eject", "web", "--to-helm"}, "ejected", "kubectl -n "+h.namespace+" delete serviceaccount/web")
 	h.wantImage(kube, "example.com/shop:2")
 	if err := h.upgrade("3"); err != nil {
 		t.Fatalf("helm upgrade after --to-helm: %v", err)

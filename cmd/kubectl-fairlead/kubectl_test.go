@@ -64,6 +64,11 @@ func TestKubectl(t *testing.T) {
 		return err == nil && search.OldestProblem != nil && search.Reason == search.OldestProblem.Reason
 	})
 
+	// kube-apiserver reads the schema of an aggregated API some time after it is available.
+	p.eventually("kubectl explains the aggregated API", func() bool {
+		_, err := p.kubectl("", []string{"explain", "applicationruntime.oldestProblem"})
+		return err == nil
+	})
 	const path = "/apis/subresources.apps.fairlead.dev/v1alpha1/namespaces/shop/applications/cart/"
 	var session strings.Builder
 	for _, step := range []struct {
