@@ -29,7 +29,8 @@ func runAll(ctx context.Context, o options, out *steps.Printer) (err error) {
 	if lacking := preflight(o); len(lacking) > 0 {
 		return lacking
 	}
-	unlock, err := lock(o.dir)
+	// Not by the directory, since runs in several of them would share the control group.
+	unlock, err := lock(filepath.Join(os.TempDir(), cgroupName))
 	if err != nil {
 		return err
 	}
@@ -96,16 +97,16 @@ func cleanUp(ctx context.Context, o options) error {
 	return errors.Join(cgroup.Remove(ctx, cgroupName), os.RemoveAll(o.dir))
 }
 
-// lock makes sure that only one test runs at a time with this directory.
-func lock(dir string) (unlock func(), err error) {
-	file, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+// lock makes sure that only one test runs at a time with this name.
+func lock(name string) (unlock func(), err error) {
+	file, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	// The kernel gives the lock back when the process ends, however it ends.
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		file.Close()
-		return nil, fmt.Errorf("another run uses %s: %w", dir, err)
+		return nil, fmt.Errorf("another run has %s: %w", file.Name(), err)
 	}
 	return func() {
 		_ = os.Remove(file.Name())
