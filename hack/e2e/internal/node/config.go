@@ -41,6 +41,8 @@ const (
 	IP = "10.255.0.1"
 	// PodNetwork is where pods get their addresses from.
 	PodNetwork = "10.244.0.0/24"
+	// ServiceNetwork is where hack/cluster gives Services their addresses from.
+	ServiceNetwork = "10.96.0.0/16"
 	// Socket is where containerd listens.
 	Socket = "/run/fairlead-containerd/containerd.sock"
 )

@@ -24,6 +24,9 @@ func SetUpNetwork(ctx context.Context) error {
 		"ip link set node0 up",
 		// There is nowhere to go, but a packet to a Service must be routable before kube-proxy's rules rewrite it.
 		"ip route add default dev node0 src " + IP,
+		// Before there is such a rule, the connection is refused, and forgotten. Otherwise the kernel would remember that
+		// this port of the client leads nowhere, and a later connection from the same port would fail.
+		"iptables --append OUTPUT --destination " + ServiceNetwork + " --jump REJECT",
 	} {
 		words := strings.Fields(command)
 		if output, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
