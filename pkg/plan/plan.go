@@ -138,16 +138,13 @@ func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
 	}
 	next := child.Ref{Kind: other, Namespace: ref.Namespace, Name: ref.Name}
 	if !rendered[next] && ref.Kind == child.HTTPRoute {
-		next.Name = strings.TrimSuffix(ref.Name, redirectSuffix)
+		next.Name = strings.TrimSuffix(ref.Name, v1.RedirectSuffix)
 	}
 	if !rendered[next] {
 		return nil
 	}
 	return &next
 }
-
-// redirectSuffix ends the name of a redirect; see v1.RedirectName.
-const redirectSuffix = "-redirect"
 
 // routeOverlap is how long the old object of a route stays beside its successor. The controller of Ingresses or Gateways
 // takes seconds to serve a new route, and may stop serving the old one at once, because it batches the changes of each kind.
@@ -160,7 +157,7 @@ func (s Step) overlap(next child.Ref, in Input) Step {
 	if !found {
 		return s.wait(next.String() + ", which takes its place, does not exist yet")
 	}
-	// However far the clocks of controller and API server are apart.
+	// The API server's clock says when the successor was created. If it is ahead, the old one stays that much longer.
 	if left := min(live.GetCreationTimestamp().Add(routeOverlap).Sub(in.Now), routeOverlap); left > 0 {
 		s = s.wait(next.String() + " takes its place, and is not served everywhere yet")
 		s.RecheckAfter = left

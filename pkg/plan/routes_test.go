@@ -161,7 +161,8 @@ func TestRouteChangesItsKind(t *testing.T) {
 	}
 }
 
-// The old object of a route stays for ten seconds beside its successor, and no longer, however far the clocks are apart.
+// The old object of a route stays for ten seconds beside its successor. While the clock of the API server is ahead it stays, too, and
+// is looked at every ten seconds.
 func TestRouteOverlap(t *testing.T) {
 	made := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	for _, test := range []struct {

@@ -14,13 +14,16 @@ import (
 // MaxHTTPRouteHostnames is how many host names the schema of an HTTPRoute allows.
 const MaxHTTPRouteHostnames = 16
 
+// RedirectSuffix ends the name of the redirect of a route.
+const RedirectSuffix = "-redirect"
+
 // RedirectName is what the redirect of routes[i] is called among them. The first route's own object has the
 // bare name of the Application, so of the first route only the redirect takes a name.
 func RedirectName(routes []Route, i int) string {
 	if i == 0 {
 		return "redirect"
 	}
-	return routes[i].Name + "-redirect"
+	return routes[i].Name + RedirectSuffix
 }
 
 // NeedsHTTPRoute reports whether the route asks for what an Ingress has no portable way to say.
