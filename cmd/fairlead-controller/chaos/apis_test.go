@@ -44,7 +44,7 @@ const deadWebhook = `{strategy: Webhook, webhook: {conversionReviewVersions: [v1
 
 // definitionOf returns the definition of an optional API: installed, or broken in one of two ways.
 func definitionOf(kind child.Kind, condition string) (*unstructured.Unstructured, error) {
-	// As it is to be.
+	// What the API is once it is installed.
 	conversion, served, stored, other := "{strategy: None}", "true", "true", "false"
 	switch {
 	case condition == "install":

@@ -65,7 +65,7 @@ type world struct {
 	closed    bool
 }
 
-// process is one replica of the controller. If it ends by itself it is run again.
+// process is one replica of the controller. If it ends without being told to, it is started again.
 type process struct {
 	connection *connection
 	elects     bool
