@@ -40,7 +40,7 @@ const (
 	secured = `{"name":"secured","type":"HTTPRoute","hostnames":["secured.example.com"],"parentRefs":[{"name":"shared","namespace":"traefik"}],"tls":{"redirect":true},"paths":[{"path":"/shop","rewritePrefix":"/"}]}`
 )
 
-// asked is who asks what.
+// asked is a URL, and the client that asks it.
 type asked struct {
 	client *http.Client
 	url    string
