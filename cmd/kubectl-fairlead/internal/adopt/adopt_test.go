@@ -94,7 +94,7 @@ spec:
 	}
 }
 
-// An emptyDir of which each mount has a directory of its own becomes one for each mount of the application's container. If
+// If each mount of an emptyDir has a directory of its own, it becomes one for each mount of the application's container. If
 // one mount sees what another one wrote, it is refused.
 func TestDraftDividesEmptyDir(t *testing.T) {
 	const tmp, two = "{name: tmp, mountPath: /tmp}", "{name: tmp, mountPath: /tmp, subPath: tmp}, {name: tmp, mountPath: /run, subPath: run/web}"

@@ -105,7 +105,7 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	return application, document, checker, nil
 }
 
-// classesForbiddenError is the error of a user who may not read the classes of an Application. It hides that of the API server, whose advice
+// classesForbiddenError is the error of a user without permission to read the classes of an Application. It hides that of the API server, whose advice
 // to choose another namespace does not help: classes are in none.
 type classesForbiddenError struct{ denied error }
 
@@ -114,7 +114,7 @@ func (e *classesForbiddenError) Error() string {
 		"or pass the classes as files with --class-file; an empty directory, if there are none.", e.denied, v1.GroupName)
 }
 
-// platformOf asks the cluster for classes and the namespace, unless files say them. For a user who may not list classes, it gets the one
+// platformOf asks the cluster for classes and the namespace, unless files say them. For a user without permission to list classes, it gets the one
 // that the Application has; an Application that has none needs none.
 func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Application, checker *manifest.Checker) (preview.Platform, error) {
 	namespace := application.Namespace

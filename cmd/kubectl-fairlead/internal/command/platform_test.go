@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 )
 
-// TestReadClasses: who may not list classes can do with the one that the Application has.
+// TestReadClasses: without permission to list classes, the one that the Application has is enough.
 func TestReadClasses(t *testing.T) {
 	resource := v1.Resource(v1.ApplicationClassResource)
 	settled := &v1.Application{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: v1.ApplicationStatus{ObservedGeneration: 1}}

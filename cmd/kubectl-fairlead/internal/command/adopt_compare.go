@@ -1,0 +1,131 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// compare lets the API server complete the pod template that the Application would have, without storing anything.
+func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed, lost []preview.Change, err error) {
+	checker, err := a.editing.from.checker()
+	if err != nil {
+		return nil, nil, err
+	}
+	children, err := a.render(ctx, draft, checker)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := adopt.Refusal(a.tool.differ, draft, children, a.deployment, a.service); err != nil {
+		return nil, nil, err
+	}
+	if err := a.refuseTaken(ctx, children); err != nil {
+		return nil, nil, err
+	}
+	next := &appsv1.Deployment{}
+	for _, desired := range children {
+		if desired.Kind == child.Deployment {
+			if err := adopt.Convert(desired.Configuration, next); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	next.ObjectMeta = metav1.ObjectMeta{GenerateName: a.name + "-"}
+	next, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Create(ctx, next, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("let the API server complete the pod template: %w", err)
+	}
+	container, err := adopt.Container(a.deployment, a.options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return adopt.Compare(a.deployment, container, &next.Spec.Template)
+}
+
+// render returns the children of the draft. Where the user may not read the class that the draft would have, the aggregated API
+// renders it, if there is one.
+func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *manifest.Checker) ([]child.Desired, error) {
+	platform, err := a.editing.from.platformOf(ctx, a.tool, draft, checker)
+	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
+		answer, served, err := a.tool.askServer(ctx, draft)
+		switch {
+		case !served:
+			return nil, denied
+		case err == nil:
+			return servedChildren(answer)
+		}
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
+			for _, cause := range status.Status().Details.Causes {
+				if !a.options.Harden && field.ErrorType(cause.Type) == field.ErrorTypeForbidden && isAboutSecurity(cause.Field) {
+					return nil, needsHarden(cause.Field)
+				}
+			}
+		}
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	rendering, err := preview.Render(draft, child.Snapshot{Application: draft}, platform, a.tool.now())
+	if err != nil {
+		return nil, err
+	}
+	for _, refusal := range rendering.Invalid {
+		if !a.options.Harden && refusal.Type == field.ErrorTypeForbidden && isAboutSecurity(refusal.Field) {
+			return nil, needsHarden(refusal.Field)
+		}
+	}
+	if len(rendering.Invalid) > 0 {
+		return nil, refused(rendering.Reason, rendering.Invalid)
+	}
+	return rendering.Children, nil
+}
+
+func needsHarden(path string) error {
+	return fmt.Errorf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
+		"defaults from the first rollout on, where the pods set nothing else", path)
+}
+
+// refuseTaken names an object that is in the way of one that the Application would create. The Application would be stuck
+// half way.
+func (a *adopting) refuseTaken(ctx context.Context, children []child.Desired) error {
+	for _, desired := range children {
+		if desired.Kind == child.Deployment || desired.Kind == child.Service {
+			continue
+		}
+		_, err := a.clients.Dynamic.Resource(desired.Kind.GroupVersionResource()).Namespace(a.namespace).Get(ctx, desired.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		name := desired.Kind.Kind + " " + desired.Name
+		if err != nil {
+			return fmt.Errorf("find out whether %s exists already: %w", name, err)
+		}
+		advice := "rename it, or delete it if nothing needs it"
+		if desired.Kind == child.ServiceAccount {
+			advice += "; is it left over from an earlier adoption?"
+		}
+		return fmt.Errorf("%s exists already, and the Application would create one of its own: %s", name, advice)
+	}
+	return nil
+}
+
+// isAboutSecurity reports whether --harden leaves the field to Fairlead's defaults.
+func isAboutSecurity(path string) bool {
+	return strings.HasPrefix(path, "spec.securityContext") || strings.HasPrefix(path, "spec.podSecurityContext")
+}
