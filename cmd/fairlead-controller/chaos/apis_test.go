@@ -94,9 +94,16 @@ func (w *world) setAPI(ctx context.Context, kind child.Kind, condition string) e
 	name := kind.Resource + "." + kind.Group
 	set := w.common.apis
 	set.mu.Lock()
+	broken := set.broken[kind]
 	set.broken[kind] = condition == "break"
 	set.mu.Unlock()
 	if condition == "remove" {
+		// The API server deletes the objects first, and none that it cannot convert.
+		if broken {
+			if err := w.define(ctx, kind, "install"); err != nil {
+				return err
+			}
+		}
 		if err := tolerate(client.Delete(ctx, name, metav1.DeleteOptions{})); err != nil {
 			return err
 		}
@@ -109,11 +116,16 @@ func (w *world) setAPI(ctx context.Context, kind child.Kind, condition string) e
 		}
 		return nil
 	}
+	return w.define(ctx, kind, condition)
+}
+
+// define applies the definition of an optional API.
+func (w *world) define(ctx context.Context, kind child.Kind, condition string) error {
 	object, err := definitionOf(kind, condition)
 	if err != nil {
 		return err
 	}
-	_, err = client.Apply(ctx, name, object, metav1.ApplyOptions{FieldManager: user, Force: true})
+	_, err = w.dynamic.Resource(definitions).Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: user, Force: true})
 	return err
 }
 

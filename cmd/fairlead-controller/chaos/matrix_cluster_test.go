@@ -64,6 +64,12 @@ func TestF15OptionalAPIsOfAll(t *testing.T) {
 				wait
 				delete a foreground
 				create a routed
+				api httproutes install
+				edit a gateway
+				wait
+				api httproutes break
+				api httproutes remove
+				edit a image
 			`,
 		"ServiceMonitors": `
 				api servicemonitors install
