@@ -57,7 +57,7 @@ func (d *demo) tourSteps() []steps.Step {
 		Run:      d.editClass,
 	}, {
 		Title:    "Install the Gateway API, and turn the Ingress into an HTTPRoute",
-		Expected: "an HTTPRoute and no Ingress, and RoutesReady as the gateway says",
+		Expected: "an HTTPRoute, RoutesReady as the gateway says, and soon no Ingress",
 		Timeout:  time.Minute,
 		Run:      d.turnIntoHTTPRoute,
 	}}

@@ -31,28 +31,33 @@ func (d *demo) turnIntoHTTPRoute(ctx context.Context) error {
 	err := d.editAndAwait(ctx, `{"spec": {"routes": [{"name": "public", "type": "HTTPRoute", "hostnames": ["harbour.example.com"], "parentRefs": [{"name": "public"}]}]}}`,
 		func(application *v1.Application) bool {
 			routes := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionRoutesReady)
-			return isCurrent(application) && routes != nil && routes.Status != metav1.ConditionTrue && hasChild(application, child.HTTPRoute)
+			return isCurrent(application) && routes != nil && routes.Status != metav1.ConditionTrue && stateOf(application, child.HTTPRoute) == v1.ResourceSynced
 		})
 	if err != nil {
 		return err
 	}
-	if err := d.expectNone(ctx, child.Ingress, toured); err != nil {
-		return err
-	}
-	d.out.Good("There is an HTTPRoute now, and no Ingress. No gateway has accepted it; the tour says so in the name of one")
+	d.out.Good("There is an HTTPRoute now. The Ingress stays for ten seconds, so that no request meets a gateway that is not ready")
+	d.out.Good("No gateway has accepted the route; the tour says so in the name of one")
 	if err := d.acceptRoute(ctx); err != nil {
 		return err
 	}
-	return d.awaitToured(ctx, allWell)
+	err = d.awaitToured(ctx, func(application *v1.Application) bool {
+		return allWell(application) && stateOf(application, child.Ingress) == ""
+	})
+	if err != nil {
+		return err
+	}
+	return d.expectNone(ctx, child.Ingress, toured)
 }
 
-func hasChild(application *v1.Application, kind child.Kind) bool {
+// stateOf returns the state of the child of this kind. It is empty if the Application has none.
+func stateOf(application *v1.Application, kind child.Kind) v1.ResourceState {
 	for _, resource := range application.Status.Resources {
-		if resource.Kind == kind.Kind && resource.State == v1.ResourceSynced {
-			return true
+		if resource.Kind == kind.Kind {
+			return resource.State
 		}
 	}
-	return false
+	return ""
 }
 
 // installGatewayAPI applies the definition of HTTPRoutes from the module that the types come from. The controller, which
