@@ -33,6 +33,7 @@ const (
 	forbidden fault = "forbidden" // The API server refuses it.
 	conflict  fault = "conflict"  // Somebody else was faster.
 	lost      fault = "lost"      // It is done, but the plugin never hears of it, as if it had crashed.
+	disturbed fault = "disturbed" // Another tool writes before it.
 )
 
 // faultyProxy stands between the plugin and the API server, and lets one write fail.
@@ -42,7 +43,10 @@ type faultyProxy struct {
 	mu     sync.Mutex
 	fault  fault
 	left   int // writes until the one that fails; 0: none does
+	every  bool
 	writes []string
+	// disturb is what the other tool does.
+	disturb func()
 }
 
 func (p *plugin) faultyProxy() *faultyProxy {
@@ -73,6 +77,9 @@ func (p *plugin) faultyProxy() *faultyProxy {
 			answer(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 		case conflict:
 			answer(w, http.StatusConflict, metav1.StatusReasonConflict)
+		case disturbed:
+			f.disturb()
+			proxy.ServeHTTP(w, r)
 		case lost:
 			r.Header.Set(lostHeader, "true")
 			proxy.ServeHTTP(w, r)
@@ -107,6 +114,9 @@ func (f *faultyProxy) next(r *http.Request) fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.writes = append(f.writes, r.Method+" "+r.URL.Path)
+	if f.every {
+		return f.fault
+	}
 	if f.left == 0 {
 		return ""
 	}
@@ -255,4 +265,17 @@ func (p *plugin) deployment(kube kubernetes.Interface) *appsv1.Deployment {
 		return live.Status.ObservedGeneration == live.Generation && live.Annotations[v1.AnnotationAdoptableBy] == ""
 	})
 	return live
+}
+
+// runDisturbed runs the plugin while the other tool writes before each of its writes.
+func (f *faultyProxy) runDisturbed(p *plugin, args ...string) result {
+	p.Helper()
+	f.mu.Lock()
+	f.fault, f.every, f.writes = disturbed, true, nil
+	f.mu.Unlock()
+	r := p.runWith(f.kubeconfig, nil, args...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.every = false
+	return r
 }

@@ -77,7 +77,7 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 // consent lets the Application adopt the objects, in the very version that was read. The Service comes first: the adoption
 // begins with the Deployment.
 func (a *adopting) consent(ctx context.Context, application *v1.Application) error {
-	if a.service != nil && a.service.Annotations[v1.AnnotationAdoptableBy] != string(application.UID) && !child.OwnedBy(a.service, application) {
+	if a.service != nil && !consented(a.service, application) && !child.OwnedBy(a.service, application) {
 		patch, err := adopt.Consent(a.service, application.UID)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (a *adopting) consent(ctx context.Context, application *v1.Application) err
 			return fmt.Errorf("consent to the adoption of the Service: %w", again(err))
 		}
 	}
-	if a.deployment.Annotations[v1.AnnotationAdoptableBy] == string(application.UID) {
+	if consented(a.deployment, application) {
 		return nil
 	}
 	patch, err := adopt.Consent(a.deployment, application.UID)
@@ -98,6 +98,14 @@ func (a *adopting) consent(ctx context.Context, application *v1.Application) err
 		return fmt.Errorf("consent to the adoption of the Deployment: %w", again(err))
 	}
 	return nil
+}
+
+// consented reports whether an object has the consent, and the labels by which the controller finds it: a GitOps tool may have
+// taken them off again.
+func consented(object metav1.Object, application *v1.Application) bool {
+	labels := object.GetLabels()
+	return object.GetAnnotations()[v1.AnnotationAdoptableBy] == string(application.UID) &&
+		labels[v1.LabelManagedBy] == v1.ManagedBy && labels[v1.LabelApplication] == application.Name
 }
 
 // again says what to do about a conflict.
@@ -148,7 +156,8 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 // Adopted has a reason that is wanted.
 func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (application *v1.Application, condition metav1.Condition, err error) {
 	const interval = 500 * time.Millisecond
-	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+	// The requests have ctx: with the deadline of the poll, the client would report its rate limit instead of the end.
+	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(context.Context) (bool, error) {
 		var err error
 		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
 			return false, err
@@ -158,7 +167,7 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 		}
 		found := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
 		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) || strings.Contains(found.Message, plan.RolloutInProgress) {
-			return false, nil
+			return false, a.checkConsent(ctx, application)
 		}
 		condition = *found
 		return true, nil
@@ -168,6 +177,15 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 			a.tool.commandLine(a.namespace, "why "+a.name))
 	}
 	return application, condition, err
+}
+
+// checkConsent reports that another client took off what the controller waits for.
+func (a *adopting) checkConsent(ctx context.Context, application *v1.Application) error {
+	live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if err != nil || consented(live, application) || child.OwnedBy(live, application) {
+		return err
+	}
+	return errors.New("another client took the consent, or Fairlead's labels, off the Deployment: take it out of the tool that applies it, then run the command again; or take all of it back with --abort")
 }
 
 // rollOut replaces the pods.
