@@ -107,15 +107,20 @@ func (r *release) others(ctx context.Context) ([]helm.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := helm.Objects(r.saved.Manifest)
-	if err != nil {
-		return nil, err
-	}
-	rest, _, err := helm.Take(newest.Manifest, r.saved.Namespace, r.namespace, objects)
+	rest, _, _, err := r.divide(newest.Manifest)
 	if err != nil {
 		return nil, err
 	}
 	return helm.Objects(rest)
+}
+
+// divide divides the manifest of a revision: adopted has those of the saved objects that are in it, rest what else is.
+func (r *release) divide(manifest string) (rest, adopted string, saved []helm.Object, err error) {
+	if saved, err = helm.Objects(r.saved.Manifest); err != nil {
+		return "", "", nil, err
+	}
+	rest, adopted, err = helm.Take(manifest, r.saved.Namespace, r.namespace, saved)
+	return rest, adopted, saved, err
 }
 
 func (r *release) mustBeDeployed(newest *helm.Revision) error {
@@ -144,21 +149,17 @@ func (r *release) takeOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := helm.Objects(r.saved.Manifest)
-	if err != nil {
-		return err
-	}
-	rest, taken, err := helm.Take(newest.Manifest, r.saved.Namespace, r.namespace, objects)
-	if err != nil || taken == "" {
+	rest, adopted, saved, err := r.divide(newest.Manifest)
+	if err != nil || adopted == "" {
 		return err
 	}
 	if err := r.mustBeDeployed(newest); err != nil {
 		return err
 	}
-	if taken != r.saved.Manifest {
+	if adopted != r.saved.Manifest {
 		return fmt.Errorf("the %s was upgraded after the objects were saved: delete Secret %s, and run the command again", r, adopt.BackupName(r.name))
 	}
-	return r.begin(ctx, newest, rest, "without "+list(objects))
+	return r.begin(ctx, newest, rest, "without "+list(saved))
 }
 
 // giveBack begins a revision with the objects as they were.
@@ -170,30 +171,26 @@ func (r *release) giveBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := helm.Objects(r.saved.Manifest)
+	_, adopted, saved, err := r.divide(newest.Manifest)
 	if err != nil {
 		return err
 	}
-	_, has, err := helm.Take(newest.Manifest, r.saved.Namespace, r.namespace, objects)
+	there, err := helm.Objects(adopted)
 	if err != nil {
 		return err
 	}
-	there, err := helm.Objects(has)
-	if err != nil {
-		return err
-	}
-	objects = slices.DeleteFunc(objects, func(object helm.Object) bool { return slices.Contains(there, object) })
-	if len(objects) == 0 {
+	lacking := slices.DeleteFunc(saved, func(object helm.Object) bool { return slices.Contains(there, object) })
+	if len(lacking) == 0 {
 		return nil
 	}
 	if err := r.mustBeDeployed(newest); err != nil {
 		return err
 	}
-	_, missing, err := helm.Take(r.saved.Manifest, r.saved.Namespace, r.namespace, objects)
+	_, missing, err := helm.Take(r.saved.Manifest, r.saved.Namespace, r.namespace, lacking)
 	if err != nil {
 		return err
 	}
-	return r.begin(ctx, newest, helm.Join(newest.Manifest, missing), "with "+list(objects))
+	return r.begin(ctx, newest, helm.Join(newest.Manifest, missing), "with "+list(lacking))
 }
 
 func list(objects []helm.Object) string {
