@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -130,6 +131,13 @@ func Container(deployment *appsv1.Deployment, options Options) (string, error) {
 		return "", err
 	}
 	return container.Name, nil
+}
+
+// MeasuresContainer returns which metric of an autoscaler is about a container; -1 if none is.
+func MeasuresContainer(autoscaler *autoscalingv2.HorizontalPodAutoscaler, container string) int {
+	return slices.IndexFunc(autoscaler.Spec.Metrics, func(metric autoscalingv2.MetricSpec) bool {
+		return metric.ContainerResource != nil && metric.ContainerResource.Container == container
+	})
 }
 
 // mainContainer returns the container that becomes the application's.
