@@ -42,8 +42,13 @@ func keepAsking(ctx context.Context, url string) (got *answers, stop func()) {
 
 // keepAskingAs asks by a client.
 func keepAskingAs(ctx context.Context, client *http.Client, url string) (got *answers, stop func()) {
+	return keepAskingEvery(ctx, client, url, askers, askPeriod)
+}
+
+// keepAskingEvery asks by as many askers, each once in a period.
+func keepAskingEvery(ctx context.Context, client *http.Client, url string, askers int, period time.Duration) (got *answers, stop func()) {
 	got = &answers{bodies: map[string]int{}}
-	return got, load.Keep(ctx, askers, askPeriod, func(ctx context.Context) {
+	return got, load.Keep(ctx, askers, period, func(ctx context.Context) {
 		// The end of ctx must not look like a failed request.
 		got.record(ask(context.WithoutCancel(ctx), client, url))
 	})

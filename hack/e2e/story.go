@@ -72,6 +72,11 @@ func (s *story) imageSteps() []steps.Step {
 		Expected: "the version that hack/chart pins, and a chart to upgrade from",
 		Timeout:  20 * time.Minute,
 		Run:      s.prepareChart,
+	}, {
+		Title:    "Compile the plugin",
+		Expected: "kubectl fairlead, to adopt what runs already",
+		Timeout:  20 * time.Minute,
+		Run:      s.preparePlugin,
 	}}
 	if len(s.options.beside) > 0 {
 		return all[:2]
@@ -123,6 +128,12 @@ func (s *story) clusterSteps() []steps.Step {
 			Expected: "Ready=False on each Application, with the reason of its pods",
 			Timeout:  4 * time.Minute, // A volume has a minute to be mounted.
 			Run:      s.showTrouble,
+		},
+		{
+			Title:    "Adopt what runs already, take it back, adopt it again, roll it out and eject it, while clients keep asking",
+			Expected: "ten Deployments of different shapes, and not one failed request",
+			Timeout:  5 * time.Minute,
+			Run:      s.adoptAll,
 		},
 		{
 			Title:    "Ask the webhooks 200 times a second",
