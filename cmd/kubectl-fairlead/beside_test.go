@@ -28,7 +28,7 @@ func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 	p.runs(kube)
 	autoscalers, budgets := kube.AutoscalingV2().HorizontalPodAutoscalers(p.namespace), kube.PolicyV1().PodDisruptionBudgets(p.namespace)
 	target := autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(80))}
-	autoscaler, err := autoscalers.Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{
+	_, err := autoscalers.Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
@@ -54,7 +54,8 @@ func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 		t.Errorf("no refusal in %q", r.stderr)
 	}
 	const pods = `[{"op":"replace","path":"/spec/metrics","value":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]}]`
-	if autoscaler, err = autoscalers.Patch(t.Context(), "web", types.JSONPatchType, []byte(pods), metav1.PatchOptions{}); err != nil {
+	autoscaler, err := autoscalers.Patch(t.Context(), "web", types.JSONPatchType, []byte(pods), metav1.PatchOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.want(0, adopt, "still at work for the new pods: HorizontalPodAutoscaler web, PodDisruptionBudget web.", "The pods run as before the adoption.")

@@ -14,10 +14,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"sigs.k8s.io/yaml"
 
@@ -192,46 +190,6 @@ func (a *adopting) read(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// checkAutoscalers refuses an autoscaler that measures the application's container by its name, if that changes: it would
-// have no measurement any more. The others, and budgets, stay as they are.
-func (a *adopting) checkAutoscalers() error {
-	container, err := adopt.Container(a.deployment, a.options)
-	if err != nil {
-		return err
-	}
-	for _, autoscaler := range a.autoscalers {
-		if at := adopt.MeasuresContainer(autoscaler, container); at >= 0 && container != a.name {
-			return fmt.Errorf("HorizontalPodAutoscaler %s: .spec.metrics[%d].containerResource.container is %s, which is called %s in an Application: measure the pods instead, by a metric of the type Resource",
-				autoscaler.Name, at, container, a.name)
-		}
-	}
-	return nil
-}
-
-// staying says what of the Deployment's name stays with the user, and what to do about it later.
-func (a *adopting) staying(ctx context.Context) (string, error) {
-	var names []string
-	for _, autoscaler := range a.autoscalers {
-		names = append(names, child.HorizontalPodAutoscaler.Kind+" "+autoscaler.Name)
-	}
-	budgets, err := a.clients.Kube.PolicyV1().PodDisruptionBudgets(a.namespace).List(ctx, metav1.ListOptions{})
-	if apierrors.IsForbidden(err) {
-		budgets = &policyv1.PodDisruptionBudgetList{}
-	} else if err != nil {
-		return "", fmt.Errorf("find out which budgets protect the pods: %w", err)
-	}
-	for i := range budgets.Items {
-		if selector, err := metav1.LabelSelectorAsSelector(budgets.Items[i].Spec.Selector); err == nil && selector.Matches(labels.Set(a.deployment.Spec.Template.Labels)) {
-			names = append(names, child.PodDisruptionBudget.Kind+" "+budgets.Items[i].Name)
-		}
-	}
-	if len(names) == 0 {
-		return "", nil
-	}
-	return "Not adopted, and still at work for the new pods: " + strings.Join(names, ", ") + ". To let the Application have its own, set spec.autoscaling or " +
-		"spec.disruptionBudget once the condition Adopted is True, and delete yours.", nil
 }
 
 // findRelease finds the Helm release that has the objects, or had them before an earlier run, which may have ended anywhere.

@@ -44,9 +44,9 @@ func SVG(title, terminal string, columns int) []byte {
 	fmt.Fprintf(&svg, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="%d" fill="#e6edf3">`+"\n", fontSize)
 	style := ""
 	for i, line := range lines {
-		text := ""
-		text, style = spans(line, style)
+		text, further := spans(line, style)
 		fmt.Fprintf(&svg, `<text x="%d" y="%d" xml:space="preserve">%s</text>`+"\n", padding, padding+i*lineHeight+fontSize, text)
+		style = further
 	}
 	svg.WriteString("</g>\n</svg>\n")
 	return svg.Bytes()
