@@ -47,7 +47,7 @@ func TestCorpus(t *testing.T) {
 			s.each(func(c *corpus.Case) { s.adopt(c) })
 			s.each(func(c *corpus.Case) {
 				if c.Result != corpus.Refused {
-					s.want(0, []string{"adopt", c.Name, "--rollout"}, "all ")
+					s.want(0, []string{"adopt", c.Name, "--rollout"}, "replaced.")
 				}
 			})
 			s.eventually("the condition Adopted", s.adopted)

@@ -181,7 +181,7 @@ func TestTenant(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "old", "--harden", as}); !strings.HasSuffix(r.stderr, advice) || strings.Contains(r.stderr, "another --context or --namespace") {
 		t.Errorf("adopt: %q", r.stderr)
 	}
-	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--class-file=" + t.TempDir(), "--dry-run=client", as}, "pods will be replaced once you release them")
+	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--class-file=" + t.TempDir(), "--dry-run=client", as}, "will be replaced once you release")
 }
 
 // TestFiles looks at files beside the cluster, and without it.

@@ -128,7 +128,7 @@ func (p *plugin) servesTenants() {
 	const as = "--as=tenant"
 	p.eventually("the permissions", func() bool { return p.run("get", "cart", as).code == 0 })
 	p.leaveBehind("old")
-	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--dry-run=client", as}, "pods will be replaced once you release them", "adoptionPolicy: Consented")
+	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--dry-run=client", as}, "will be replaced once you release", "adoptionPolicy: Consented")
 	if r := p.want(2, []string{"adopt", "old", as}); !strings.Contains(r.stderr, "pass --harden to apply Fairlead's restricted defaults") {
 		p.Errorf("%q", r.stderr)
 	}

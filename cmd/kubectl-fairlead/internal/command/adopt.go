@@ -21,7 +21,6 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -275,13 +274,9 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		return nil, err
 	}
 	to := a.tool.screen()
-	to.Printf("%s: %d pods will be replaced once you release them, because %d fields of the pod template change:", a.id(), a.deployment.Status.Replicas, len(changed)+len(lost))
-	for _, change := range changed {
-		to.Hanging("  ~ ", difference.Describe(change))
-	}
+	printChanges(to, a.id(), a.deployment.Status.Replicas, changed, lost)
 	var missing []string
 	for _, change := range lost {
-		to.Hanging("  - ", difference.Describe(change))
 		if !slices.Contains(a.accept, change.Path) {
 			missing = append(missing, "--accept='"+change.Path+"'")
 		}
@@ -297,7 +292,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		if err != nil {
 			return nil, err
 		}
-		to.Hanging("  ", "The "+a.release.String()+" gives the adopted objects up. "+keeps(others))
+		printRelease(to, a.release, others)
 	}
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	switch a.editing.dryRun {
@@ -314,14 +309,6 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		return nil, err
 	}
 	return created, nil
-}
-
-// keeps says what a release still has. The pods may need it.
-func keeps(others []helm.Object) string {
-	if len(others) == 0 {
-		return "It has nothing else; uninstall it when you like."
-	}
-	return "It keeps " + list(others) + ", which helm uninstall would delete."
 }
 
 // withoutStatus is the part of the Application that a user writes.

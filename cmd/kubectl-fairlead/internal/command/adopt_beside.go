@@ -50,9 +50,14 @@ func (a *adopting) staying(ctx context.Context) (string, error) {
 			names = append(names, child.PodDisruptionBudget.Kind+" "+budgets.Items[i].Name)
 		}
 	}
+	return stays(names), nil
+}
+
+// stays says what a user can do about what was not adopted; nothing if there is none.
+func stays(names []string) string {
 	if len(names) == 0 {
-		return "", nil
+		return ""
 	}
 	return "Not adopted, and still at work for the new pods: " + strings.Join(names, ", ") + ". To let the Application have its own, set spec.autoscaling or " +
-		"spec.disruptionBudget once the condition Adopted is True, and delete yours.", nil
+		"spec.disruptionBudget once the condition Adopted is True, and delete yours."
 }

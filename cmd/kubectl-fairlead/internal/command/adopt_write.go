@@ -139,12 +139,12 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 	if err != nil {
 		return err
 	}
+	if reason.Reason == v1.ReasonPodsHeld {
+		printHeld(to, reason.Message, a.command("--rollout"), a.command("--abort"))
+		return nil
+	}
 	to.Hanging("  ", reason.Message)
 	switch reason.Reason {
-	case v1.ReasonPodsHeld:
-		to.Printf("  Replace the pods: %s", a.command("--rollout"))
-		to.Printf("  Take it back:     %s", a.command("--abort"))
-		return nil
 	case v1.ReasonRefused, v1.ReasonSelectorShared:
 		return errNo
 	default:
@@ -210,7 +210,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 		to.Printf("%s: the rollout is not paused. %s", a.id(), held.Message)
 		return nil
 	}
-	to.Printf("%s: all %d pods are replaced.", a.id(), deployment.Status.Replicas)
+	printRollout(to, a.id(), deployment.Status.Replicas)
 	released := application.DeepCopy()
 	released.Spec.Paused = nil
 	options, done := metav1.PatchOptions{FieldManager: fieldManager}, "  written; follow it with "+a.tool.commandLine(a.namespace, "status "+a.name+" --watch")

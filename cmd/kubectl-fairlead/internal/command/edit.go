@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -95,18 +96,18 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, applicatio
 	if err != nil {
 		return err
 	}
+	to := e.tool.screen()
 	if patch == nil {
-		fmt.Fprintf(e.tool.Out, "%s: unchanged\n", name)
+		to.Line(name + ": unchanged")
 		return nil
 	}
-	fmt.Fprintf(e.tool.Out, "%s: %s\n", name, what)
-	if summary, err := e.summary(ctx, clients, application, edited); err != nil {
+	summary, err := e.summary(ctx, clients, application, edited)
+	printEdit(to, name, what, summary)
+	if err != nil {
 		fmt.Fprintf(e.tool.ErrOut, "The effect on the pods is not known: %s\n", explain(err))
-	} else {
-		fmt.Fprintf(e.tool.Out, "  %s\n", summary)
 	}
 	if e.dryRun == cmdutil.DryRunClient {
-		fmt.Fprintln(e.tool.Out, "  not written (dry run)")
+		to.Line("  not written (dry run)")
 		return nil
 	}
 	options := metav1.PatchOptions{FieldManager: fieldManager}
@@ -117,8 +118,16 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, applicatio
 	if err := write(ctx, clients, application, edited, options); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.tool.Out, done)
+	to.Line(done)
 	return nil
+}
+
+// printEdit says what an edit does, and what becomes of the pods, if that is known.
+func printEdit(to *screen.Screen, name, what, summary string) {
+	to.Line(name + ": " + what)
+	if summary != "" {
+		to.Hanging("  ", summary)
+	}
 }
 
 // errChanged is returned if another client was faster.

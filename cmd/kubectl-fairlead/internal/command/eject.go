@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -115,7 +116,7 @@ func (e *ejecting) run(ctx context.Context) error {
 	} else if gone && len(objects) == 0 {
 		return fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
 	}
-	e.announce(objects, gone)
+	e.announce(e.tool.screen(), objects, gone)
 	if e.editing.dryRun != cmdutil.DryRunNone {
 		e.tool.screen().Line("  not written (dry run)")
 		return nil
@@ -138,13 +139,20 @@ func (e *ejecting) run(ctx context.Context) error {
 			return err
 		}
 	}
-	to := e.tool.screen()
-	to.Printf("%s: ejected. The objects are yours.", e.id())
+	deletion := ""
 	if unneeded := unneeded(objects, before); e.restore && len(unneeded) > 0 {
-		to.Line("  The Application had made these for itself. Once the pods are replaced, delete them: " +
-			e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " ")))
+		deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
 	}
+	printEjected(e.tool.screen(), e.id(), deletion)
 	return nil
+}
+
+// printEjected says that all is done. deletion is the command that deletes what is not needed any more; "" if nothing is.
+func printEjected(to *screen.Screen, id, deletion string) {
+	to.Printf("%s: ejected. The objects are yours.", id)
+	if deletion != "" {
+		to.Hanging("  ", "The Application had made these for itself. Once the pods are replaced, delete them: "+deletion)
+	}
 }
 
 // unneeded are the objects that there were not before the adoption.
@@ -207,8 +215,7 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 }
 
 // announce says what happens.
-func (e *ejecting) announce(objects []left, gone bool) {
-	to := e.tool.screen()
+func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 	if gone {
 		to.Printf("%s: the Application is gone. What it left behind loses Fairlead's marks:", e.id())
 	} else {
@@ -218,9 +225,9 @@ func (e *ejecting) announce(objects []left, gone bool) {
 		to.Printf("  %s %s", object.GetKind(), object.GetName())
 	}
 	if e.restore {
-		to.Line("  The Deployment and the Service become what they were before the adoption: all pods are replaced.")
+		to.Hanging("  ", "The Deployment and the Service become what they were before the adoption: all pods are replaced.")
 		if e.release != nil {
-			to.Line("  The " + e.release.String() + " has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
+			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
 		}
 	} else {
 		to.Line("  No pod is replaced.")

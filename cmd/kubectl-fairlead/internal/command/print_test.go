@@ -1,0 +1,82 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// TestPrint pins what the commands print that draw no screen of their own, at both widths.
+func TestPrint(t *testing.T) {
+	shop := &release{saved: &adopt.Release{Namespace: "shop", Name: "shop"}}
+	objects := []left{
+		{&unstructured.Unstructured{Object: map[string]any{"kind": "ServiceAccount", "metadata": map[string]any{"name": "web"}}}, child.ServiceAccount},
+		{&unstructured.Unstructured{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}}}, child.Deployment},
+		{&unstructured.Unstructured{Object: map[string]any{"kind": "Service", "metadata": map[string]any{"name": "web"}}}, child.Service},
+	}
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, draw := range map[string]func(*screen.Screen){
+		"adopt": func(to *screen.Screen) {
+			changed := []preview.Change{
+				{Path: ".metadata.labels[apps.fairlead.dev/application]", After: "web"},
+				{Path: ".spec.containers[web].image", Before: "example.com/shop:1", After: "example.com/shop:2"},
+				{Path: ".spec.containers[web].securityContext", After: map[string]any{"allowPrivilegeEscalation": false, "capabilities": map[string]any{"drop": []any{"ALL"}}}},
+			}
+			printChanges(to, "shop/web", 2, changed, []preview.Change{{Path: ".spec.containers[web].tty", Before: true}})
+			printChanges(to, "shop/idle", 1, changed[:1], nil)
+			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
+			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
+			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
+				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")
+			printRollout(to, "shop/web", 2)
+			printRollout(to, "shop/idle", 1)
+		},
+		"eject": func(to *screen.Screen) {
+			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
+			printEjected(to, "shop/web", "")
+		},
+		"eject.gone": func(to *screen.Screen) {
+			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop}).announce(to, objects, true)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web")
+		},
+		"edit": func(to *screen.Screen) {
+			printEdit(to, "shop/web", "spec.image: example.com/web:1 → example.com/web:2", "All 2 pods are replaced, because of containers[web].image. That waits: ConfigMap shop/settings not found; the rollout waits until it exists.")
+			printEdit(to, "shop/idle", "spec.paused: true", "")
+		},
+		"history": func(to *screen.Screen) {
+			revisions := []edit.Revision{
+				{Number: 12, Image: "example.com/web:3", Created: now.Add(-time.Minute), RolledBack: true},
+				{Number: 11, Image: "registry.example.com/shop/web:2", Created: now.Add(-26 * time.Hour), Current: true, LastHealthy: true},
+			}
+			if err := printHistory(to.Writer(), revisions, false, now); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"lint": func(to *screen.Screen) {
+			problems := []manifest.Problem{
+				{File: "web.yaml", Line: 7, Field: "spec.replicas", Rule: manifest.Schema, Message: `Invalid value: "string": spec.replicas in body must be of type integer: "string"`},
+				{File: "web.yaml", Line: 12, Rule: manifest.Syntax, Message: "mapping values are not allowed in this context"},
+			}
+			for _, found := range [][]manifest.Problem{problems, nil} {
+				if err := printProblems(to, output{}, found, 2); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { golden.Screens(t, name, draw) })
+	}
+}
