@@ -157,7 +157,7 @@ func TestFaultsAtEveryWrite(t *testing.T) {
 			h.wantImage(kube, "example.com/shop:1")
 			pods := p.pods(kube)
 			before := p.deployment(kube)
-			everyWrite := func(args []string, prepare, check func(write string)) {
+			everyWrite := func(args []string, goOn bool, prepare, check func(write string)) {
 				t.Helper()
 				for n := 1; ; n++ {
 					prepare("")
@@ -165,7 +165,7 @@ func TestFaultsAtEveryWrite(t *testing.T) {
 					if write == "" && r.code != 0 {
 						t.Fatalf("%q without a fault: exit code %d\n%s%s", args, r.code, r.stdout, r.stderr)
 					}
-					if write != "" && r.code != 0 {
+					if goOn && write != "" && r.code != 0 {
 						p.want(0, args)
 					}
 					check(write)
@@ -199,7 +199,7 @@ func TestFaultsAtEveryWrite(t *testing.T) {
 					t.Fatalf("after a fault at %q, the release does not have the objects:\n%s", write, manifest)
 				}
 			}
-			everyWrite(adopt, nothing, func(write string) {
+			everyWrite(adopt, true, nothing, func(write string) {
 				wantPods(write)
 				if manifest := h.manifest(); strings.Contains(manifest, "kind: Deployment") || strings.Contains(manifest, "kind: Service\n") {
 					t.Fatalf("after a fault at %q, the release has the objects still:\n%s", write, manifest)
@@ -207,7 +207,13 @@ func TestFaultsAtEveryWrite(t *testing.T) {
 				p.want(0, abort)
 				wantBack(write)
 			})
-			everyWrite(abort, func(string) { p.want(0, adopt) }, wantBack)
+			everyWrite(abort, true, func(string) { p.want(0, adopt) }, wantBack)
+			if kind == lost { // What is left after a refusal is what is left after the write before it.
+				everyWrite(adopt, false, nothing, func(write string) {
+					p.want(0, abort)
+					wantBack(write)
+				})
+			}
 			if err := h.upgrade("2"); err != nil {
 				t.Errorf("helm upgrade: %v", err)
 			}
@@ -215,42 +221,49 @@ func TestFaultsAtEveryWrite(t *testing.T) {
 	}
 }
 
-// TestFaultsAtEveryWriteOfEject lets the plugin die after each write of the way back to Helm.
+// TestFaultsAtEveryWriteOfEject lets each write of the way back to Helm fail once. The same command then ends well.
 func TestFaultsAtEveryWriteOfEject(t *testing.T) {
-	p := start(t)
-	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
-	h, proxy := p.helm(), p.faultyProxy()
-	h.install()
-	h.wantImage(kube, "example.com/shop:1")
-	before := p.deployment(kube)
-	for n := 1; ; n++ {
-		p.want(0, []string{"adopt", "web", "--harden", "--from-helm"})
-		r, write := proxy.run(p, lost, n, "eject", "web", "--to-helm")
-		if r.code != 0 {
-			p.want(0, []string{"eject", "web", "--to-helm"})
-		}
-		h.wantImage(kube, "example.com/shop:1")
-		if diff := cmp.Diff(before.Spec, p.deployment(kube).Spec); diff != "" {
-			t.Fatalf("after a fault at %q, the spec is not what it was (-before +after):\n%s", write, diff)
-		}
-		if r := p.run("adopt", "web", "--harden", "--from-helm"); r.code != 2 || !strings.Contains(r.stderr, "ServiceAccount web exists already") {
-			t.Fatalf("what the Application left over is not in the way: %s", r.stderr)
-		}
-		if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
-			t.Fatalf("after a fault at %q: %v", write, err)
-		}
-		if _, err := kube.CoreV1().Secrets(p.namespace).Get(t.Context(), "web-before-adoption", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Fatalf("after a fault at %q, the backup is left: %v", write, err)
-		}
-		if write == "" {
-			break
-		}
+	for _, kind := range []fault{forbidden, conflict, lost} {
+		t.Run(string(kind), func(t *testing.T) {
+			p := start(t)
+			kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+			h, proxy := p.helm(), p.faultyProxy()
+			h.install()
+			h.wantImage(kube, "example.com/shop:1")
+			before := p.deployment(kube)
+			for n := 1; ; n++ {
+				p.want(0, []string{"adopt", "web", "--harden", "--from-helm"})
+				r, write := proxy.run(p, kind, n, "eject", "web", "--to-helm")
+				if r.code != 0 {
+					p.want(0, []string{"eject", "web", "--to-helm"})
+				}
+				h.wantImage(kube, "example.com/shop:1")
+				if diff := cmp.Diff(before.Spec, p.deployment(kube).Spec); diff != "" {
+					t.Fatalf("after a fault at %q, the spec is not what it was (-before +after):\n%s", write, diff)
+				}
+				if r := p.run("adopt", "web", "--harden", "--from-helm"); r.code != 2 || !strings.Contains(r.stderr, "ServiceAccount web exists already") {
+					t.Fatalf("what the Application left over is not in the way: %s", r.stderr)
+				}
+				if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+					t.Fatalf("after a fault at %q: %v", write, err)
+				}
+				if _, err := kube.CoreV1().Secrets(p.namespace).Get(t.Context(), "web-before-adoption", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+					t.Fatalf("after a fault at %q, the backup is left: %v", write, err)
+				}
+				if write == "" {
+					if n < 5 {
+						t.Errorf("it writes %d times only", n-1)
+					}
+					break
+				}
+			}
+			if err := h.upgrade("2"); err != nil {
+				t.Errorf("helm upgrade: %v", err)
+			}
+			h.uninstall()
+			h.wantGone(kube, true)
+		})
 	}
-	if err := h.upgrade("2"); err != nil {
-		t.Errorf("helm upgrade: %v", err)
-	}
-	h.uninstall()
-	h.wantGone(kube, true)
 }
 
 // deployment returns the Deployment web, once its controller has seen it.
