@@ -126,6 +126,9 @@ func (a *adopting) run(ctx context.Context) error {
 		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
 			"or set adoptionPolicy: Consented and paused: true in it", a.name)
 	case err == nil:
+		if err := a.checkExisting(ctx, application); err != nil {
+			return err
+		}
 		a.tool.screen().Printf("%s: the Application exists; its adoption goes on.", a.id())
 	case !apierrors.IsNotFound(err):
 		return err

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -61,6 +62,11 @@ func (a *adopting) abort(ctx context.Context) error {
 	}
 	if err := a.mayAbort(application, secret); err != nil {
 		return err
+	}
+	if secret != nil {
+		if err := a.checkTemplate(ctx, before.Deployment); err != nil {
+			return err
+		}
 	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		to.Printf("%s: the Application would be deleted, and its Deployment restored from Secret %s, without replacing a pod (dry run).", a.id(), adopt.BackupName(a.name))
@@ -133,6 +139,48 @@ func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) 
 		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
 	}
 	return nil
+}
+
+// checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, and whoever may
+// write Secrets would choose by what. The API server completes the template, without storing it.
+func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment) error {
+	if !adopt.Taken(a.deployment) {
+		return nil
+	}
+	client := a.clients.Kube.AppsV1().Deployments(a.namespace)
+	var restored *appsv1.Deployment
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := client.Get(ctx, a.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		restored, err = client.Update(ctx, adopt.Restore(live, before), metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("let the API server check what would be restored: %w", err)
+	}
+	sets, err := a.clients.Kube.AppsV1().ReplicaSets(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(a.deployment.Spec.Selector)})
+	if err != nil {
+		return fmt.Errorf("read the pod templates that run: %w", err)
+	}
+	started := false
+	for i := range sets.Items {
+		set := &sets.Items[i]
+		if !metav1.IsControlledBy(set, a.deployment) {
+			continue
+		}
+		delete(set.Spec.Template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+		if equality.Semantic.DeepEqual(set.Spec.Template, restored.Spec.Template) {
+			return nil
+		}
+		started = true
+	}
+	if !started {
+		return nil // It never had pods.
+	}
+	return fmt.Errorf("the Secret %s has another pod template than the pods that run, so restoring it would replace them: compare the two, and correct the Secret",
+		adopt.BackupName(a.name))
 }
 
 // deleteApplication deletes exactly this Application, and waits for its end.

@@ -1,0 +1,68 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// checkExisting refuses to consent for an Application that another user may have written: with other pods, say, or a route to
+// them. An earlier run of this command wrote what this one would write.
+func (a *adopting) checkExisting(ctx context.Context, application *v1.Application) error {
+	if consented(a.deployment, application) || child.OwnedBy(a.deployment, application) {
+		return nil
+	}
+	draft, err := adopt.Draft(a.deployment, a.service, a.options)
+	if err != nil {
+		return err
+	}
+	existing := application.DeepCopy()
+	existing.APIVersion, existing.Kind, draft.UID = draft.APIVersion, draft.Kind, existing.UID
+	checker, err := a.editing.from.checker()
+	if err != nil {
+		return err
+	}
+	want, err := a.render(ctx, draft, checker)
+	if err != nil {
+		return err
+	}
+	have, err := a.render(ctx, existing, checker)
+	if err != nil {
+		return fmt.Errorf("the Application %s exists: %w", a.name, err)
+	}
+	d, err := preview.Compare(a.tool.differ, preview.Rendering{Application: draft, Children: want}, preview.Rendering{Application: existing, Children: have},
+		child.Snapshot{Application: existing})
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, c := range d.Children {
+		if c.Kind == child.ControllerRevision.Kind {
+			continue // It records what the pods have.
+		}
+		name := c.Kind + "/" + c.Name
+		if len(c.Changes) == 0 {
+			lines = append(lines, name+": "+string(c.Action))
+		}
+		for _, change := range c.Changes {
+			lines = append(lines, name+": "+difference.Describe(change))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	to := a.tool.screen()
+	to.Printf("%s: the Application exists already, and differs from the one that this command would write:", a.id())
+	for _, line := range lines {
+		to.Hanging("  ~ ", line)
+	}
+	return fmt.Errorf("%w: delete that Application, and this command writes its own; or consent to it by hand, as the guide about adoption shows", errDraft)
+}
