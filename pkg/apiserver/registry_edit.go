@@ -22,12 +22,8 @@ import (
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 )
 
-const (
-	// annotationRestartedAt is what kubectl rollout restart sets in a pod template.
-	annotationRestartedAt = "kubectl.kubernetes.io/restartedAt"
-	// editManager owns the fields that these subresources set.
-	editManager = "fairlead-apiserver"
-)
+// editManager owns the fields that these subresources set.
+const editManager = "fairlead-apiserver"
 
 // options are the input and output of an edit.
 type options interface {
@@ -54,7 +50,7 @@ func edits() []edit {
 }
 
 func restart(_ options, now time.Time) (map[string]any, error) {
-	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{annotationRestartedAt: now.UTC().Format(time.RFC3339)}}}, nil
+	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{v1.AnnotationRestartedAt: now.UTC().Format(time.RFC3339)}}}, nil
 }
 
 func rollback(given options, _ time.Time) (map[string]any, error) {

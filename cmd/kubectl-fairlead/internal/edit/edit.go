@@ -17,9 +17,6 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// RestartedAt is the annotation of pods that `kubectl rollout restart` sets too.
-const RestartedAt = "kubectl.kubernetes.io/restartedAt"
-
 // Edit changes an Application, which is a copy, and says what it changes. The error says why it makes no sense.
 type Edit func(*v1.Application) (what string, err error)
 
@@ -95,7 +92,7 @@ func Restart(now time.Time) Edit {
 		if application.Spec.PodMetadata.Annotations == nil {
 			application.Spec.PodMetadata.Annotations = map[string]string{}
 		}
-		application.Spec.PodMetadata.Annotations[RestartedAt] = now.UTC().Format(time.RFC3339)
+		application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] = now.UTC().Format(time.RFC3339)
 		return "a restart of the pods", nil
 	}
 }

@@ -53,6 +53,10 @@ const (
 	// adoption removes it.
 	AnnotationAdoptableBy = "apps.fairlead.dev/adoptable-by"
 
+	// AnnotationRestartedAt is on pods that kubectl rollout restart replaced: when that was. In spec.podMetadata it restarts
+	// the pods of an Application.
+	AnnotationRestartedAt = "kubectl.kubernetes.io/restartedAt"
+
 	// AnnotationExcess is only in caches, on the rest of an Application that is too large: it has the reason. A stored
 	// Application with it counts as too large as well.
 	AnnotationExcess = "apps.fairlead.dev/excess"

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // annotated has the annotations of one kind of child, and those that the class sets.
@@ -74,7 +76,8 @@ func validateHarmlessAnnotations(in input) field.ErrorList {
 	return errs
 }
 
-// limitAnnotations checks the annotations that the Application adds to the defaults of its class.
+// limitAnnotations checks the annotations that the Application adds to the defaults of its class. No class excludes that
+// of a restart: it has a meaning for nobody but the Deployment, and kubectl fairlead restart would be refused.
 func limitAnnotations(in input) field.ErrorList {
 	allowed := in.limits().AllowedAnnotations
 	if allowed == nil {
@@ -83,6 +86,9 @@ func limitAnnotations(in input) field.ErrorList {
 	var errs field.ErrorList
 	for _, a := range allAnnotations(in) {
 		a.each(func(path *field.Path, key, value string) {
+			if key == v1.AnnotationRestartedAt {
+				return
+			}
 			if !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, key) }) {
 				errs = append(errs, field.Invalid(path, value, in.allows()+" annotations: "+some(allowed)))
 			}

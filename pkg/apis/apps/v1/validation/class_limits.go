@@ -89,9 +89,13 @@ func limitRegistries(in input) field.ErrorList {
 		return nil
 	}
 	var errs field.ErrorList
+	message := in.allows() + " images of " + some(allowed)
+	if len(allowed) == 0 {
+		message = in.allows() + " no images, because its allowedRegistries is empty"
+	}
 	check := func(path *field.Path, image string) {
 		if repository := repositoryOf(image); !slices.ContainsFunc(allowed, func(registry string) bool { return isBelow(repository, registry) }) {
-			errs = append(errs, field.Invalid(path, image, in.allows()+" images of "+some(allowed)))
+			errs = append(errs, field.Invalid(path, image, message))
 		}
 	}
 	check(in.path.Child("image"), in.spec.Image)

@@ -39,7 +39,7 @@ func TestClassLimits(t *testing.T) {
 				`spec.initContainers[1].image: Invalid value: "acme/b": ` + allows + `images of ghcr.io/acme, docker.io/library, localhost:5000`,
 			},
 		},
-		{name: "no registry at all", limits: `{allowedRegistries: []}`, spec: `image: web`, want: []string{`spec.image: Invalid value: "web": ` + allows + `images of none`}},
+		{name: "no registry at all", limits: `{allowedRegistries: []}`, spec: `image: web`, want: []string{`spec.image: Invalid value: "web": ` + allows + `no images, because its allowedRegistries is empty`}},
 		{name: "replicas", limits: `{maxReplicas: 3}`, spec: `replicas: 4`, want: []string{`spec.replicas: Invalid value: 4: ` + allows + `at most 3`}},
 		{
 			name: "autoscaled replicas", limits: `{maxReplicas: 3}`, spec: `autoscaling: {minReplicas: 4, maxReplicas: 4}`,
@@ -150,6 +150,20 @@ func TestClassDefaultsAreAllowed(t *testing.T) {
 	want := []string{`spec.routes[0].annotations[example.com/a]: Invalid value: "2": ApplicationClass "standard" allows annotations: none`}
 	if diff := cmp.Diff(want, messages(ValidateApplication(app, Options{Class: class}))); diff != "" {
 		t.Errorf("another value (-want +got):\n%s", diff)
+	}
+}
+
+// A restart writes an annotation of the pods, and nothing else may use that to get around the list.
+func TestEveryClassAllowsRestarts(t *testing.T) {
+	app := application(t, `podMetadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-01-02T03:04:05Z"}}`)
+	options := Options{Class: applicationClass(t, `limits: {allowedAnnotations: []}`)}
+	if errs := ValidateApplication(app, options); len(errs) > 0 {
+		t.Errorf("a restart: %v", errs.ToAggregate())
+	}
+	app.Spec.PodMetadata.Annotations["kubectl.kubernetes.io/other"] = "x"
+	want := []string{`spec.podMetadata.annotations[kubectl.kubernetes.io/other]: Invalid value: "x": ApplicationClass "standard" allows annotations: none`}
+	if diff := cmp.Diff(want, messages(ValidateApplication(app, options))); diff != "" {
+		t.Errorf("another annotation (-want +got):\n%s", diff)
 	}
 }
 
