@@ -72,6 +72,9 @@ func imageProblem(image string) string {
 		components = components[1:]
 	}
 	for _, component := range components {
+		if strings.Contains(component, ":") {
+			return "must have one tag at most, behind the last '/', as in ghcr.io/acme/web:1.2"
+		}
 		if !imageComponent.MatchString(component) {
 			return "each part of the repository must be lower-case letters and digits, separated by '.', '_', '__' or '-'"
 		}

@@ -26,6 +26,7 @@ func TestImage(t *testing.T) {
 		badTag     = "the tag after ':' must be 1 to 128 letters, digits, '_', '.' and '-', and must not start with '.' or '-'"
 		noName     = "must have a repository before the tag or digest"
 		repository = "each part of the repository must be lower-case letters and digits, separated by '.', '_', '__' or '-'"
+		oneTag     = "must have one tag at most, behind the last '/', as in ghcr.io/acme/web:1.2"
 		registry   = "the registry before the first '/' must be a host name with an optional port"
 	)
 	for image, want := range map[string]string{
@@ -41,7 +42,8 @@ func TestImage(t *testing.T) {
 		"nginx@" + digest + "@" + digest:      badDigest,
 		"nginx:":                              badTag,
 		"nginx:-1":                            badTag,
-		"nginx:a:b":                           repository,
+		"nginx:a:b":                           oneTag,
+		"ghcr.io/acme:1/web:2":                oneTag,
 		"nginx:" + strings.Repeat("1", 129):   badTag,
 		":1.2":                                noName,
 		"@" + digest:                          noName,

@@ -53,7 +53,7 @@ func validatePorts(in input) field.ErrorList {
 		}
 		taken := servicePorts.add(servicePath, portAndProtocol(servicePort, port.Protocol))
 		if len(taken) > 0 && (len(duplicate) == 0 || port.ServicePort != nil) {
-			taken[0].Detail = "another port has the same servicePort, which defaults to containerPort"
+			taken[0].Detail += ": set another servicePort, which defaults to containerPort"
 			errs = append(errs, taken...)
 		}
 		errs = append(errs, validProtocol(path.Child("protocol"), port.Protocol)...)
@@ -68,9 +68,9 @@ func validatePorts(in input) field.ErrorList {
 // name, and several of which one has none.
 func validateServicePortNames(path *field.Path, ports []v1.ApplicationPort) field.ErrorList {
 	taken := names{}
-	for _, port := range ports {
+	for i, port := range ports {
 		if port.ServicePortName == nil {
-			taken.add(nil, port.Name)
+			taken.add(path.Index(i).Child("name"), port.Name)
 		}
 	}
 	var errs field.ErrorList
@@ -83,7 +83,7 @@ func validateServicePortNames(path *field.Path, ports []v1.ApplicationPort) fiel
 		case name != "":
 			errs = append(errs, invalid(path, name, utilvalidation.IsDNS1123Label(name))...)
 			if duplicate := taken.add(path, name); len(duplicate) > 0 {
-				duplicate[0].Detail = "another port has the same servicePortName, which defaults to name"
+				duplicate[0].Detail += ": set another servicePortName, which defaults to name"
 				errs = append(errs, duplicate...)
 			}
 		case len(ports) > 1:

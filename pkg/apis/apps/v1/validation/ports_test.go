@@ -49,18 +49,18 @@ func TestPorts(t *testing.T) {
 		name: "wrong names of the Service's ports",
 		spec: `ports: [{name: a, containerPort: 1, servicePortName: b}, {name: b, containerPort: 2}, {name: c, containerPort: 3, servicePortName: ""}, {name: d, containerPort: 4, servicePortName: A}, {name: e, containerPort: 5, servicePortName: x}, {name: f, containerPort: 6, servicePortName: x}]`,
 		want: []string{
-			`spec.ports[0].servicePortName: Duplicate value: "b": another port has the same servicePortName, which defaults to name`,
+			`spec.ports[0].servicePortName: Duplicate value: "b": spec.ports[1].name has it too: set another servicePortName, which defaults to name`,
 			`spec.ports[2].servicePortName: Required value: it may be empty only if there is a single port`,
 			`spec.ports[3].servicePortName: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name' or '123-abc')`,
-			`spec.ports[5].servicePortName: Duplicate value: "x": another port has the same servicePortName, which defaults to name`,
+			`spec.ports[5].servicePortName: Duplicate value: "x": spec.ports[4].servicePortName has it too: set another servicePortName, which defaults to name`,
 		},
 	}, {
 		name: "duplicate numbers",
 		spec: `ports: [{name: a, containerPort: 80}, {name: b, containerPort: 80, servicePort: 81}, {name: c, containerPort: 81}, {name: d, containerPort: 82, servicePort: 80, protocol: TCP}]`,
 		want: []string{
 			`spec.ports[1].containerPort: Duplicate value: "80/TCP": spec.ports[0].containerPort has it too`,
-			`spec.ports[2].containerPort: Duplicate value: "81/TCP": another port has the same servicePort, which defaults to containerPort`,
-			`spec.ports[3].servicePort: Duplicate value: "80/TCP": another port has the same servicePort, which defaults to containerPort`,
+			`spec.ports[2].containerPort: Duplicate value: "81/TCP": spec.ports[1].servicePort has it too: set another servicePort, which defaults to containerPort`,
+			`spec.ports[3].servicePort: Duplicate value: "80/TCP": spec.ports[0].containerPort has it too: set another servicePort, which defaults to containerPort`,
 		},
 	}})
 }

@@ -70,7 +70,7 @@ func validateHostname(path *field.Path, hostname string) field.ErrorList {
 	case strings.Contains(hostname, "*") && len(validation.IsWildcardDNS1123Subdomain(hostname)) > 0:
 		return field.ErrorList{field.Invalid(path, hostname, "must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path")}
 	case !strings.Contains(hostname, "*") && len(validation.IsDNS1123Subdomain(hostname)) > 0:
-		return field.ErrorList{field.Invalid(path, hostname, "must be a host name in lower case, without scheme, port or path, such as web.example.com")}
+		return field.ErrorList{field.Invalid(path, hostname, "must be a host name of lower-case letters, digits, '-' and '.', without scheme, port or path, such as web.example.com")}
 	}
 	if strings.Count(hostname, ".") >= v1.MaxHostLabels {
 		return field.ErrorList{field.Invalid(path, hostname, fmt.Sprintf("must have at most %d parts between the dots", v1.MaxHostLabels))}
@@ -137,6 +137,8 @@ func pathProblem(path string, pathType networkingv1.PathType) string {
 			if message := escapeProblem(path[i:]); message != "" {
 				return message
 			}
+		case strings.IndexByte("*^$()[]|", c) >= 0:
+			return "must be no pattern: with pathType Prefix, /api includes everything below it"
 		case !isAlphanumeric(c) && strings.IndexByte(allowedInPath, c) < 0:
 			return "must consist of letters, digits and " + allowedInPath + "; percent-encode others"
 		}

@@ -37,7 +37,7 @@ func TestRoutes(t *testing.T) {
 			`spec.routes[1].hostnames[1]: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`,
 			`spec.routes[1].hostnames[2]: Invalid value: "010.0.0.1": must be a DNS name, not an IP address`,
 			`spec.routes[1].hostnames[3]: Invalid value: "::1": must be a DNS name, not an IP address`,
-			`spec.routes[1].hostnames[4]: Invalid value: "A.example.com": must be a host name in lower case, without scheme, port or path, such as web.example.com`,
+			`spec.routes[1].hostnames[4]: Invalid value: "A.example.com": must be a host name of lower-case letters, digits, '-' and '.', without scheme, port or path, such as web.example.com`,
 			`spec.routes[1].hostnames[5]: Invalid value: "*": must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path`,
 			`spec.routes[1].hostnames[6]: Invalid value: "a.*.com": must have its only * at the beginning, as in *.example.com, and neither scheme, port nor path`,
 			`spec.routes[1].hostnames[9]: Duplicate value: "b.example.com": spec.routes[1].hostnames[7] has it too`,
@@ -104,6 +104,7 @@ routes:
 func TestPathProblem(t *testing.T) {
 	const (
 		characters = "must consist of letters, digits and /-._~!&,=:@%; percent-encode others"
+		pattern    = "must be no pattern: with pathType Prefix, /api includes everything below it"
 		escape     = "'%' must be followed by two hexadecimal digits"
 		hidden     = `must not contain an encoded '/', '\' or '.'`
 		control    = "must not contain encoded control characters"
@@ -144,9 +145,9 @@ func TestPathProblem(t *testing.T) {
 		{path: "/é", want: characters},
 		{path: "/a;b", want: characters},
 		{path: "/a{b}", want: characters},
-		{path: "/a*", want: characters},
+		{path: "/a*", want: pattern},
 		{path: "/a+b", want: characters},
-		{path: "/a$1", want: characters},
+		{path: "/a$1", want: pattern},
 		{path: "/a'b", want: characters},
 		{path: `/a\b`, want: characters},
 		{path: "/a?b=c", want: characters},
