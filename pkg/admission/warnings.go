@@ -116,7 +116,7 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 }
 
 func ineffectiveIn(spec *v1.ApplicationSpec) []string {
-	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), specQuantities(spec))
+	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec))
 }
 
 // unheeded returns a warning for each field that an HTTPRoute does not have. A route of type Auto may become an
@@ -137,14 +137,60 @@ func unheeded(routes []v1.Route) []string {
 	return warnings
 }
 
+// namedProbe is a probe of the application container and its field.
+type namedProbe struct {
+	field string
+	probe *v1.Probe
+}
+
+// probesOf returns the probes that the spec has.
+func probesOf(spec *v1.ApplicationSpec) []namedProbe {
+	all := []namedProbe{{"livenessProbe", spec.LivenessProbe}, {"readinessProbe", spec.ReadinessProbe}, {"startupProbe", spec.StartupProbe}}
+	return slices.DeleteFunc(all, func(named namedProbe) bool { return named.probe == nil })
+}
+
+// unsplit returns a warning for each command that is one string with spaces, as Compose files have it: no shell splits it,
+// so it is the name of one program, which hardly exists.
+func unsplit(spec *v1.ApplicationSpec) []string {
+	var warnings []string
+	check := func(field string, command []string) {
+		if len(command) == 1 && len(strings.Fields(command[0])) > 1 {
+			warnings = append(warnings, fmt.Sprintf("%s: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [%s]",
+				field, command[0], strings.Join(strings.Fields(command[0]), ", ")))
+		}
+	}
+	check("command", spec.Command)
+	for _, named := range probesOf(spec) {
+		if named.probe.Exec != nil {
+			check(named.field+".exec.command", named.probe.Exec.Command)
+		}
+	}
+	return warnings
+}
+
+// lateProbes returns a warning for each probe that lets no pod become ready before the rollout counts as failed. What a class
+// has as deadline is not looked at.
+func lateProbes(spec *v1.ApplicationSpec) []string {
+	if spec.ProgressDeadlineSeconds == nil {
+		return nil
+	}
+	var warnings []string
+	for _, named := range probesOf(spec) {
+		delay := named.probe.InitialDelaySeconds
+		if named.field == "livenessProbe" || delay == nil || *delay < *spec.ProgressDeadlineSeconds {
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("%s.initialDelaySeconds: no pod becomes ready before %d s, so each rollout counts as failed after %d s: lower it, or raise progressDeadlineSeconds",
+			named.field, *delay, *spec.ProgressDeadlineSeconds))
+	}
+	return warnings
+}
+
 // urlPaths returns a warning for each probe whose path is a URL: the kubelet requests it as a path of the pod.
 func urlPaths(spec *v1.ApplicationSpec) []string {
 	var warnings []string
-	for _, named := range []struct {
-		field string
-		probe *v1.Probe
-	}{{"livenessProbe", spec.LivenessProbe}, {"readinessProbe", spec.ReadinessProbe}, {"startupProbe", spec.StartupProbe}} {
-		if named.probe == nil || named.probe.HTTPGet == nil || !strings.Contains(named.probe.HTTPGet.Path, "://") {
+	for _, named := range probesOf(spec) {
+		if named.probe.HTTPGet == nil || !strings.Contains(named.probe.HTTPGet.Path, "://") {
 			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("%s.httpGet.path: the kubelet requests %s as a path of the pod, and not as a URL: write the path alone, such as /healthz",

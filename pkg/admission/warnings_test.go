@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -53,6 +54,62 @@ func TestUnlikelyQuantities(t *testing.T) {
 			}
 			response := ask(t, new(cluster).handler(t), ValidatePath, question)
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
+
+// What lets no pod ever start or become ready is warned of when a request begins to say it.
+func TestUnworkablePods(t *testing.T) {
+	const (
+		program = `command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start]`
+		probe   = `livenessProbe.exec.command: "cat /tmp/ok" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [cat, /tmp/ok]`
+		late    = "readinessProbe.initialDelaySeconds: no pod becomes ready before 60 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
+		started = "startupProbe.initialDelaySeconds: no pod becomes ready before 30 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
+	)
+	command := func(words ...string) *v1.Application {
+		return application(func(a *v1.Application) { a.Spec.Command = words })
+	}
+	delayed := func(seconds, deadline int32, probe func(*v1.ApplicationSpec, *v1.Probe)) *v1.Application {
+		return application(func(a *v1.Application) {
+			if deadline > 0 {
+				a.Spec.ProgressDeadlineSeconds = &deadline
+			}
+			probe(&a.Spec, &v1.Probe{TCPSocket: &v1.TCPSocketAction{Port: new(intstr.FromInt32(80))}, InitialDelaySeconds: &seconds})
+		})
+	}
+	readiness := func(spec *v1.ApplicationSpec, probe *v1.Probe) { spec.ReadinessProbe = probe }
+	liveness := func(spec *v1.ApplicationSpec, probe *v1.Probe) { spec.LivenessProbe = probe }
+	startup := func(spec *v1.ApplicationSpec, probe *v1.Probe) { spec.StartupProbe = probe }
+	exec := application(func(a *v1.Application) {
+		a.Spec.LivenessProbe = &v1.Probe{Exec: &corev1.ExecAction{Command: []string{"cat /tmp/ok"}}}
+	})
+	for _, test := range []struct {
+		name         string
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "words", updated: command("npm", "start")},
+		{name: "a shell's words", updated: command("sh", "-c", "npm start")},
+		{name: "a program", updated: command("/bin/web")},
+		{name: "a string", updated: command("npm start"), want: []string{program}},
+		{name: "a string as before", updated: command("npm start"), old: command("npm start")},
+		{name: "the string of a probe", updated: exec, want: []string{probe}},
+		{name: "early", updated: delayed(29, 30, readiness)},
+		{name: "late, by the default", updated: delayed(600, 0, readiness)},
+		{name: "late", updated: delayed(60, 30, readiness), want: []string{late}},
+		{name: "late as before", updated: delayed(60, 30, readiness), old: delayed(60, 30, readiness)},
+		{name: "late at the start", updated: delayed(30, 30, startup), want: []string{started}},
+		{name: "late liveness makes no pod unready", updated: delayed(60, 30, liveness)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, new(cluster).handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}
 		})
