@@ -94,6 +94,7 @@ func (h *Handler) validateClass(ctx context.Context, request *admissionv1.Admiss
 		allowed.Warnings = append(allowed.Warnings, warning...)
 	}
 	allowed.Warnings = append(allowed.Warnings, classQuantities(updated, old)...)
+	allowed.Warnings = append(allowed.Warnings, unlikelyLimits(updated, old)...)
 	allowed.Warnings = append(allowed.Warnings, h.classImpact(ctx, request, old, updated)...)
 	return allowed, nil
 }
@@ -109,6 +110,28 @@ func misplacedDefault(updated, old *v1.ApplicationClass) []string {
 		warnings = append(warnings, fmt.Sprintf("the annotation %s has no effect here: %s: \"true\" makes the class a default", key, v1.AnnotationDefaultClass))
 	}
 	return warnings
+}
+
+// unlikelyLimits warns of limits that the request begins to have and that most likely allow less than was meant.
+func unlikelyLimits(updated, old *v1.ApplicationClass) []string {
+	warnings := func(class *v1.ApplicationClass) []string {
+		limits := class.Spec.Limits
+		if limits == nil {
+			return nil
+		}
+		var warnings []string
+		if limits.AllowedRegistries != nil && len(limits.AllowedRegistries) == 0 {
+			warnings = append(warnings, "limits.allowedRegistries is empty, so the class allows no image and no Application: leave the field out to allow every image")
+		}
+		for _, key := range limits.AllowedAnnotations {
+			if strings.Contains(key, ".") && !strings.ContainsAny(key, "/*") {
+				warnings = append(warnings, fmt.Sprintf("limits.allowedAnnotations: %s allows the one annotation that is called so; %s/* allows those with this prefix", key, key))
+			}
+		}
+		return warnings
+	}
+	before := warnings(old)
+	return slices.DeleteFunc(warnings(updated), func(warning string) bool { return slices.Contains(before, warning) })
 }
 
 // otherDefault warns of a second default class. It is a warning, because the user may be replacing the first.
