@@ -117,6 +117,7 @@ func TestRoutesReady(t *testing.T) {
 		return result(action, child.Ingress, name, newIngress(name, address))
 	}
 	created := result(plan.Create, child.Ingress, "web-second", nil)
+	classy := []v1.Route{{Name: "a", Hostnames: []string{"a"}, IngressClassName: new("nginx")}, {Name: "b", Hostnames: []string{"b"}}, {Name: "c", Hostnames: []string{"c"}, IngressClassName: new("nginx")}}
 	tests := []struct {
 		name    string
 		results []plan.Result
@@ -129,7 +130,9 @@ func TestRoutesReady(t *testing.T) {
 		{"all have addresses", []plan.Result{ingress(plan.Keep, "web", true), ingress(plan.Apply, "web-second", true)}, routes, false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied and have a load-balancer address."}},
 		{"one has no address yet", []plan.Result{ingress(plan.Keep, "web", true), created}, routes, false,
-			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied; 1 of 2 have no load-balancer address yet."}},
+			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied; 1 of 2 have no load-balancer address yet. If clients do not reach them, check that a controller serves the default IngressClass."}},
+		{"of several classes", []plan.Result{ingress(plan.Keep, "web", false)}, classy, false,
+			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a, b, c are applied; 1 of 1 have no load-balancer address yet. If clients do not reach them, check that a controller serves IngressClass nginx and the default IngressClass."}},
 		{"one is deleted in vain", []plan.Result{ingress(plan.Keep, "web", true), failedWith(ingress(plan.Delete, "web-third", true), errOther)}, routes[:1], false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com are applied and have a load-balancer address."}},
 		{"one failed", []plan.Result{ingress(plan.Keep, "web", true), failedWith(created, errOther)}, routes, false,

@@ -60,11 +60,29 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 	}
 }
 
+// ingressMessage names the IngressClasses while an address is missing. Fairlead may not read them, and some controllers report
+// no address, so whether one serves a class is for the user to see.
 func ingressMessage(routes []v1.Route, applied, addresses int) string {
 	if addresses < applied {
-		return fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet.", hosts(routes), applied-addresses, applied)
+		return fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet. If clients do not reach them, check that a controller serves %s.",
+			hosts(routes), applied-addresses, applied, ingressClasses(routes))
 	}
 	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.", hosts(routes))
+}
+
+// ingressClasses names the classes of the routes in words.
+func ingressClasses(routes []v1.Route) string {
+	var names []string
+	for _, route := range routes {
+		name := "the default IngressClass"
+		if route.IngressClassName != nil {
+			name = "IngressClass " + *route.IngressClassName
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 // routeProblem is why a child does not route requests to the application. The zero value is none.
