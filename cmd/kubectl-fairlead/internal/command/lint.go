@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/version"
@@ -42,11 +43,11 @@ func (t *tool) lint() *cobra.Command {
 			kubectl fairlead lint -f deploy/ --class-file=classes/ -o sarif`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			problems, checked, err := t.lintFiles(cmd.Context(), from)
+			problems, checked, unknown, err := t.lintFiles(cmd.Context(), from)
 			if err != nil {
 				return err
 			}
-			if err := printProblems(t.screen(), out, problems, checked); err != nil {
+			if err := printProblems(t.screen(), out, problems, checked, unknown...); err != nil {
 				return err
 			}
 			if len(problems) > 0 {
@@ -61,35 +62,40 @@ func (t *tool) lint() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifest.Problem, checked int, err error) {
+// lintFiles returns the problems, how many objects it checked, and the classes that they name while none is known.
+func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifest.Problem, checked int, unknown []string, err error) {
 	if len(from.files) == 0 {
-		return nil, 0, errors.New("pass files with -f, or -f - for standard input")
+		return nil, 0, nil, errors.New("pass files with -f, or -f - for standard input")
 	}
 	checker, err := from.checker()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	checker.Offline = true
 	documents, err := manifest.Read(t.In, from.files...)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
-	classes, err := manifest.Read(t.In, from.classFiles...)
+	classes, err := from.readClasses(t)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
+	checker.ClassesKnown = len(from.classFiles) > 0
 	problems = checker.AddClasses(ctx, slices.Concat(documents, classes))
 	applications := manifest.Applications(documents)
 	if len(applications)+len(checker.Classes)+len(problems) == 0 {
-		return nil, 0, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")
+		return nil, 0, nil, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")
 	}
 	for _, d := range applications {
 		problems = append(problems, checker.Check(ctx, d)...)
+		if name := d.ClassName(); name != "" && len(checker.Classes) == 0 && !checker.ClassesKnown && !slices.Contains(unknown, name) {
+			unknown = append(unknown, name)
+		}
 	}
-	return problems, len(applications) + len(checker.Classes), nil
+	return problems, len(applications) + len(checker.Classes), unknown, nil
 }
 
-func printProblems(to *screen.Screen, out output, problems []manifest.Problem, checked int) error {
+func printProblems(to *screen.Screen, out output, problems []manifest.Problem, checked int, unknown ...string) error {
 	switch out.format {
 	case formatSARIF:
 		text, err := json.MarshalIndent(manifest.ToSARIF(problems, version.Get().GitVersion), "", "  ")
@@ -114,7 +120,14 @@ func printProblems(to *screen.Screen, out output, problems []manifest.Problem, c
 		if checked == 1 {
 			objects = "object"
 		}
-		to.Printf("%d %s checked, nothing found", checked, objects)
+		note := ""
+		switch {
+		case len(unknown) == 1 && checked == 1:
+			note = fmt.Sprintf("; its class %s was not: pass it with --class-file", unknown[0])
+		case len(unknown) > 0:
+			note = fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(unknown, ", "))
+		}
+		to.Printf("%d %s checked, nothing found%s", checked, objects, note)
 	}
 	return nil
 }

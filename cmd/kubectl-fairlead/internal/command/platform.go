@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,32 @@ func (p *platform) checker() (*manifest.Checker, error) {
 	return manifest.NewChecker(p.options())
 }
 
+// readClasses reads the class files. A file without a class is another one than was meant; a directory may be empty, because a
+// platform may have no classes.
+func (p *platform) readClasses(t *tool) ([]*manifest.Document, error) {
+	var classes []*manifest.Document
+	for _, path := range p.classFiles {
+		documents, err := manifest.Read(t.In, path)
+		if err != nil {
+			return nil, err
+		}
+		found := false
+		for _, document := range documents {
+			is, err := document.IsClass()
+			if err != nil {
+				return nil, fmt.Errorf("--class-file: %s: %w", document.File, err)
+			}
+			found = found || is
+		}
+		info, err := os.Stat(path)
+		if directory := err == nil && info.IsDir(); !directory && !found {
+			return nil, fmt.Errorf("--class-file: there is no ApplicationClass of %s in %s", v1.SchemeGroupVersion, path)
+		}
+		classes = append(classes, documents...)
+	}
+	return classes, nil
+}
+
 // errInvalid ends a command whose file breaks a rule; the problems were printed.
 var errInvalid = errors.New("the file breaks a rule: correct it, and check it with 'kubectl fairlead lint -f FILE'")
 
@@ -76,7 +103,7 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	classes, err := manifest.Read(t.In, p.classFiles...)
+	classes, err := p.readClasses(t)
 	if err != nil {
 		return nil, nil, nil, err
 	}

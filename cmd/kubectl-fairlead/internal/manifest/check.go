@@ -66,6 +66,8 @@ type Checker struct {
 	// say is not checked.
 	Classes   []*v1.ApplicationClass
 	Namespace class.Namespace
+	// ClassesKnown means that there are no classes but these, even if there are none.
+	ClassesKnown bool
 	// Offline takes every class to select the namespace, because only a cluster knows its labels.
 	Offline bool
 }
@@ -118,7 +120,7 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	}
 	rules := class.Rules{Classes: c.Classes, Namespace: c.Namespace}
 	rules.Namespace.Name = cmp.Or(application.Namespace, c.Namespace.Name)
-	if len(c.Classes) == 0 {
+	if len(c.Classes) == 0 && !c.ClassesKnown {
 		application.Spec.ClassName = ""
 	}
 	errs, reason := class.Resolve(application, rules).Validate(c.Options)

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
@@ -36,6 +37,15 @@ type Document struct {
 	// syntax is why the document cannot be read.
 	syntax error
 }
+
+// ClassName is the class that an Application names.
+func (d *Document) ClassName() string {
+	name, _, _ := unstructured.NestedString(d.object, "spec", "className")
+	return name
+}
+
+// IsClass reports whether the document is an ApplicationClass. The error is why it cannot be read.
+func (d *Document) IsClass() (bool, error) { return d.Kind == kindClass, d.syntax }
 
 // Read reads files, the YAML and JSON files of directories, and standard input for "-". It keeps the objects of Fairlead's
 // API; files may have others too.
