@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,7 @@ func (t *tool) set() *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return usageError(cmd.CommandPath(), "it sets the image only, and not %q: change the other fields with kubectl edit, or in your file", args[0])
+			return usageError(cmd.CommandPath(), "%q cannot be set: use kubectl fairlead set image NAME [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields", args[0])
 		},
 	}
 	cmd.AddCommand(t.setImage())
@@ -149,7 +150,14 @@ func (t *tool) undo() *cobra.Command {
 
 			# Say what going back to revision 3 would do
 			kubectl fairlead undo web --to-revision=3 --dry-run=client`),
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				if _, err := strconv.ParseInt(args[1], 10, 64); err == nil {
+					return usageError(cmd.CommandPath(), "pass the revision with --to-revision=%s", args[1])
+				}
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to < 0 {
 				return usageError(cmd.CommandPath(), "--to-revision is %d, but revisions begin at 1", to)

@@ -36,7 +36,7 @@ func explain(err error) string {
 		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
 	}
 	if unknown := err.Error(); strings.HasPrefix(unknown, "unknown command ") {
-		return strings.TrimRight(unknown, "\n") + "\nSee 'kubectl fairlead -h' for the commands"
+		return explainUnknown(unknown)
 	}
 	if message, ok := util.StandardErrorMessage(err); ok && status == nil {
 		return message

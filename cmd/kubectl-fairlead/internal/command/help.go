@@ -44,12 +44,28 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 func (t *tool) finishHelp(root *cobra.Command) {
 	root.SetUsageTemplate(usageTemplate)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd.CommandPath(), "%s", err) })
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetHelpCommand(helpCommand(root))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	list := options.NewCmdOptions(t.Out)
 	list.Hidden = true
 	root.AddCommand(list)
 	explainArgs(root)
+}
+
+// helpCommand prints the help of a command, as -h does. Cobra's own would be in the list of commands.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, _, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			cmd.InitDefaultHelpFlag()
+			cmd.InitDefaultVersionFlag()
+			return cmd.Help()
+		},
+	}
 }
 
 // explainArgs makes the commands name their help when they get too many or too few arguments.

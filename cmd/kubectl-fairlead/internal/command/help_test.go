@@ -5,6 +5,7 @@ package command
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,16 +17,61 @@ import (
 // TestArguments: a command with too many or too few arguments says which it takes.
 func TestArguments(t *testing.T) {
 	for want, args := range map[string][]string{
-		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                 {"eject"},
-		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":              {"lint", "web.yaml"},
-		"error: accepts 2 arg(s), received 1: kubectl fairlead set image NAME [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n":       {"set", "image", "web"},
-		"error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                               {"restart"},
-		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                      {"undo", "web", "--to-revision=-1"},
-		"error: it sets the image only, and not \"env\": change the other fields with kubectl edit, or in your file\nSee 'kubectl fairlead set -h' for help and examples\n": {"set", "env", "web", "A=B"},
+		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                                                        {"eject"},
+		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":                                                     {"lint", "web.yaml"},
+		"error: accepts 2 arg(s), received 1: kubectl fairlead set image NAME [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n":                                              {"set", "image", "web"},
+		"error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                                                                      {"restart"},
+		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                             {"undo", "web", "--to-revision=-1"},
+		"error: \"env\" cannot be set: use kubectl fairlead set image NAME [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields\nSee 'kubectl fairlead set -h' for help and examples\n": {"set", "env", "web", "A=B"},
+		"error: pass the revision with --to-revision=1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                                    {"undo", "web", "1"},
+		"error: accepts 1 arg(s), received 2: kubectl fairlead undo NAME [flags]\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                          {"undo", "web", "api"},
 	} {
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 		if code := Run(t.Context(), streams, args); code != ExitError || errOut.String() != want {
 			t.Errorf("%q: exit code %d, %q, want %q", args, code, errOut, want)
+		}
+	}
+}
+
+// TestForeignCommands: what other tools call otherwise leads to the command that does it, and a word that is only misspelled to
+// what is spelled alike.
+func TestForeignCommands(t *testing.T) {
+	for args, want := range map[string]string{
+		"rollback web":  "error: unknown command \"rollback\": use kubectl fairlead undo NAME\n",
+		"rollout undo":  "error: unknown command \"rollout\": use kubectl fairlead restart, undo, history, pause, resume or status, each with a NAME\n",
+		"stop web":      "error: unknown command \"stop\": use kubectl fairlead scale NAME --replicas=0\n",
+		"list":          "error: unknown command \"list\": use kubectl fairlead get\n",
+		"delete web":    "error: unknown command \"delete\": use kubectl delete applications.apps.fairlead.dev NAME\n",
+		"pasue web":     "error: unknown command \"pasue\" for \"kubectl fairlead\"\n\nDid you mean this?\n\tpause\nSee 'kubectl fairlead -h' for the commands\n",
+		"frobnicate":    "error: unknown command \"frobnicate\" for \"kubectl fairlead\"\nSee 'kubectl fairlead -h' for the commands\n",
+		"help rollback": "error: unknown command \"rollback\": use kubectl fairlead undo NAME\n",
+	} {
+		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+		if code := Run(t.Context(), streams, strings.Fields(args)); code != ExitError || errOut.String() != want {
+			t.Errorf("%q: exit code %d, %q, want %q", args, code, errOut, want)
+		}
+	}
+	root := New(genericiooptions.NewTestIOStreamsDiscard())
+	for word := range foreign {
+		if cmd, _, err := root.Find([]string{word}); err == nil && cmd != root {
+			t.Errorf("%q is a command, so its entry has no effect", word)
+		}
+	}
+}
+
+// TestHelp: kubectl fairlead help COMMAND prints what -h prints.
+func TestHelp(t *testing.T) {
+	for _, command := range []string{"", "why", "set image"} {
+		var printed []string
+		for _, args := range [][]string{append([]string{"help"}, strings.Fields(command)...), append(strings.Fields(command), "-h")} {
+			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+			if code := Run(t.Context(), streams, args); code != ExitYes || errOut.String() != "" {
+				t.Errorf("%q: exit code %d, %q", args, code, errOut)
+			}
+			printed = append(printed, out.String())
+		}
+		if printed[0] == "" || printed[0] != printed[1] {
+			t.Errorf("help %s prints\n%s\nand -h\n%s", command, printed[0], printed[1])
 		}
 	}
 }
