@@ -60,7 +60,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.inConflict(child.Deployment):
 		finding.Next = append([]string{"The adoption of the Deployment takes it over too."}, finding.Next...)
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
-		finding.Next = append([]string{"Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then kubectl fairlead adopt " + f.app.Name}, finding.Next...)
+		finding.Next = append([]string{f.adoption()}, finding.Next...)
 	}
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
@@ -71,6 +71,20 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: "created by " + creator(live), Time: &created})
 	}
 	return finding
+}
+
+// adoption is the next step towards the adoption of the Deployment.
+func (f facts) adoption() string {
+	consented := f.app.Spec.AdoptionPolicy == v1.AdoptionConsented
+	adopt := "kubectl fairlead adopt " + f.app.Name
+	switch adopted := f.condition(v1.ConditionAdopted); {
+	case consented && adopted != nil && adopted.Reason == v1.ReasonRefused:
+		return "Correct the spec of the Application as the message says; then " + adopt
+	case consented && f.app.Spec.Paused != nil && *f.app.Spec.Paused:
+		return "Consent to the adoption, which replaces no pod until you say so: " + adopt
+	default:
+		return "Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then " + adopt
+	}
 }
 
 // inConflict reports whether an object of the kind that is not the Application's has the name of a child.
