@@ -36,14 +36,16 @@ type classStatuses struct {
 	informers *informer.Informers
 	client    appsclient.ApplicationClassesGetter
 	queue     clientworkqueue.TypedRateLimitingInterface[string]
+	now       func() time.Time
 }
 
 var _ informer.ApplicationHandler = (*classStatuses)(nil)
 
-func newClassStatuses(informers *informer.Informers, client appsclient.ApplicationClassesGetter) *classStatuses {
+func newClassStatuses(informers *informer.Informers, client appsclient.ApplicationClassesGetter, now func() time.Time) *classStatuses {
 	return &classStatuses{
 		informers: informers,
 		client:    client,
+		now:       now,
 		queue: clientworkqueue.NewTypedRateLimitingQueueWithConfig(
 			clientworkqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
 			clientworkqueue.TypedRateLimitingQueueConfig[string]{Name: v1.ApplicationClassResource}),
@@ -188,7 +190,7 @@ func (s *classStatuses) writeOne(ctx context.Context, subject *v1.ApplicationCla
 		return err
 	}
 	usage := class.Count(subject, append(applications, byDefault...))
-	next := class.Status(subject, usage, class.InsteadOf(subject, classes), time.Now())
+	next := class.Status(subject, usage, class.InsteadOf(subject, classes), s.now())
 	if equality.Semantic.DeepEqual(subject.Status, next) {
 		return nil
 	}

@@ -28,7 +28,7 @@ import (
 )
 
 // Config has the dependencies of a Controller. All fields are required except Facts, Validation, RequireClass, Metrics,
-// Debug and Tracer, whose zero values are the defaults.
+// Debug, Tracer and Now, whose zero values are the defaults.
 type Config struct {
 	Informers        *informer.Informers
 	Writer           *apply.Writer
@@ -54,6 +54,8 @@ type Config struct {
 	Debug *debug.Recorder
 	// Tracer makes a trace of each sync; nil makes none.
 	Tracer trace.Tracer
+	// Now reads the clock of the machine; nil is time.Now.
+	Now func() time.Time
 }
 
 // LeaderElector calls run while this replica, and no other, may write. It is called once the caches are synced, and
@@ -97,12 +99,15 @@ func New(config Config) (*Controller, error) {
 	if config.Metrics == nil {
 		config.Metrics = NewMetrics(metrics.NewKubeRegistry())
 	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
 	c := &Controller{
 		Config:    config,
 		memory:    newMemory(config.ConsistencyStore),
 		throttled: newThrottle(),
 		watchdog:  newWatchdog(),
-		classes:   newClassStatuses(config.Informers, config.Classes),
+		classes:   newClassStatuses(config.Informers, config.Classes, config.Now),
 	}
 	c.stages = c
 	if config.Debug == nil {
@@ -130,7 +135,7 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := config.Informers.HandleReferences(&referenceHandlers{queue: c.queue, memory: c.memory}); err != nil {
+	if err := config.Informers.HandleReferences(&referenceHandlers{queue: c.queue, memory: c.memory, now: c.Now}); err != nil {
 		return nil, err
 	}
 	c.synced = slices.Concat(synced, pods, classes)
@@ -173,5 +178,5 @@ func (c *Controller) CachesSynced() error {
 
 // CheckWorkers returns an error if a sync does not end, or no worker takes a key.
 func (c *Controller) CheckWorkers() error {
-	return c.watchdog.check(c.queue.Len(), time.Now())
+	return c.watchdog.check(c.queue.Len(), c.Now())
 }

@@ -56,7 +56,7 @@ func (c *Controller) finalize(ctx context.Context, observed observation, now tim
 
 // awaitFinalizers reports the finalizers of other controllers if they remain after deletionGrace. Their removal is an event.
 func (c *Controller) awaitFinalizers(ctx context.Context, observed observation, now time.Time) Outcome {
-	if left := deletionGrace - now.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {
+	if left := deletionGrace - observed.serverTime.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {
 		return succeeded(left)
 	}
 	return c.report(ctx, observed, ownership{}, target{}, nil, now)

@@ -18,13 +18,14 @@ import (
 type referenceHandlers struct {
 	queue  *workqueue.Queue
 	memory *memory
+	now    func() time.Time
 }
 
 var _ informer.ReferenceHandler = (*referenceHandlers)(nil)
 
 // ReferenceAdded queues at once, because an Application may wait for the object. The sync of a running one debounces.
 func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
-	now := time.Now()
+	now := h.now()
 	for _, application := range applications {
 		h.memory.referenceChanged(application, referenced{kind, object.Name}, now)
 		h.queue.Add(application, workqueue.Trigger{Kind: string(kind), Event: workqueue.Added, ForceFullSync: true})
@@ -33,7 +34,7 @@ func (h *referenceHandlers) ReferenceAdded(kind reference.Kind, object cache.Obj
 
 // ReferenceChanged queues the key for the end of the debounce. If further changes follow, the sync requeues it.
 func (h *referenceHandlers) ReferenceChanged(kind reference.Kind, object cache.ObjectName, applications []cache.ObjectName) {
-	now := time.Now()
+	now := h.now()
 	for _, application := range applications {
 		h.memory.referenceChanged(application, referenced{kind, object.Name}, now)
 		h.queue.AddAfter(application, workqueue.Trigger{Kind: string(kind), Event: workqueue.Updated, ForceFullSync: true}, debounceAfter)

@@ -47,6 +47,9 @@ type remembered struct {
 	// runs, and tookTurns after the first one. See throttle.go.
 	turn               time.Time
 	hasTurn, tookTurns bool
+	// sighted is the latest time of an object, and routes are when this process created those of routes; see server_time.go.
+	sighted sighting
+	routes  map[child.Ref]time.Time
 }
 
 func newMemory(store *consistency.Store) *memory {

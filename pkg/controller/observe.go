@@ -21,6 +21,8 @@ import (
 type observation struct {
 	// Snapshot is the Application and its children, as the caches show them. Application is nil if it is gone.
 	child.Snapshot
+	// serverTime is the time by the clock of the API server, from which the times of objects are; see server_time.go.
+	serverTime time.Time
 	// health is the health of the rollout.
 	health health.Rollout
 	// fingerprint is the hash of the versions of all objects in the Snapshot.
@@ -51,6 +53,9 @@ func (c *Controller) observe(_ context.Context, key cache.ObjectName, trigger wo
 		}
 	}
 	observed.Snapshot, err = c.snapshot(key)
+	if err == nil && observed.Application != nil {
+		observed.serverTime = c.memory.serverTime(observed.Snapshot, now)
+	}
 	return observed, err
 }
 

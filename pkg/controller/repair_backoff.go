@@ -79,7 +79,11 @@ func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 // executed remembers the writes of a sync.
 func (m *memory) executed(application *v1.Application, results []plan.Result, now time.Time) {
 	for _, result := range results {
-		switch done := result.Done(); {
+		done := result.Done()
+		if done.Action == plan.Create {
+			m.created(application, result.Ref, now)
+		}
+		switch {
 		case !result.Changed():
 		case done.Drift:
 			m.repaired(application, result.Ref, now)

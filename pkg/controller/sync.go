@@ -26,7 +26,7 @@ import (
 // It reads the clock once. ensureOwnership comes first, because deletionPolicy holds even if nothing else may change. All
 // other decisions about children are made before the first write to one, and the writer executes the plan unchanged.
 func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trigger workqueue.Trigger) Outcome {
-	now := time.Now()
+	now := c.Now()
 	observed, err := c.stages.observe(ctx, key, trigger, now)
 	switch {
 	case err != nil:
@@ -40,7 +40,7 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 		return staleCaches(observed.stale)
 	}
 	c.memory.forgetFingerprint(key)
-	observed.health = health.Assess(observed.Snapshot, now)
+	observed.health = health.Assess(observed.Snapshot, observed.serverTime)
 	if observed.Application.DeletionTimestamp != nil {
 		return c.finalize(ctx, observed, now)
 	}
@@ -118,7 +118,8 @@ func (c *Controller) plan(
 		ReleaseBackoff: owned.contended,
 		Confirmed:      c.memory.isConfirmed(observed.Application),
 		Missing:        target.references.missingMessage(),
-		Now:            now,
+		Now:            observed.serverTime,
+		Age:            c.memory.ages(observed.Application, now),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)

@@ -34,7 +34,7 @@ func (c *Controller) work(ctx, lease context.Context) {
 	defer interrupt()
 
 	logger.Info("Starting workers", "workers", c.Workers)
-	c.watchdog.work(true, time.Now())
+	c.watchdog.work(true, c.Now())
 	var workers sync.WaitGroup
 	for range c.Workers {
 		workers.Go(func() { c.runWorker(taking, syncs) })
@@ -44,7 +44,7 @@ func (c *Controller) work(ctx, lease context.Context) {
 	logger.Info("Stopping; waiting for running syncs")
 	deadline := time.AfterFunc(drainTimeout, stopSyncs)
 	defer deadline.Stop()
-	c.watchdog.work(false, time.Now())
+	c.watchdog.work(false, c.Now())
 	c.queue.ShutDown()
 	workers.Wait()
 	logger.Info("Workers have stopped")
@@ -72,11 +72,11 @@ func (c *Controller) processKey(ctx context.Context, item workqueue.Item) {
 	logger := klog.FromContext(ctx).WithValues("application", klog.KRef(item.Key.Namespace, item.Key.Name))
 	ctx = klog.NewContext(ctx, logger)
 
-	start := time.Now()
+	start := c.Now()
 	c.watchdog.take(item.Key, start)
 	defer c.watchdog.done(item.Key)
 	outcome := c.stages.syncKey(ctx, item)
-	took := time.Since(start)
+	took := c.Now().Sub(start)
 	c.Metrics.synced(outcome.Verdict, took)
 	if c.memory.endTurn(item.Key) {
 		c.throttled.synced(item.Key.Namespace, took)

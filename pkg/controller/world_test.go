@@ -32,6 +32,7 @@ import (
 	"fairlead.dev/fairlead/pkg/informer"
 	"fairlead.dev/fairlead/pkg/payload"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/testing/wallclock"
 )
 
 // world is a running controller with real informers and an API server in memory, in a bubble of
@@ -66,6 +67,8 @@ type setup struct {
 	pipeline *debug.Recorder
 	// tracer makes spans of the syncs; nil makes none.
 	tracer trace.Tracer
+	// clock is that of the controller's machine; nil is a right one.
+	clock *wallclock.Clock
 	// begin is called before the informers list.
 	begin func(*applytest.Server)
 }
@@ -111,6 +114,10 @@ func (w *world) make() {
 	if err != nil {
 		w.Fatal(err)
 	}
+	var now func() time.Time
+	if w.setup.clock != nil {
+		now = w.setup.clock.Now
+	}
 	w.controller, err = New(Config{
 		Informers:           informers,
 		Writer:              apply.NewWriter(apply.Instrument(w.server.Client(), counts.ObserveWrite, apply.Record), w.store),
@@ -125,6 +132,7 @@ func (w *world) make() {
 		Metrics:             counts,
 		Debug:               w.setup.pipeline,
 		Tracer:              w.setup.tracer,
+		Now:                 now,
 	})
 	if err != nil {
 		w.Fatal(err)

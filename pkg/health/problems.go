@@ -201,12 +201,13 @@ func due(findings []finding, now time.Time) []finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f finding) bool { return f.due.After(now) })
 }
 
-// nextDue returns the time until the next finding counts, or 0.
+// nextDue returns the time until the next finding counts, or 0. If the clock was set back, that is not longer than it would be for a
+// state that has just begun: the clock may be mended meanwhile, and no event tells.
 func nextDue(findings []finding, now time.Time) time.Duration {
 	var next time.Duration
 	for _, f := range findings {
 		if f.due.After(now) {
-			next = minNonZero(next, f.due.Sub(now))
+			next = minNonZero(next, min(f.due.Sub(now), max(f.due.Sub(f.since), mountGrace)))
 		}
 	}
 	return next

@@ -31,8 +31,11 @@ type Input struct {
 	Confirmed bool
 	// Missing says which ConfigMaps, Secrets or keys the pods need that do not exist; "" if none.
 	Missing string
-	// Now is the time of the sync.
+	// Now is the time of the sync by the clock of the API server.
 	Now time.Time
+	// Age is how old the children are that this process created, as far as a decision depends on that. How old others are
+	// follows from Now.
+	Age map[child.Ref]time.Duration
 }
 
 // Compute returns one step for each rendered child, and one for each child that is not rendered any more. It makes
@@ -157,8 +160,11 @@ func (s Step) overlap(next child.Ref, in Input) Step {
 	if !found {
 		return s.wait(next.String() + ", which takes its place, does not exist yet")
 	}
-	// The API server's clock says when the successor was created. If it is ahead, the old one stays that much longer.
-	if left := min(live.GetCreationTimestamp().Add(routeOverlap).Sub(in.Now), routeOverlap); left > 0 {
+	age, known := in.Age[next]
+	if !known {
+		age = max(in.Now.Sub(live.GetCreationTimestamp().Time), 0)
+	}
+	if left := routeOverlap - age; left > 0 {
 		s = s.wait(next.String() + " takes its place, and is not served everywhere yet")
 		s.RecheckAfter = left
 	}

@@ -12,11 +12,14 @@ type instant struct {
 	monotonic time.Duration // since newClock
 }
 
-// newClock returns a function that reads both clocks.
-func newClock() func() instant {
-	began := time.Now()
+// newClock returns a function that reads both clocks. now is time.Now, except in tests.
+func newClock(now func() time.Time) func() instant {
+	if now == nil {
+		now = time.Now
+	}
+	began := now()
 	return func() instant {
-		now := time.Now()
+		now := now()
 		return instant{wall: now.Round(0), monotonic: now.Sub(began)}
 	}
 }

@@ -50,6 +50,8 @@ type Config struct {
 	Serving        ServingOptions
 	// Tracing is nil if there are no traces.
 	Tracing *tracingapi.TracingConfiguration
+	// Now reads the clock of the machine; nil is time.Now. Only tests set it.
+	Now func() time.Time
 }
 
 type completedConfig struct {

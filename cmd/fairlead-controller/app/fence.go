@@ -51,8 +51,8 @@ type fence struct {
 	working  bool
 }
 
-func newFence(ctx context.Context, lock resourcelock.Interface, renewDeadline time.Duration) *fence {
-	f := &fence{Interface: lock, renewDeadline: renewDeadline, clock: newClock()}
+func newFence(ctx context.Context, lock resourcelock.Interface, renewDeadline time.Duration, now func() time.Time) *fence {
+	f := &fence{Interface: lock, renewDeadline: renewDeadline, clock: newClock(now)}
 	f.lease, f.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return f
 }

@@ -29,7 +29,7 @@ func TestFenceGoesByBothClocks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := instant{wall: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}
-			f := newFence(t.Context(), &lock{lease: released(), identity: "one"}, 10*time.Second)
+			f := newFence(t.Context(), &lock{lease: released(), identity: "one"}, 10*time.Second, nil)
 			defer f.stop()
 			f.clock = func() instant { return now }
 			renew := func() error {
@@ -65,7 +65,7 @@ func TestFenceGoesByBothClocks(t *testing.T) {
 
 // The first write after a suspend ends the lease, before any timer fires or the elector renews.
 func TestFirstWriteAfterASuspend(t *testing.T) {
-	f := newFence(t.Context(), &lock{lease: released(), identity: "one"}, 10*time.Second)
+	f := newFence(t.Context(), &lock{lease: released(), identity: "one"}, 10*time.Second, nil)
 	defer f.stop()
 	f.acquired(f.clock(), false)
 	if err := f.mayWrite(); err != nil {
@@ -84,7 +84,7 @@ func TestFirstWriteAfterASuspend(t *testing.T) {
 
 // The machine's clock has both readings, and compares each with its own kind.
 func TestClock(t *testing.T) {
-	clock := newClock()
+	clock := newClock(nil)
 	before := clock()
 	after := clock()
 	if after.monotonic < before.monotonic || before.isZero() || !before.reached(after) || before.add(time.Hour).reached(after) {

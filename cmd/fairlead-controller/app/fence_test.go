@@ -157,7 +157,7 @@ func (l *lease) contend(t *testing.T, identity string, drain time.Duration) *con
 	c := &contender{lock: &lock{lease: l, identity: identity}, stop: stop, done: make(chan struct{})}
 	c.candidate = newCandidate(ctx, LeaderElection{
 		Identity: identity, LeaseName: "lease", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second,
-	}, c.lock)
+	}, c.lock, nil)
 	go func() {
 		defer close(c.done)
 		c.err = c.run(ctx, c.waitForPredecessor(func(ctx, lease context.Context) {
@@ -321,7 +321,7 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestGuardWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lock{lease: released(), identity: "one"}
-		f := newFence(t.Context(), l, 10*time.Second)
+		f := newFence(t.Context(), l, 10*time.Second, nil)
 		defer f.stop()
 		sent := 0
 		guarded := f.guardWrites(transport(func(*http.Request) (*http.Response, error) {

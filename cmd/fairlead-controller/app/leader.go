@@ -47,10 +47,11 @@ type candidate struct {
 	health *leaderelection.HealthzAdaptor
 }
 
-func newCandidate(ctx context.Context, config LeaderElection, lock resourcelock.Interface) *candidate {
+// newCandidate returns a candidate whose fence reads the clock with now; nil is time.Now.
+func newCandidate(ctx context.Context, config LeaderElection, lock resourcelock.Interface, now func() time.Time) *candidate {
 	return &candidate{
 		LeaderElection: config,
-		fence:          newFence(ctx, lock, config.RenewDeadline),
+		fence:          newFence(ctx, lock, config.RenewDeadline, now),
 		health:         leaderelection.NewLeaderHealthzAdaptor(leaseExpiredGrace),
 	}
 }

@@ -52,7 +52,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 			LeaseMeta:  metav1.ObjectMeta{Namespace: config.LeaderElection.Namespace, Name: config.LeaderElection.LeaseName},
 			Client:     leases,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: config.LeaderElection.Identity},
-		})
+		}, config.Now)
 		if writeClients, err = guardedClients(config.Client, candidate.fence); err != nil {
 			return err
 		}
@@ -117,6 +117,7 @@ func Run(ctx context.Context, config CompletedConfig) error {
 		Metrics:             counts,
 		Debug:               recorder,
 		Tracer:              tracer,
+		Now:                 config.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("create controller: %w", err)
