@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -24,6 +25,9 @@ const auditIDHeader = "Audit-ID"
 
 // controllerAgent is how the user agent of the controller begins.
 const controllerAgent = "fairlead-controller/"
+
+// flushTimeout is more than an API server takes to log a request, on a busy machine.
+const flushTimeout = 30 * time.Second
 
 // auditor reads which writes of controllers the API server of a cluster has carried out. It reads the log once, however many
 // programs ask.
@@ -43,7 +47,10 @@ func newAuditor(cluster *controlplane.ControlPlane) *auditor {
 // writes returns the writes of the controllers of a namespace, in the order in which the API server completed them.
 func (a *auditor) writes(ctx context.Context, namespace string) ([]auditlog.Event, error) {
 	err := wait.PollUntilContextTimeout(ctx, insistPeriod, insistence, true, func(ctx context.Context) (bool, error) {
-		return a.cluster.FlushAudit(ctx) == nil, nil // The API server may be away.
+		// The API server may be away, or be killed before it has logged the request that marks the end.
+		ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+		defer cancel()
+		return a.cluster.FlushAudit(ctx) == nil, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("flush the audit log: %w", err)

@@ -92,6 +92,7 @@ func faults() []verb {
 			return nil
 		}},
 		{"lease", [][]string{{"delete", "give"}}, lease},
+		{"clock", [][]string{{"forward", "back", "right"}}, setClock},
 		{"outage", [][]string{{"kill", "freeze"}, {string(controlplane.KubeAPIServer), string(controlplane.Etcd)}}, outage},
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"testing"
 )
 
+// brokenOff is an answer whose body ends too soon.
+const brokenOff = -1
+
 // TestInsistent repeats a request with its body while the server cannot answer, and takes every answer.
 func TestInsistent(t *testing.T) {
 	t.Parallel()
@@ -23,6 +26,7 @@ func TestInsistent(t *testing.T) {
 		want    int
 	}{
 		{"an outage ends", []int{500, 503, 201}, "etcdserver: request timed out", 201},
+		{"an answer breaks off", []int{brokenOff, 201}, "created", 201},
 		{"an answer", []int{409}, "", 409},
 		{"a webhook", []int{500}, "failed calling webhook", 500},
 	} {
@@ -32,7 +36,14 @@ func TestInsistent(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				bodies = append(bodies, string(body))
-				http.Error(w, test.message, test.answers[min(len(bodies), len(test.answers))-1])
+				answer := test.answers[min(len(bodies), len(test.answers))-1]
+				if answer == brokenOff {
+					w.Header().Set("Content-Length", "100")
+					_, _ = io.WriteString(w, "{")
+					_ = http.NewResponseController(w).Flush()
+					panic(http.ErrAbortHandler)
+				}
+				http.Error(w, test.message, answer)
 			}))
 			defer server.Close()
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("body"))

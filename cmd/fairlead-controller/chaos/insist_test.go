@@ -22,8 +22,6 @@ const (
 	insistence = 5 * time.Minute
 	// insistPeriod is the pause between two of them.
 	insistPeriod = 500 * time.Millisecond
-	// messageLimit is more than an error of the API server has.
-	messageLimit = 64 << 10
 )
 
 // insistent repeats what a test asks of the cluster, as people do, while the cluster cannot answer: because etcd is just
@@ -37,12 +35,9 @@ func (i insistent) WrappedRoundTripper() http.RoundTripper { return i.next }
 func (i insistent) RoundTrip(r *http.Request) (*http.Response, error) {
 	end := time.Now().Add(insistence)
 	for {
-		response, err := i.next.RoundTrip(r)
-		if !isOutage(response, err) || r.Context().Err() != nil || time.Now().After(end) || r.Body != nil && r.GetBody == nil {
+		response, body, err := i.attempt(r)
+		if !isOutage(response, body, err) || r.Context().Err() != nil || time.Now().After(end) || r.Body != nil && r.GetBody == nil {
 			return response, err
-		}
-		if response != nil {
-			_ = response.Body.Close()
 		}
 		timer := time.NewTimer(insistPeriod)
 		select {
@@ -60,19 +55,26 @@ func (i insistent) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// attempt sends the request once, and reads the whole answer: an API server that is killed breaks off in the middle of one. No test
+// watches with this client.
+func (i insistent) attempt(r *http.Request) (*http.Response, []byte, error) {
+	response, err := i.next.RoundTrip(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil {
+		return nil, nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, body, nil
+}
+
 // isOutage reports whether the request was not answered, or with an error of the server. An error about a webhook is an
 // answer: other requests work.
-func isOutage(response *http.Response, err error) bool {
-	if err != nil {
-		return true
-	}
-	if response.StatusCode < http.StatusInternalServerError {
-		return false
-	}
-	message, err := io.ReadAll(io.LimitReader(response.Body, messageLimit))
-	_ = response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(message))
-	return err != nil || !bytes.Contains(message, []byte("webhook"))
+func isOutage(response *http.Response, body []byte, err error) bool {
+	return err != nil || response.StatusCode >= http.StatusInternalServerError && !bytes.Contains(body, []byte("webhook"))
 }
 
 // patientNodes keeps the nodes Ready although kwok cannot renew their leases while etcd is down, or the machine is

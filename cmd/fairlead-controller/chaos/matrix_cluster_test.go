@@ -36,6 +36,18 @@ func TestF08ControlPlane(t *testing.T) {
 	}
 }
 
+// TestRecreatedAfterAnOutage deletes an Application and creates another of its name before the garbage collector watches again. The
+// explorer found that it may then forget what the first one owned.
+func TestRecreatedAfterAnOutage(t *testing.T) {
+	replay(t, `
+		create a full
+		wait
+		outage kill kube-apiserver
+		recreate a orphan
+		wait
+	`)
+}
+
 // TestF15OptionalAPIsOfAll installs, breaks and removes optional APIs, while several controllers are at work.
 func TestF15OptionalAPIsOfAll(t *testing.T) {
 	t.Parallel()

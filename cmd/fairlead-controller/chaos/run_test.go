@@ -83,6 +83,10 @@ func (r *runner) judge(ctx context.Context, w *world, steps int) error {
 	if err := w.end(ctx); err != nil {
 		return err
 	}
+	// A wrong write may be why the end differs, and says more.
+	if err := w.explained(ctx, steps); err != nil {
+		return err
+	}
 	if err := r.compare(ctx, w); err != nil {
 		return err
 	}

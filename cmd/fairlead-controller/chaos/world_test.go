@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -26,6 +27,7 @@ import (
 	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
+	"fairlead.dev/fairlead/pkg/testing/wallclock"
 )
 
 const (
@@ -58,16 +60,18 @@ type world struct {
 	mu sync.Mutex
 	// replicas is how many controllers run at once. If there is more than one, they elect a leader.
 	replicas  int
-	processes []*process // nil where none runs
-	runs      int        // how often the controller was run
-	failure   error      // of a controller that ended although nothing ended it
-	counter   int        // makes each edit a change
+	processes []*process         // nil where none runs
+	clocks    []*wallclock.Clock // of the machines of the processes
+	runs      int                // how often the controller was run
+	failure   error              // of a controller that ended although nothing ended it
+	counter   int                // makes each edit a change
 	closed    bool
 }
 
 // process is one replica of the controller. If it ends without being told to, it is started again.
 type process struct {
 	connection *connection
+	clock      *wallclock.Clock
 	elects     bool
 	identity   string // of its present run
 	cancel     context.CancelFunc
@@ -122,19 +126,23 @@ func (w *world) start(ctx context.Context) error {
 		return nil
 	}
 	for len(w.processes) < w.replicas {
-		w.processes = append(w.processes, nil)
+		w.processes, w.clocks = append(w.processes, nil), append(w.clocks, &wallclock.Clock{})
 	}
 	for i := range w.replicas {
 		if w.processes[i] == nil {
-			w.processes[i] = w.newProcess(ctx)
+			w.processes[i] = w.newProcess(ctx, w.clocks[i])
 		}
 	}
 	return nil
 }
 
+// aftermath is how long the end of an outage may still keep a controller from starting: the API server answers some requests before
+// others.
+const aftermath = time.Minute
+
 // newProcess starts a replica as a kubelet does: it is started again if a fault ends it. The caller holds the lock.
-func (w *world) newProcess(ctx context.Context) *process {
-	p := &process{elects: w.replicas > 1, done: make(chan struct{})}
+func (w *world) newProcess(ctx context.Context, clock *wallclock.Clock) *process {
+	p := &process{clock: clock, elects: w.replicas > 1, done: make(chan struct{})}
 	p.connection = &connection{network: w.network, gate: &gate{}, dead: make(chan struct{}), once: &sync.Once{}, crash: func() { go w.crashed(ctx, p) }}
 	ctx, p.cancel = context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), w.log.logger()))
 	go func() {
@@ -147,7 +155,7 @@ func (w *world) newProcess(ctx context.Context) *process {
 				return
 			}
 			// A replica that cannot renew its lease in time ends, and on a busy machine needs no fault for that.
-			if last := w.network.lastFault(); last.Before(begin) && len(w.common.since(begin)) == 0 && !w.mayEnd && !p.elects && !errors.Is(err, errNotReached) {
+			if last := w.network.lastFault(); last.Before(begin) && len(w.common.since(begin.Add(-aftermath))) == 0 && !w.mayEnd && !p.elects && !errors.Is(err, errNotReached) {
 				w.fail(fmt.Errorf("the controller ended by itself: %w", err))
 				return
 			}
@@ -171,6 +179,7 @@ func (w *world) runController(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
+	config.Now = p.clock.Now
 	identity := w.nextIdentity(p)
 	if config.LeaderElection != nil {
 		config.LeaderElection.Identity = identity
@@ -282,7 +291,27 @@ func (w *world) close(ctx context.Context) error {
 	_ = w.fairlead.AppsV1().ApplicationClasses().Delete(ctx, w.namespace, metav1.DeleteOptions{})
 	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
 	_ = w.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, w.policyName(), metav1.DeleteOptions{})
-	return ignoreNotFound(w.kube.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{}))
+	return errors.Join(w.letGo(ctx), ignoreNotFound(w.kube.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{})))
+}
+
+// letGo removes the finalizers of all Applications, as no controller does any more. The namespace controller would try for ever to
+// delete them, and after a hundred programs with Orphan the API server would have little else to do.
+func (w *world) letGo(ctx context.Context) error {
+	client := w.fairlead.AppsV1().Applications(w.namespace)
+	list, err := client.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if len(list.Items[i].Finalizers) == 0 {
+			continue
+		}
+		_, err := client.Patch(ctx, list.Items[i].Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err := tolerate(err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // logger logs everything that the controller says at level 4.
