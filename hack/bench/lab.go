@@ -28,8 +28,8 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
-// lab is a control plane of etcd and kube-apiserver alone, and the clients to act on it. Nothing else works in it: no pod
-// appears for a Deployment, so an Application settles when its children and its status are written.
+// lab is a control plane, and the clients to act on it. No pod appears in it for a Deployment, so an Application settles when its
+// children and its status are written.
 type lab struct {
 	options *options
 	plane   *controlplane.ControlPlane
@@ -80,7 +80,7 @@ const agent = "fairlead-bench"
 
 // newLab starts a control plane. close it.
 func newLab(ctx context.Context, o *options) (_ *lab, err error) {
-	plane, err := controlplane.Start(ctx, controlplane.APIOnly(), controlplane.WithAuditLog())
+	plane, err := controlplane.Start(ctx, append(components(o), controlplane.WithAuditLog())...)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +106,18 @@ func newLab(ctx context.Context, o *options) (_ *lab, err error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// components are those of the control plane: etcd and kube-apiserver. The soak deletes Applications, so it needs a garbage collector
+// for their children.
+func components(o *options) []controlplane.Option {
+	if !o.wants("G11") {
+		return []controlplane.Option{controlplane.APIOnly()}
+	}
+	return []controlplane.Option{
+		controlplane.WithComponents(controlplane.Etcd, controlplane.KubeAPIServer, controlplane.KubeControllerManager),
+		controlplane.WithFlag(controlplane.KubeControllerManager, "--controllers=garbage-collector-controller,serviceaccount-controller"),
+	}
 }
 
 // collectGarbage lets the API server collect its garbage, so that whatever is measured next begins at the same point of

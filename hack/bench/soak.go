@@ -8,13 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/hack/bench/internal/report"
+	"fairlead.dev/fairlead/hack/internal/metrics"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
@@ -33,8 +36,11 @@ const (
 
 // look is the controller at one moment.
 type look struct {
-	at                               time.Duration
-	rss, goroutines, watches, series float64
+	at                            time.Duration
+	rss, heap, goroutines, series float64
+	// watches are those that are open at the API server. They are not known while it is away.
+	watches float64
+	known   bool
 }
 
 // measureSoak lets the controller work for the duration, disturbed now and then, and looks how it fares.
@@ -152,8 +158,12 @@ func (l *lab) soakLooks(ctx context.Context, c *controller, lasting time.Duratio
 	return looks, nil
 }
 
-// look reads what the kernel and the controller itself say.
+// look reads what the kernel and the controller itself say, after a collection: between two of them, the memory of a process
+// goes up and down by more than a leak would add in an hour.
 func (l *lab) look(ctx context.Context, c *controller) (look, error) {
+	if _, err := c.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
+		return look{}, err
+	}
 	rss, err := c.rss()
 	if err != nil {
 		return look{}, err
@@ -165,13 +175,33 @@ func (l *lab) look(ctx context.Context, c *controller) (look, error) {
 	next := look{rss: float64(rss) / mebibyte}
 	for name, family := range m.Families {
 		next.series += float64(len(family.GetMetric()))
-		if name == "go_goroutines" {
+		switch name {
+		case "go_goroutines":
 			next.goroutines = family.GetMetric()[0].GetGauge().GetValue()
+		case "go_memstats_heap_alloc_bytes":
+			next.heap = family.GetMetric()[0].GetGauge().GetValue() / mebibyte
 		}
 	}
-	connections, err := c.connections(c.port)
-	next.watches = float64(connections)
-	return next, err
+	next.watches, next.known = l.openWatches(ctx)
+	return next, nil
+}
+
+// openWatches asks the API server how many watches of all clients are open.
+func (l *lab) openWatches(ctx context.Context) (open float64, known bool) {
+	body, err := l.clients.kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, false
+	}
+	families, err := metrics.Parse(body)
+	if err != nil {
+		return 0, false
+	}
+	for _, series := range families["apiserver_longrunning_requests"].GetMetric() {
+		if slices.ContainsFunc(series.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == "verb" && l.GetValue() == "WATCH" }) {
+			open += series.GetGauge().GetValue()
+		}
+	}
+	return open, true
 }
 
 // reportSoak draws the lines and judges their slopes.
@@ -181,13 +211,16 @@ func (b *bench) reportSoak(looks []look) {
 		of         func(look) float64
 	}{
 		{"resident memory", "MiB", func(l look) float64 { return l.rss }},
+		{"live heap", "MiB", func(l look) float64 { return l.heap }},
 		{"goroutines", "", func(l look) float64 { return l.goroutines }},
-		{"connections to the API server", "", func(l look) float64 { return l.watches }},
+		{"open watches", "", func(l look) float64 { return l.watches }},
 		{"series of metrics", "", func(l look) float64 { return l.series }},
 	} {
 		var points []point
 		for _, l := range looks {
-			points = append(points, point{l.at.Hours(), line.of(l)})
+			if l.known {
+				points = append(points, point{l.at.Hours(), line.of(l)})
+			}
 		}
 		fmt.Fprintf(b.out, "\n%s %s\n%s", line.what, line.unit, chart(points))
 		row := report.Row{Goal: "G11", What: "slope of " + line.what, Unit: "%/h", Measured: report.Sample{slope(points[len(points)/4:])}}
