@@ -5,6 +5,7 @@ package main_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,9 +29,10 @@ func TestAdoptTrustsNoTenant(t *testing.T) {
   routes: [{name: public, hostnames: [`+p.namespace+`.example.com]}]}`)
 	r := p.want(2, adopt, "the Application exists already, and differs from the one that this command would write:",
 		`Deployment/web: .spec.template.spec.containers[web].image: "example.com/shop:1" → "example.com/evil:1"`, "Ingress/")
-	if !strings.Contains(r.stderr, "nothing was written: delete that Application") {
+	if !strings.Contains(r.stderr, "nothing was written: pass --existing to consent to that Application as it is; or delete it") {
 		t.Errorf("no advice in %q", r.stderr)
 	}
+	p.want(0, append(slices.Clone(adopt), "--existing", "--dry-run=client"), `  ~ .spec.containers[web].image: "example.com/shop:1" → "example.com/evil:1"`)
 	if live := p.deployment(kube); live.Labels[v1.LabelApplication] != "" || live.Annotations[v1.AnnotationAdoptableBy] != "" {
 		t.Errorf("the Deployment has the consent: %v, %v", live.Labels, live.Annotations)
 	}
@@ -41,6 +43,14 @@ func TestAdoptTrustsNoTenant(t *testing.T) {
 		list, err := p.fairlead.AppsV1().Applications(p.namespace).List(t.Context(), metav1.ListOptions{})
 		return err == nil && len(list.Items) == 0
 	})
+
+	// One that the user wrote, and that is in conflict with the Deployment.
+	p.create("web", `{image: example.com/shop:1, replicas: 2, adoptionPolicy: Consented, paused: true, deletionPolicy: Orphan, minReadySeconds: 1,
+  ports: [{name: http, containerPort: 8080, servicePort: 80, servicePortName: ""}], podMetadata: {labels: {app: shop}}, disruptionBudget: {mode: Disabled}}`)
+	p.want(2, adopt, "Deployment/web: .spec.minReadySeconds")
+	p.want(2, []string{"adopt", "web", "--existing"}, "  - .spec.containers[web].tty: removed true")
+	p.want(0, append(slices.Clone(adopt), "--existing"), "2 pods will be replaced once you release them", "The pods run as before the adoption.")
+	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
 
 	p.want(0, adopt, "The pods run as before the adoption.")
 	secrets := kube.CoreV1().Secrets(p.namespace)

@@ -38,6 +38,7 @@ type adopting struct {
 	deployment      *appsv1.Deployment
 	service         *corev1.Service // nil if there is none
 	autoscalers     []*autoscalingv2.HorizontalPodAutoscaler
+	existing        bool
 	fromHelm        bool
 	release         *release // nil if no Helm release has the objects, or had them before an earlier run
 }
@@ -56,7 +57,10 @@ func (t *tool) adopt() *cobra.Command {
 
 			What the Application would lose is named by its path, and needs --accept=PATH. What it cannot express is refused.
 			With --from-helm, a Helm release gives up the two objects, in a revision of its own, and keeps the others. The
-			objects of Argo CD and Flux are refused: take them out of the tool first.`),
+			objects of Argo CD and Flux are refused: take them out of the tool first.
+
+			An Application of the name that exists already may be another user's. With --existing you consent to it as it is, and
+			read how its pods will differ.`),
 		Example: examples(`
 			# Say what the adoption of the Deployment web would change
 			kubectl fairlead adopt web --harden --dry-run=client
@@ -87,6 +91,7 @@ func (t *tool) adopt() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.options.Container, "container", "", "The application's container, if there are several.")
 	cmd.Flags().BoolVar(&a.options.Harden, "harden", false, "Leave what the pods do not say about their privileges to Fairlead's defaults, which are restricted.")
+	cmd.Flags().BoolVar(&a.existing, "existing", false, "Consent to the Application of this name that exists already, as it is.")
 	cmd.Flags().BoolVar(&a.fromHelm, "from-helm", false, "Take the objects out of the Helm release that has them.")
 	cmd.Flags().StringSliceVar(&a.accept, "accept", nil, "Paths of the pod template that the pods may lose.")
 	cmd.Flags().BoolVar(&rollout, "rollout", false, "Replace the pods of an adopted Deployment.")
@@ -124,7 +129,7 @@ func (a *adopting) run(ctx context.Context) error {
 		return fmt.Errorf("the Deployment belongs to the Application %s already", a.name)
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
 		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
-			"or set adoptionPolicy: Consented and paused: true in it", a.name)
+			"or set adoptionPolicy: Consented and paused: true in it, and pass --existing", a.name)
 	case err == nil:
 		if err := a.checkExisting(ctx, application); err != nil {
 			return err
@@ -249,53 +254,15 @@ var errDraft = errors.New("nothing was written")
 
 // create writes the Application, and creates it. It returns nil in a dry run.
 func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
-	objects := []metav1.Object{a.deployment.DeepCopy()}
-	if a.service != nil {
-		objects = append(objects, a.service.DeepCopy())
-	}
-	for _, object := range objects {
-		if of, marked := helm.ReleaseOf(object); marked && a.release != nil && of.Name == a.release.saved.Name && of.Namespace == a.release.saved.Namespace {
-			helm.Unmark(object)
-		}
-		if path, why := plan.RefuseMetadata(object); path != "" {
-			return nil, fmt.Errorf("%s cannot be adopted because of %s: %s", object.GetName(), path, why)
-		}
+	if err := a.checkMarks(); err != nil {
+		return nil, err
 	}
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.checkAutoscalers(); err != nil {
+	if err := a.announce(ctx, draft); err != nil {
 		return nil, err
-	}
-	staying, err := a.staying(ctx)
-	if err != nil {
-		return nil, err
-	}
-	changed, lost, err := a.compare(ctx, draft)
-	if err != nil {
-		return nil, err
-	}
-	to := a.tool.screen()
-	printChanges(to, a.id(), a.deployment.Status.Replicas, changed, lost)
-	var missing []string
-	for _, change := range lost {
-		if !slices.Contains(a.accept, change.Path) {
-			missing = append(missing, "--accept='"+change.Path+"'")
-		}
-	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
-	}
-	if staying != "" {
-		to.Hanging("  ", staying)
-	}
-	if a.release != nil {
-		others, err := a.release.others(ctx)
-		if err != nil {
-			return nil, err
-		}
-		printRelease(to, a.release, others)
 	}
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	switch a.editing.dryRun {
@@ -312,6 +279,60 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		return nil, err
 	}
 	return created, nil
+}
+
+// checkMarks refuses the objects of deployment tools, but for those that the release gives up.
+func (a *adopting) checkMarks() error {
+	objects := []metav1.Object{a.deployment.DeepCopy()}
+	if a.service != nil {
+		objects = append(objects, a.service.DeepCopy())
+	}
+	for _, object := range objects {
+		if of, marked := helm.ReleaseOf(object); marked && a.release != nil && of.Name == a.release.saved.Name && of.Namespace == a.release.saved.Namespace {
+			helm.Unmark(object)
+		}
+		if path, why := plan.RefuseMetadata(object); path != "" {
+			return fmt.Errorf("%s cannot be adopted because of %s: %s", object.GetName(), path, why)
+		}
+	}
+	return nil
+}
+
+// announce says what the adoption by the Application would change. It fails if that is impossible, or not accepted.
+func (a *adopting) announce(ctx context.Context, application *v1.Application) error {
+	if err := a.checkAutoscalers(); err != nil {
+		return err
+	}
+	staying, err := a.staying(ctx)
+	if err != nil {
+		return err
+	}
+	changed, lost, err := a.compare(ctx, application)
+	if err != nil {
+		return err
+	}
+	to := a.tool.screen()
+	printChanges(to, a.id(), a.deployment.Status.Replicas, changed, lost)
+	var missing []string
+	for _, change := range lost {
+		if !slices.Contains(a.accept, change.Path) {
+			missing = append(missing, "--accept='"+change.Path+"'")
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
+	}
+	if staying != "" {
+		to.Hanging("  ", staying)
+	}
+	if a.release != nil {
+		others, err := a.release.others(ctx)
+		if err != nil {
+			return err
+		}
+		printRelease(to, a.release, others)
+	}
+	return nil
 }
 
 // withoutStatus is the part of the Application that a user writes.

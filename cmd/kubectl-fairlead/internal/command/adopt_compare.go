@@ -34,7 +34,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed,
 	if err := adopt.Refusal(a.tool.differ, draft, children, a.deployment, a.service); err != nil {
 		return nil, nil, err
 	}
-	if err := a.refuseTaken(ctx, children); err != nil {
+	if err := a.refuseTaken(ctx, draft, children); err != nil {
 		return nil, nil, err
 	}
 	next := &appsv1.Deployment{}
@@ -103,18 +103,21 @@ func needsHarden(path string) error {
 
 // refuseTaken names an object that is in the way of one that the Application would create. The Application would be stuck
 // half way.
-func (a *adopting) refuseTaken(ctx context.Context, children []child.Desired) error {
+func (a *adopting) refuseTaken(ctx context.Context, application *v1.Application, children []child.Desired) error {
 	for _, desired := range children {
 		if desired.Kind == child.Deployment || desired.Kind == child.Service {
 			continue
 		}
-		_, err := a.clients.Dynamic.Resource(desired.Kind.GroupVersionResource()).Namespace(a.namespace).Get(ctx, desired.Name, metav1.GetOptions{})
+		live, err := a.clients.Dynamic.Resource(desired.Kind.GroupVersionResource()).Namespace(a.namespace).Get(ctx, desired.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		name := desired.Kind.Kind + " " + desired.Name
 		if err != nil {
 			return fmt.Errorf("find out whether %s exists already: %w", name, err)
+		}
+		if application.UID != "" && child.OwnedBy(live, application) {
+			continue
 		}
 		advice := "rename it, or delete it if nothing needs it"
 		if desired.Kind == child.ServiceAccount {

@@ -14,36 +14,61 @@ import (
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// checkExisting refuses to consent for an Application that another user may have written: with other pods, say, or a route to
-// them. An earlier run of this command wrote what this one would write.
+// checkExisting refuses to consent to an Application that another user may have written: with other pods, say, or a route to
+// them. An earlier run of this command wrote what this one would write. With --existing, the user has the Application in mind,
+// and reads how the pods will differ.
 func (a *adopting) checkExisting(ctx context.Context, application *v1.Application) error {
 	if consented(a.deployment, application) || child.OwnedBy(a.deployment, application) {
 		return nil
 	}
-	draft, err := adopt.Draft(a.deployment, a.service, a.options)
-	if err != nil {
+	if err := a.checkMarks(); err != nil {
 		return err
 	}
 	existing := application.DeepCopy()
-	existing.APIVersion, existing.Kind, draft.UID = draft.APIVersion, draft.Kind, existing.UID
+	existing.APIVersion, existing.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
+	if a.existing {
+		a.options.Harden = true // It changes this command's own Application only.
+		return a.announce(ctx, existing)
+	}
+	lines, err := a.unlike(ctx, existing)
+	if err != nil {
+		return fmt.Errorf("the Application exists already, and this command would not write it; pass --existing to consent to it as it is: %w", err)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	to := a.tool.screen()
+	to.Printf("%s: the Application exists already, and differs from the one that this command would write:", a.id())
+	for _, line := range lines {
+		to.Hanging("  ~ ", line)
+	}
+	return fmt.Errorf("%w: pass --existing to consent to that Application as it is; or delete it, and this command writes its own", errDraft)
+}
+
+// unlike returns in what the children of an Application differ from those of the one that this command would write.
+func (a *adopting) unlike(ctx context.Context, existing *v1.Application) (lines []string, err error) {
+	draft, err := adopt.Draft(a.deployment, a.service, a.options)
+	if err != nil {
+		return nil, err
+	}
+	draft.UID = existing.UID
 	checker, err := a.editing.from.checker()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want, err := a.render(ctx, draft, checker)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	have, err := a.render(ctx, existing, checker)
 	if err != nil {
-		return fmt.Errorf("the Application %s exists: %w", a.name, err)
+		return nil, err
 	}
 	d, err := preview.Compare(a.tool.differ, preview.Rendering{Application: draft, Children: want}, preview.Rendering{Application: existing, Children: have},
 		child.Snapshot{Application: existing})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var lines []string
 	for _, c := range d.Children {
 		if c.Kind == child.ControllerRevision.Kind {
 			continue // It records what the pods have.
@@ -56,13 +81,5 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 			lines = append(lines, name+": "+difference.Describe(change))
 		}
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	to := a.tool.screen()
-	to.Printf("%s: the Application exists already, and differs from the one that this command would write:", a.id())
-	for _, line := range lines {
-		to.Hanging("  ~ ", line)
-	}
-	return fmt.Errorf("%w: delete that Application, and this command writes its own; or consent to it by hand, as the guide about adoption shows", errDraft)
+	return lines, nil
 }

@@ -76,7 +76,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 // adoption is the next step towards the adoption of the Deployment.
 func (f facts) adoption() string {
 	consented := f.app.Spec.AdoptionPolicy == v1.AdoptionConsented
-	adopt := "kubectl fairlead adopt " + f.app.Name
+	adopt := "kubectl fairlead adopt " + f.app.Name + " --existing"
 	switch adopted := f.condition(v1.ConditionAdopted); {
 	case consented && adopted != nil && adopted.Reason == v1.ReasonRefused:
 		return "Correct the spec of the Application as the message says; then " + adopt

@@ -121,7 +121,7 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	want := "Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then kubectl fairlead adopt web"
+	want := "Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then kubectl fairlead adopt web --existing"
 	advised := func() bool {
 		return slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == want })
 	}
@@ -137,11 +137,11 @@ func TestAdvisesAdoption(t *testing.T) {
 		t.Errorf("not advised: %q", want)
 	}
 	loaded.Application.Spec.AdoptionPolicy, loaded.Application.Spec.Paused = v1.AdoptionConsented, new(true)
-	if want = "Consent to the adoption, which replaces no pod until you say so: kubectl fairlead adopt web"; !advised() {
+	if want = "Consent to the adoption, which replaces no pod until you say so: kubectl fairlead adopt web --existing"; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonRefused})
-	if want = "Correct the spec of the Application as the message says; then kubectl fairlead adopt web"; !advised() {
+	if want = "Correct the spec of the Application as the message says; then kubectl fairlead adopt web --existing"; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 	for i := range loaded.Application.Status.Resources {
