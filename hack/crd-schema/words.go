@@ -12,7 +12,7 @@ var words = map[string]string{
 	`^[a-z]([-a-z0-9]*[a-z0-9])?$`:                                                            "must be lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, such as my-name",
 	`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                       "must be lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name",
 	`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                    "must be empty, or lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name",
-	`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                "must be a host name in lower case, without scheme, port or path, such as web.example.com or *.example.com",
+	`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                "must be a host name of lower-case letters, digits, '-' and '.', without scheme, port or path, such as web.example.com or *.example.com",
 	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`:           "must be a registry or a part of one, in lower case and without tag, such as ghcr.io or ghcr.io/acme",
 	`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$`:                                                   "must be letters, digits and '-', starting with a letter, such as Gateway",
 	`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`:                 "must be a kind, with its group behind a dot if it has one, such as Service",
