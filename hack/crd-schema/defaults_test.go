@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubectl explain must not contradict the default that spec.strategy names.
+// TestDefaultsOfTheStrategy: kubectl explain must not contradict the default that spec.strategy names.
 func TestDefaultsOfTheStrategy(t *testing.T) {
 	for file, path := range map[string]string{
 		"apps.fairlead.dev_applications.yaml":       "spec strategy rollingUpdate",
