@@ -90,7 +90,7 @@ var refusals = map[string]string{
 	v1.ReasonInvalid:            "Correct the field; before you apply it, check it: kubectl fairlead lint -f FILE",
 	v1.ReasonRouteConflict:      "Use another host name or path, or remove it from the Application that has it.",
 	v1.ReasonRevisionMissing:    "Change what the spec says about the pods: that starts a new revision.",
-	v1.ReasonClassNotFound:      "Name a class that exists, or ask the platform team: kubectl fairlead classes",
+	v1.ReasonClassNotFound:      "Name a class that exists: kubectl fairlead classes lists them, and so does the warning when you apply the Application",
 	v1.ReasonClassNotAllowed:    "Name a class that selects this namespace, or ask the platform team: kubectl fairlead classes",
 	v1.ReasonClassRequired:      "Name a class in spec.className: kubectl fairlead classes",
 	v1.ReasonClassInvalid:       "Ask the platform team to correct the class, or name another one: kubectl fairlead classes",

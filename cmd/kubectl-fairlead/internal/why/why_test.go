@@ -155,6 +155,16 @@ func TestAdvisesAdoption(t *testing.T) {
 	}
 }
 
+// TestAdvisesClasses: a user who may not list classes reads their names in a warning.
+func TestAdvisesClasses(t *testing.T) {
+	loaded := clustertest.Load(t, "invalid")
+	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonClassNotFound
+	const want = "Name a class that exists: kubectl fairlead classes lists them, and so does the warning when you apply the Application"
+	if findings := why.Explain(loaded).Findings; len(findings) != 1 || !slices.Equal(findings[0].Next, []string{want}) {
+		t.Errorf("%+v, want %q", findings, want)
+	}
+}
+
 // TestCauseComesFirst has the cause before the rollback that did not happen.
 func TestCauseComesFirst(t *testing.T) {
 	loaded := clustertest.Load(t, "image")
