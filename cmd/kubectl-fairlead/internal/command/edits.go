@@ -121,6 +121,8 @@ func (t *tool) setImage() *cobra.Command {
 			container, image, found := strings.Cut(args[1], "=")
 			if !found {
 				container, image = "", args[1]
+			} else if container == "" {
+				return usageError(cmd.CommandPath(), "the container before = is empty: name it, or leave out = for the application's own")
 			}
 			if image == "" {
 				return errors.New("the image is empty")

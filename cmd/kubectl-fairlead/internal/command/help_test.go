@@ -23,6 +23,7 @@ func TestArguments(t *testing.T) {
 		"error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                                                                      {"restart"},
 		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                             {"undo", "web", "--to-revision=-1"},
 		"error: \"env\" cannot be set: use kubectl fairlead set image NAME [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields\nSee 'kubectl fairlead set -h' for help and examples\n": {"set", "env", "web", "A=B"},
+		"error: the container before = is empty: name it, or leave out = for the application's own\nSee 'kubectl fairlead set image -h' for help and examples\n":                                                   {"set", "image", "web", "=nginx"},
 		"error: pass the revision with --to-revision=1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                                    {"undo", "web", "1"},
 		"error: accepts 1 arg(s), received 2: kubectl fairlead undo NAME [flags]\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                          {"undo", "web", "api"},
 	} {

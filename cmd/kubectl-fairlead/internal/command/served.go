@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,7 +49,20 @@ func (t *tool) askServer(ctx context.Context, application *v1.Application) (answ
 	if err != nil && !isServed(err) {
 		return nil, false, nil
 	}
-	return answer, true, err
+	return answer, true, asRefused(err)
+}
+
+// asRefused says of the server's refusal of a class that does not exist what refused says: the API server stores the Application.
+func asRefused(err error) error {
+	status := apierrors.APIStatus(nil)
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) != 1 {
+		return err
+	}
+	cause := status.Status().Details.Causes[0]
+	if cause.Type != metav1.CauseTypeFieldValueNotFound || cause.Field != "spec.className" {
+		return err
+	}
+	return fmt.Errorf("the Application would wait for its class (%s): %s: %s", v1.ReasonClassNotFound, cause.Field, cause.Message)
 }
 
 // served is the difference that the aggregated API computes. served is false if the plugin must find out itself. old is nil if there is

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clienttesting "k8s.io/client-go/testing"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -48,6 +49,26 @@ func TestAskServer(t *testing.T) {
 		answer, served, err := (&tool{connected: &cluster.Clients{Fairlead: fairlead}}).askServer(t.Context(), application)
 		if served != test.served || !errors.Is(err, test.want) || test.err == nil && answer.Revision != 2 {
 			t.Errorf("%s: %+v, served %v, %v; want served %v, %v", test.name, answer, served, err, test.served, test.want)
+		}
+	}
+}
+
+// TestServerAsksForTheClass: what waits for its class is not refused, whoever computes it.
+func TestServerAsksForTheClass(t *testing.T) {
+	path := field.NewPath("spec")
+	missing := field.NotFound(path.Child("className"), "gold")
+	missing.Detail = "there is no ApplicationClass of this name"
+	invalid := func(errs ...*field.Error) error {
+		return apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", errs)
+	}
+	const want = `the Application would wait for its class (ClassNotFound): spec.className: Not found: "gold": there is no ApplicationClass of this name`
+	if got := asRefused(invalid(missing)); got.Error() != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	other := field.Invalid(path.Child("image"), "web:", "the tag is empty")
+	for _, err := range []error{nil, invalid(other), invalid(missing, other), errors.New("no connection"), apierrors.NewNotFound(v1.Resource("applications"), "web")} {
+		if got := asRefused(err); got != err { //nolint:errorlint // It is the very error.
+			t.Errorf("%v became %v", err, got)
 		}
 	}
 }
