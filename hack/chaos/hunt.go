@@ -128,15 +128,20 @@ var (
 	failure   = regexp.MustCompile(`(?m)^(?:\s*--- FAIL: |\s+)(Test\S+) \(`)
 	steps     = regexp.MustCompile(`programs, (\d+) steps`)
 	invariant = regexp.MustCompile(`seed \d+: (I\d): `)
+	judgement = regexp.MustCompile(`_test\.go:\d+: (?:step \d+, [^:]*: )?(I\d): `)
 )
 
-// failedTest returns the first test that failed, or "".
+// failedTest returns the first test that failed, and of a program the invariant, or "".
 func failedTest(pkg, output string) string {
 	found := failure.FindStringSubmatch(output)
 	if found == nil {
 		return ""
 	}
-	return strings.TrimPrefix(pkg, "./") + " " + found[1]
+	test := strings.TrimPrefix(pkg, "./") + " " + found[1]
+	if broken := judgement.FindStringSubmatch(output); broken != nil {
+		test += " (" + broken[1] + ")"
+	}
+	return test
 }
 
 // explored returns which invariant the explorer found broken, and after how many steps; "" if none.

@@ -126,8 +126,8 @@ func plants() []plant {
 		{
 			name: "lease-outlived", mistake: "a leader writes until long after its lease",
 			file:  "cmd/fairlead-controller/app/leader.go",
-			old:   `newFence(ctx, lock, config.RenewDeadline)`,
-			new:   `newFence(ctx, lock, 10*config.LeaseDuration)`,
+			old:   `newFence(ctx, lock, config.RenewDeadline, now)`,
+			new:   `newFence(ctx, lock, 10*config.LeaseDuration, now)`,
 			tests: programs("TestF12PausedLeader"),
 		},
 		{
@@ -201,6 +201,48 @@ func plants() []plant {
 			old:   `	case live.Generation != application.Generation:`,
 			new:   `	case live.Generation < application.Generation:`,
 			tests: unit("./pkg/controller", "OlderSpec|PresentSpec"),
+		},
+		{
+			name: "goroutine-left", mistake: "each sync leaves a goroutine behind that waits for the end of the process",
+			file: "pkg/controller/worker.go",
+			old:  `	c.watchdog.take(item.Key, start)`,
+			new: `	go func() { <-ctx.Done() }()
+	c.watchdog.take(item.Key, start)`,
+			tests: programs("TestGoroutinesAreGone"),
+		},
+		{
+			name: "deleted-remembered", mistake: "the state of an Application that is gone is kept",
+			file:  "pkg/controller/memory.go",
+			old:   `	delete(m.applications, key)`,
+			new:   `	_ = m.applications`,
+			tests: unit("./pkg/controller", "TestEverythingEndsWell"),
+		},
+		{
+			name: "child-deleted", mistake: "a child that another client changed is deleted and made again",
+			file: "pkg/plan/plan.go",
+			old:  `	step.Action = Apply`,
+			new: `	if step.Action = Apply; live.GetAnnotations()[v1.AnnotationRenderedHash] == desired.Hash {
+		step.Action, step.Desired = Delete, nil
+		return step, nil
+	}`,
+			tests: programs("TestGoroutinesAreGone"),
+		},
+		{
+			name: "other-namespace", mistake: "a child is written in another namespace",
+			file: "pkg/apply/client.go",
+			old:  `	return append(prefix, "namespaces", ref.Namespace, ref.Kind.Resource)`,
+			new: `	if ref.Kind == child.Service {
+		ref.Namespace = "default"
+	}
+	return append(prefix, "namespaces", ref.Namespace, ref.Kind.Resource)`,
+			tests: programs("TestGoroutinesAreGone"),
+		},
+		{
+			name: "ready-too-soon", mistake: "a rollout counts as complete before its pods are available",
+			file:  "pkg/health/rollout.go",
+			old:   `		r.Status.AvailableReplicas == r.Desired &&`,
+			new:   `		r.Status.AvailableReplicas <= r.Desired &&`,
+			tests: programs("TestReadyIsTrue"),
 		},
 	}
 }

@@ -12,8 +12,8 @@ import (
 // TestPlantsFit finds for each planted bug the lines that it replaces. After a change of those, move the bug along.
 func TestPlantsFit(t *testing.T) {
 	t.Parallel()
-	if got := len(plants()); got != 20 {
-		t.Errorf("there are %d planted bugs, but 20 in docs/reliability.md", got)
+	if got := len(plants()); got != 25 {
+		t.Errorf("there are %d planted bugs, but 25 in docs/reliability.md", got)
 	}
 	names := map[string]bool{}
 	for _, p := range plants() {
@@ -49,6 +49,12 @@ func TestResults(t *testing.T) {
 	}
 	if got, want := explored(output), "I8 after 400 steps"; got != want {
 		t.Errorf("the explorer found %q, want %q", got, want)
+	}
+	const program = `--- FAIL: TestReadyIsTrue (57.94s)
+    explore_test.go:160: step 8, wait: I7: Application a is Ready with 0 of 2 pods available
+`
+	if got, want := failedTest(explorer, program), "cmd/fairlead-controller/chaos TestReadyIsTrue (I7)"; got != want {
+		t.Errorf("the test is %q, want %q", got, want)
 	}
 	if got := failedTest("./pkg/plan", "ok"); got != "" {
 		t.Errorf("%q failed in a run that passed", got)

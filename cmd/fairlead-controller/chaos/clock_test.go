@@ -18,7 +18,6 @@ func setClock(ctx context.Context, w *world, arguments []string) error {
 	if p == nil || err != nil {
 		return err
 	}
-	w.network.disturbed() // With a leader election, the controller may end.
 	p.clock.Set(map[string]time.Duration{"forward": 5 * time.Hour, "back": -5 * time.Hour, "right": 0}[arguments[0]])
 	return nil
 }

@@ -90,7 +90,7 @@ func (r *runner) judge(ctx context.Context, w *world, steps int) error {
 	if err := r.compare(ctx, w); err != nil {
 		return err
 	}
-	return errors.Join(w.explained(ctx, steps), w.truthful(ctx))
+	return errors.Join(w.explained(ctx, steps), w.truthful(ctx, convergence))
 }
 
 // end ends all faults, checks what others own, and corrects what would make the end depend on the way: what may stay as it
