@@ -33,12 +33,14 @@ func waitTrue(ctx context.Context, w *world, _ []string) error {
 
 // truthful checks that what the conditions say is so (I7). Status may lag behind the pods, but not for long.
 func (w *world) truthful(ctx context.Context, within time.Duration) error {
-	var lie error
+	var lie error // The last one that was seen in full.
 	err := wait.PollUntilContextTimeout(ctx, 5*period, within, true, func(ctx context.Context) (bool, error) {
-		if lie = w.isTruthful(ctx); lie == nil || errors.As(lie, new(*violation)) {
-			return lie == nil, nil
+		err := w.isTruthful(ctx)
+		if errors.As(err, new(*violation)) {
+			lie = err
+			return false, nil
 		}
-		return false, lie
+		return err == nil, err
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil && lie != nil {
 		return lie
