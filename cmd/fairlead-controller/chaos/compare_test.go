@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -78,7 +79,8 @@ func keepsChildren(reason string) bool {
 	}
 }
 
-// mayBeKept reports whether a child may be there for pods of an earlier spec.
+// mayBeKept reports whether a child may be there for pods of an earlier spec. A ConfigMap then has its former content too, if those pods
+// run as another ServiceAccount, and the Deployment has the hash of that content.
 func mayBeKept(application *v1.Application, kind child.Kind) bool {
 	return application.Spec.Paused != nil && *application.Spec.Paused && (kind == child.ConfigMap || kind == child.ServiceAccount)
 }
@@ -106,6 +108,9 @@ func (w *world) content(object *unstructured.Unstructured, owner *v1.Application
 			}
 		}
 		_ = unstructured.SetNestedSlice(c.Object, ports, "spec", "ports")
+	}
+	if c.GetKind() == child.Deployment.Kind && mayBeKept(owner, child.ConfigMap) {
+		unstructured.RemoveNestedField(c.Object, "spec", "template", "metadata", "annotations", v1.AnnotationConfigHash)
 	}
 	if c.GetKind() == child.Deployment.Kind && owner.Spec.Replicas == nil {
 		unstructured.RemoveNestedField(c.Object, "spec", "replicas")
@@ -183,4 +188,15 @@ func (w *world) copyApplications(ctx context.Context, fresh *world) error {
 		}
 	}
 	return nil
+}
+
+// TestConfigOfPausedPods takes the ServiceAccount of pods, and pauses the rollout to another one (draw pauses). The pods go on, and
+// their ConfigMap keeps its content. A fresh controller has no such pods.
+func TestConfigOfPausedPods(t *testing.T) {
+	replay(t, `
+		create b full
+		wait
+		child b serviceaccounts take
+		draw b 10
+	`)
 }
