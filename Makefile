@@ -162,7 +162,7 @@ chaos: cluster ## Disturb the controller, as drawn, for DURATION=10m, and judge 
 NEIGHBOURS ?=
 
 .PHONY: neighbours
-neighbours: build cluster ## Compile what people run beside Fairlead, such as Flux, and test with it. NEIGHBOURS="prometheus": only that
+neighbours: build apiserver cluster ## Compile what people run beside Fairlead, such as Flux, and test with it. NEIGHBOURS="prometheus": only that
 	@hack/neighbours.sh $(NEIGHBOURS) $(ARGS)
 
 .PHONY: soak

@@ -63,6 +63,13 @@ check_golangci_argocd() { (cd hack/neighbours/argocd && tool lint golangci-lint 
 
 check_golangci_neighbours() { (cd hack/neighbours && tool lint golangci-lint run --config "$root/.golangci.yml" ./...); }
 
+check_golangci_ours() {
+  local module
+  for module in cert-manager; do
+    (cd "hack/neighbours/$module" && tool lint golangci-lint run --config "$root/.golangci.yml" ./...) || return 1
+  done
+}
+
 check_golangci_site() { (cd hack/site && tool lint golangci-lint run --config "$root/.golangci.yml" .); }
 
 say "The first time, Go compiles the linters from source: one to three minutes."
@@ -81,6 +88,7 @@ check "golangci-lint in the release tool" check_golangci_release
 check "golangci-lint in the tool of the site" check_golangci_site
 check "golangci-lint in the tests of Argo CD's scripts" check_golangci_argocd
 check "golangci-lint in the tests with neighbours" check_golangci_neighbours
+check "golangci-lint in what runs cert-manager" check_golangci_ours
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'lint: failed:'

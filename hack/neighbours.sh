@@ -24,6 +24,7 @@ declare -A tests=(
   ["helm-controller"]=TestHelmController
   ["prometheus"]=TestPrometheus
   ["scalers"]=TestScalers
+  ["cert-manager"]=TestCertManager
   ["traefik"]=node
   ["metrics-server"]=node
 )
@@ -33,6 +34,7 @@ declare -A programs=(
   ["helm-controller"]="helm-controller"
   ["prometheus"]="prometheus-operator kube-state-metrics"
   ["scalers"]=""
+  ["cert-manager"]="cert-manager"
   ["traefik"]="traefik"
   ["metrics-server"]="metrics-server"
 )
@@ -49,7 +51,7 @@ for argument in "$@"; do
   fi
 done
 if [[ "${#names[@]}" -eq 0 ]]; then
-  names=(kube-state-metrics kustomize-controller helm-controller prometheus scalers traefik metrics-server)
+  names=(kube-state-metrics kustomize-controller helm-controller prometheus scalers cert-manager traefik metrics-server)
 fi
 
 if [[ " ${names[*]} " == *" prometheus "* ]] && ! command -v prometheus >/dev/null; then

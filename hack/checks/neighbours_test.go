@@ -4,6 +4,7 @@
 package checks
 
 import (
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,7 +25,9 @@ func TestNeighboursHaveTheirVersions(t *testing.T) {
 			programs++
 			version := ""
 			for _, required := range moduleRequire.FindAllStringSubmatch(content, -1) {
-				if strings.HasPrefix(tool[1]+"/", required[1]+"/") {
+				// A program of ours that runs the packages of a module is called as that module is.
+				ours := strings.HasPrefix(tool[1], "fairlead.dev/") && path.Base(tool[1]) == path.Base(required[1])
+				if ours || strings.HasPrefix(tool[1]+"/", required[1]+"/") {
 					version = required[2]
 				}
 			}
