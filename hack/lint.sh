@@ -65,7 +65,7 @@ check_golangci_neighbours() { (cd hack/neighbours && tool lint golangci-lint run
 
 check_golangci_ours() {
   local module
-  for module in cert-manager; do
+  for module in cert-manager gitops-engine; do
     (cd "hack/neighbours/$module" && tool lint golangci-lint run --config "$root/.golangci.yml" ./...) || return 1
   done
 }
@@ -88,7 +88,7 @@ check "golangci-lint in the release tool" check_golangci_release
 check "golangci-lint in the tool of the site" check_golangci_site
 check "golangci-lint in the tests of Argo CD's scripts" check_golangci_argocd
 check "golangci-lint in the tests with neighbours" check_golangci_neighbours
-check "golangci-lint in what runs cert-manager" check_golangci_ours
+check "golangci-lint in what runs cert-manager and Argo CD's diff" check_golangci_ours
 
 if [[ "${#failed[@]}" -gt 0 ]]; then
   printf 'lint: failed:'

@@ -25,6 +25,7 @@ declare -A tests=(
   ["prometheus"]=TestPrometheus
   ["scalers"]=TestScalers
   ["cert-manager"]=TestCertManager
+  ["argocd"]=TestArgoCD
   ["traefik"]=node
   ["metrics-server"]=node
 )
@@ -35,6 +36,7 @@ declare -A programs=(
   ["prometheus"]="prometheus-operator kube-state-metrics"
   ["scalers"]=""
   ["cert-manager"]="cert-manager"
+  ["argocd"]="gitops-engine"
   ["traefik"]="traefik"
   ["metrics-server"]="metrics-server"
 )
@@ -51,7 +53,7 @@ for argument in "$@"; do
   fi
 done
 if [[ "${#names[@]}" -eq 0 ]]; then
-  names=(kube-state-metrics kustomize-controller helm-controller prometheus scalers cert-manager traefik metrics-server)
+  names=(kube-state-metrics kustomize-controller helm-controller prometheus scalers cert-manager argocd traefik metrics-server)
 fi
 
 if [[ " ${names[*]} " == *" prometheus "* ]] && ! command -v prometheus >/dev/null; then
