@@ -60,7 +60,7 @@ export CGO_ENABLED=1
   # The site's are about links; make site builds it, and needs Node.
   go -C hack/site test -json "$@" . || status=1
   # So is the plugin, whose libraries of kubectl take minutes to compile with -race.
-  go -C cmd/kubectl-fairlead test -json -timeout=10m "$@" ./... || status=1
+  go -C cmd/kubectl-fairlead test -json -timeout=20m "$@" ./... || status=1
   # hack/cluster is a module of its own. Its main package is the control plane itself, which `make cluster` compiles and
   # which has no tests; here it would be compiled a second time, with the race detector.
   go -C hack/cluster test -json -race -timeout=20m "$@" ./internal/... || status=1
