@@ -16,6 +16,8 @@ import (
 type annotated struct {
 	path                  *field.Path
 	annotations, defaults map[string]string
+	// always is an annotation that every class allows here, or "".
+	always string
 }
 
 // allAnnotations returns all annotations of children. A controller may read an annotation on any object: some for
@@ -41,7 +43,7 @@ func allAnnotations(in input) []annotated {
 		all = append(all, annotated{path: in.path.Child("serviceAccount"), annotations: account.Annotations})
 	}
 	if metadata := in.spec.PodMetadata; metadata != nil {
-		all = append(all, annotated{path: in.path.Child("podMetadata"), annotations: metadata.Annotations, defaults: ofPods})
+		all = append(all, annotated{path: in.path.Child("podMetadata"), annotations: metadata.Annotations, defaults: ofPods, always: v1.AnnotationRestartedAt})
 	}
 	return all
 }
@@ -76,8 +78,8 @@ func validateHarmlessAnnotations(in input) field.ErrorList {
 	return errs
 }
 
-// limitAnnotations checks the annotations that the Application adds to the defaults of its class. No class excludes that
-// of a restart: it has a meaning for nobody but the Deployment, and kubectl fairlead restart would be refused.
+// limitAnnotations checks the annotations that the Application adds to the defaults of its class. Every class allows a restart of
+// the pods: otherwise it would refuse kubectl fairlead restart.
 func limitAnnotations(in input) field.ErrorList {
 	allowed := in.limits().AllowedAnnotations
 	if allowed == nil {
@@ -86,7 +88,7 @@ func limitAnnotations(in input) field.ErrorList {
 	var errs field.ErrorList
 	for _, a := range allAnnotations(in) {
 		a.each(func(path *field.Path, key, value string) {
-			if key == v1.AnnotationRestartedAt {
+			if key == a.always {
 				return
 			}
 			if !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, key) }) {

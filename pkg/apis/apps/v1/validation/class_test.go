@@ -161,7 +161,11 @@ func TestEveryClassAllowsRestarts(t *testing.T) {
 		t.Errorf("a restart: %v", errs.ToAggregate())
 	}
 	app.Spec.PodMetadata.Annotations["kubectl.kubernetes.io/other"] = "x"
-	want := []string{`spec.podMetadata.annotations[kubectl.kubernetes.io/other]: Invalid value: "x": ApplicationClass "standard" allows annotations: none`}
+	app.Spec.ServiceAccount = &v1.ServiceAccount{Annotations: map[string]string{v1.AnnotationRestartedAt: "x"}} // It restarts nothing.
+	want := []string{
+		`spec.serviceAccount.annotations[kubectl.kubernetes.io/restartedAt]: Invalid value: "x": ApplicationClass "standard" allows annotations: none`,
+		`spec.podMetadata.annotations[kubectl.kubernetes.io/other]: Invalid value: "x": ApplicationClass "standard" allows annotations: none`,
+	}
 	if diff := cmp.Diff(want, messages(ValidateApplication(app, options))); diff != "" {
 		t.Errorf("another annotation (-want +got):\n%s", diff)
 	}
