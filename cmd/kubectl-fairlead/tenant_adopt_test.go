@@ -16,7 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestAdoptTrustsNoTenant: a tenant who may write Applications and Secrets, but no Deployments, waits for a user who adopts one.
+// TestAdoptTrustsNoTenant: a tenant with permission to write Applications and Secrets, but not Deployments, prepares them for a user's adoption.
 // Neither an Application of that name nor a backup with other pods makes that user run them.
 func TestAdoptTrustsNoTenant(t *testing.T) {
 	p := start(t)

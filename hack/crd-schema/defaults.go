@@ -9,7 +9,7 @@ import (
 )
 
 // ownDefaults corrects what Kubernetes' types say about a default that is another one in an Application. kubectl explain shows
-// the description of a field alone, without that of the field above it.
+// the description of a field alone, without the description of the field above it.
 func ownDefaults(path string, schema node) error {
 	below := children(schema)
 	for name, property := range below {

@@ -67,7 +67,7 @@ type setup struct {
 	pipeline *debug.Recorder
 	// tracer makes spans of the syncs; nil makes none.
 	tracer trace.Tracer
-	// clock is that of the controller's machine; nil is a right one.
+	// clock is the clock of the controller's machine; nil is right.
 	clock *wallclock.Clock
 	// begin is called before the informers list.
 	begin func(*applytest.Server)

@@ -307,8 +307,8 @@ func (w *world) nothingLeft(ctx context.Context) error {
 }
 
 // willBeCollected returns whether the garbage collector will delete an object, or Fairlead has to. If an Application is deleted and created
-// again while the garbage collector cannot watch, which then lists them anew, it takes the one for the other: what the first one owned
-// stays for ever. That was seen after an outage, and the controller has no part in it.
+// again while the garbage collector cannot watch, its next list shows it one object of that name. It takes the new one for the old one, and
+// what the old one owned stays for ever. That was seen after an outage, and the controller has no part in it.
 func (w *world) willBeCollected(ctx context.Context) (func(metav1.Object) bool, error) {
 	list, err := w.fairlead.AppsV1().Applications(w.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -141,8 +141,8 @@ func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) 
 	return nil
 }
 
-// checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, and whoever may
-// write Secrets would choose by what. The API server completes the template, without storing it.
+// checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, by what any user
+// with permission to write Secrets has chosen. The API server completes the template, without storing it.
 func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment) error {
 	if !adopt.Taken(a.deployment) {
 		return nil

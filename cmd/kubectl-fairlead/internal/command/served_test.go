@@ -53,7 +53,7 @@ func TestAskServer(t *testing.T) {
 	}
 }
 
-// TestServerAsksForTheClass: what waits for its class is not refused, whoever computes it.
+// TestServerAsksForTheClass: the plugin does not call it refused that an Application waits for its class, also where the server computes the effect.
 func TestServerAsksForTheClass(t *testing.T) {
 	path := field.NewPath("spec")
 	missing := field.NotFound(path.Child("className"), "gold")

@@ -155,7 +155,7 @@ func TestAdvisesAdoption(t *testing.T) {
 	}
 }
 
-// TestAdvisesClasses: a user who may not list classes reads their names in a warning.
+// TestAdvisesClasses: a user without permission to list classes reads their names in a warning.
 func TestAdvisesClasses(t *testing.T) {
 	loaded := clustertest.Load(t, "invalid")
 	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonClassNotFound
