@@ -5,7 +5,9 @@ package codec
 
 import (
 	"bytes"
+	"iter"
 	"regexp"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,19 +21,8 @@ const (
 	maxDigits         = 255
 )
 
-// numeric matches strings that would be a quantity in a field of that type.
-var numeric = regexp.MustCompile(`"[\s\p{Z}\x{85}0-9.+-]*([eE][+-]?([0-9]+)|[A-Za-z]{0,2})[\s\p{Z}\x{85}]*"`)
-
-// disarm replaces costly quantities by a string that is no quantity.
-func disarm(data []byte) []byte {
-	return numeric.ReplaceAllFunc(data, func(text []byte) []byte {
-		exponent := text[bytes.LastIndexAny(text, "eE")+1:]
-		if len(text) > maxDigits || len(exponent) < len(text) && len(bytes.Trim(exponent, "+-\" \t\r\n")) > maxExponentDigits {
-			return []byte(`"?"`)
-		}
-		return text
-	})
-}
+// quantity matches what would be a quantity in a field of that type, and captures its exponent.
+var quantity = regexp.MustCompile(`^[\s\p{Z}\x{85}0-9.+-]*(?:[eE][+-]?([0-9]+)|[A-Za-z]{0,2})[\s\p{Z}\x{85}]*$`)
 
 // Guard returns a decoder that fails for a quantity that is too costly to parse.
 func Guard(of runtime.Decoder) runtime.Decoder { return guarded{of} }
@@ -40,31 +31,68 @@ type guarded struct{ runtime.Decoder }
 
 // Decode first decodes the object without its costly strings. If that succeeds, they are ordinary text.
 func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if mayBeCostly(data) {
-		if _, kind, err := g.Decoder.Decode(disarm(data), defaults, blank(into)); err != nil {
+	if disarmed, found := disarm(data); found {
+		if _, kind, err := g.Decoder.Decode(disarmed, defaults, blank(into)); err != nil {
 			return nil, kind, err
 		}
 	}
 	return g.Decoder.Decode(data, defaults, into)
 }
 
-// mayBeCostly is a quick check that saves the regular expression for nearly every object.
-func mayBeCostly(data []byte) bool {
-	digits, exponent := 0, false // The length of the run of digits, and whether it follows an e.
-	for i, c := range data {
-		switch {
-		case c >= '0' && c <= '9' || c == '.':
-			digits++
-			if digits > maxDigits || exponent && digits > maxExponentDigits {
-				return true
-			}
-		case c == 'e' || c == 'E':
-			digits, exponent = 0, true
-		case (c == '+' || c == '-') && i > 0 && (data[i-1] == 'e' || data[i-1] == 'E'):
-			digits = 0
-		default:
-			digits, exponent = 0, false
+// disarm replaces the costly quantities of a JSON document by a string that is no quantity, and tells whether there are any.
+// Each event and each review of an Application passes here, so nearly every string must be done with after a glance.
+func disarm(document []byte) (disarmed []byte, found bool) {
+	kept := 0 // disarmed has what comes before.
+	for text, start := range texts(document) {
+		if costly(text) {
+			disarmed = append(append(disarmed, document[kept:start]...), '?')
+			kept, found = start+len(text), true
 		}
 	}
-	return false
+	if !found {
+		return document, false
+	}
+	return append(disarmed, document[kept:]...), true
+}
+
+// texts yields what is between the quotes of each string of a JSON document, and where it starts.
+func texts(document []byte) iter.Seq2[[]byte, int] {
+	return func(yield func(text []byte, start int) bool) {
+		for at := 0; ; {
+			quote := bytes.IndexByte(document[at:], '"')
+			if quote < 0 {
+				return
+			}
+			start := at + quote + 1
+			end := start
+			for end < len(document) && document[end] != '"' {
+				if document[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(document) || !yield(document[start:end], start) {
+				return
+			}
+			at = end + 1
+		}
+	}
+}
+
+// costly tells whether a string would be too costly to parse as a quantity.
+func costly(text []byte) bool {
+	if len(text) <= maxExponentDigits || !startsQuantity(text[0]) {
+		return false
+	}
+	exponent := bytes.LastIndexAny(text, "eE")
+	if len(text) <= maxDigits && (exponent < 0 || len(text)-exponent <= maxExponentDigits) {
+		return false
+	}
+	match := quantity.FindSubmatch(text)
+	return match != nil && (len(text) > maxDigits || len(match[1]) > maxExponentDigits)
+}
+
+// startsQuantity tells whether the expression may match a text that starts with the byte and is not as short as a unit.
+func startsQuantity(first byte) bool {
+	return first >= '0' && first <= '9' || first >= utf8.RuneSelf || bytes.IndexByte([]byte(" \t\n\v\f\r.+-eE"), first) >= 0
 }

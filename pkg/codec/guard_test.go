@@ -37,3 +37,30 @@ func TestTextsLikeQuantities(t *testing.T) {
 		t.Errorf("the spec is %v", got.Spec)
 	}
 }
+
+// TestDisarm has what is decoded twice, and what must not be: most Applications have a UID with an e and digits.
+func TestDisarm(t *testing.T) {
+	long := strings.Repeat("9", maxDigits+1)
+	for text, costly := range map[string]bool{
+		"1e-9999": true, "1E9999": true, "-.5e+9999": true, " 1e9999 ": true, "\u2003 1e9999": true, long: true, long + "Ki": true, "1e0000": true, "e9999": true,
+		"": false, "1e999": false, "0.5": false, "100m": false, long[1:]: false, "1e9999Ki": false, "1e99x99": false,
+		"5e123456-1e12-4e12-8e12-1e1234567890": false, "web:1e123456": false, "sha256:1e123456": false, "v" + long: false, long + ".xyz": false,
+		`1e9999\"`: false, `\"1e9999`: false, `\\`: false,
+	} {
+		for _, rest := range []string{``, `,"b":"1\\","c\"":[1e9999,"d"]`} {
+			document := `{"a":"` + text + `"` + rest + `}`
+			want := document
+			if costly {
+				want = `{"a":"?"` + rest + `}`
+			}
+			if got, found := disarm([]byte(document)); string(got) != want || found != costly {
+				t.Errorf("%.60s became %.60s, %t", document, got, found)
+			}
+		}
+	}
+	for _, broken := range []string{`{"a`, `{"a\`, `"`, `"1e9999`, `"1e9999\`} {
+		if got, found := disarm([]byte(broken)); string(got) != broken || found {
+			t.Errorf("%s became %s, %t", broken, got, found)
+		}
+	}
+}
