@@ -89,6 +89,27 @@ func TestUpdateOverALimit(t *testing.T) {
 	}
 }
 
+// A class that allows no pods allows no Application that leaves replicas out: its Deployment would start with one.
+func TestNoReplicasAllowed(t *testing.T) {
+	const refused = `spec.replicas: Invalid value: 1: ApplicationClass "standard" allows at most 0; without replicas, a Deployment starts with 1: set replicas to 0`
+	none := applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
+		s.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(0))}
+	})
+	handler := (&inClasses{classes: []*v1.ApplicationClass{none}}).handler(t)
+	if response := ask(t, handler, ValidatePath, review(t, inStandard(), nil)); response.Allowed {
+		t.Error("an Application without replicas is created")
+	} else {
+		contains(t, messageOf(response), []string{refused})
+	}
+	if response := ask(t, handler, ValidatePath, review(t, inStandard(replicas(0)), nil)); !response.Allowed {
+		t.Errorf("replicas 0: %s", messageOf(response))
+	}
+	response := ask(t, handler, ValidatePath, review(t, inStandard(image("web:2")), inStandard()))
+	if diff := cmp.Diff([]string{"the spec is stored, but not applied until this is fixed: " + refused}, response.Warnings); diff != "" || !response.Allowed {
+		t.Errorf("another image: allowed is %t, warnings (-want +got):\n%s", response.Allowed, diff)
+	}
+}
+
 // A switch that is turned must not bring in defaults that the user did not ask for.
 func TestSwitchStoresNoDefaults(t *testing.T) {
 	handler := (&inClasses{classes: []*v1.ApplicationClass{applicationClass("standard", true, nil)}}).handler(t)

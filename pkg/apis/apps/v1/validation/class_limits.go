@@ -132,22 +132,28 @@ func isBelow(repository, registry string) bool {
 	return repository == registry || strings.HasPrefix(repository, registry+"/")
 }
 
+// startsOne explains a number of replicas that the spec does not have.
+const startsOne = "; without replicas, a Deployment starts with 1: set replicas to 0"
+
 func limitReplicas(in input) field.ErrorList {
 	most := in.limits().MaxReplicas
 	if most == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	check := func(path *field.Path, replicas int32) {
+	check := func(path *field.Path, replicas int32, explanation string) {
 		if replicas > *most {
-			errs = append(errs, field.Invalid(path, replicas, fmt.Sprintf("%s at most %d", in.allows(), *most)))
+			errs = append(errs, field.Invalid(path, replicas, fmt.Sprintf("%s at most %d%s", in.allows(), *most, explanation)))
 		}
 	}
 	if in.spec.Replicas != nil {
-		check(in.path.Child("replicas"), *in.spec.Replicas)
+		check(in.path.Child("replicas"), *in.spec.Replicas, "")
 	}
 	if in.spec.Autoscaling != nil {
-		check(in.path.Child("autoscaling", "maxReplicas"), in.spec.Autoscaling.MaxReplicas)
+		check(in.path.Child("autoscaling", "maxReplicas"), in.spec.Autoscaling.MaxReplicas, "")
+	}
+	if in.spec.Replicas == nil && in.spec.Autoscaling == nil {
+		check(in.path.Child("replicas"), 1, startsOne)
 	}
 	return errs
 }

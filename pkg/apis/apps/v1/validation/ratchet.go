@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -35,7 +36,8 @@ func SplitExcess(updated, stored field.ErrorList) (added, kept field.ErrorList) 
 // noWorse reports whether the updated error is the stored one, or the same with a smaller number. The place in a list
 // does not matter, because removing an item moves the others.
 func noWorse(updated, stored *field.Error) bool {
-	if updated.Type != stored.Type || updated.Detail != stored.Detail || withoutIndexes(updated.Field) != withoutIndexes(stored.Field) {
+	if updated.Type != stored.Type || withoutIndexes(updated.Field) != withoutIndexes(stored.Field) ||
+		strings.TrimSuffix(updated.Detail, startsOne) != strings.TrimSuffix(stored.Detail, startsOne) {
 		return false
 	}
 	number, isNumber := updated.BadValue.(int32)

@@ -62,3 +62,33 @@ func fieldsOf(errs field.ErrorList) []string {
 	}
 	return fields
 }
+
+// A number that is left out counts as 1, in the spec that is stored and in the updated one.
+func TestSplitExcessOfTheDefault(t *testing.T) {
+	for _, tc := range []struct {
+		name            string
+		stored, updated string
+		added, kept     []string
+	}{
+		{name: "left out as before", updated: `paused: true`, kept: []string{"spec.replicas"}},
+		{name: "the default, written down", updated: `replicas: 1`, kept: []string{"spec.replicas"}},
+		{name: "removed", stored: `replicas: 3`, kept: []string{"spec.replicas"}},
+		{name: "more than the default", updated: `replicas: 2`, added: []string{"spec.replicas"}},
+		{name: "begins to be left out", stored: `replicas: 0`, added: []string{"spec.replicas"}},
+		{name: "repaired", updated: `replicas: 0`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			class := applicationClass(t, `limits: {maxReplicas: 0}`)
+			validate := func(spec string) field.ErrorList {
+				return ValidateApplication(application(t, spec), Options{Class: class})
+			}
+			added, kept := SplitExcess(validate(tc.updated), validate(tc.stored))
+			if diff := cmp.Diff(tc.added, fieldsOf(added)); diff != "" {
+				t.Errorf("added (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.kept, fieldsOf(kept)); diff != "" {
+				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
