@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -19,6 +20,7 @@ func validateConfig(in input) field.ErrorList {
 	}
 	fldPath := in.path.Child("config")
 	errs := validateMountPath(fldPath.Child("mountPath"), in.spec.Config.MountPath)
+	errs = append(errs, validateReadOnlyPath(fldPath.Child("mountPath"), in.spec.Config.MountPath)...)
 	data := in.spec.Config.Data
 	fldPath = fldPath.Child("data")
 	if len(data) == 0 {
@@ -41,6 +43,9 @@ func validateMounts(in input) field.ErrorList {
 		mount, fldPath := &in.spec.Mounts[i], fldPath.Index(i)
 		errs = append(errs, validateMountPath(fldPath.Child("mountPath"), mount.MountPath)...)
 		errs = append(errs, mountPaths.add(fldPath.Child("mountPath"), path.Clean(mount.MountPath))...)
+		if mount.Secret != nil || mount.ConfigMap != nil || mount.Projected != nil || isTrue(mount.ReadOnly) {
+			errs = append(errs, validateReadOnlyPath(fldPath.Child("mountPath"), mount.MountPath)...)
+		}
 		if mount.SubPath != "" {
 			errs = append(errs, validateRelativePath(fldPath.Child("subPath"), mount.SubPath)...)
 		}
@@ -94,6 +99,16 @@ func validateMountPath(fldPath *field.Path, mountPath string) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(fldPath, mountPath, message)}
+}
+
+// validateReadOnlyPath refuses paths that only a writable volume can have. The kubelet mounts files of Secrets and ConfigMaps
+// read-only, whatever readOnly says, and the container runtime mounts /etc/hosts, /dev/pts and more below the volume.
+func validateReadOnlyPath(fldPath *field.Path, mountPath string) field.ErrorList {
+	switch clean := path.Clean(mountPath); clean {
+	case "/etc", "/dev":
+		return field.ErrorList{field.Invalid(fldPath, mountPath, fmt.Sprintf("must not be %s, because no container starts with a read-only volume there: use a directory below it, such as %s/web", clean, clean))}
+	}
+	return nil
 }
 
 func hasElement(p, element string) bool {

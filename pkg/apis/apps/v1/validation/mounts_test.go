@@ -33,6 +33,34 @@ func TestConfig(t *testing.T) {
 	}})
 }
 
+// The runtime mounts files of its own into /etc and /dev, for which a read-only volume has no place.
+func TestReadOnlyVolumeAtSystemPaths(t *testing.T) {
+	const why = ", because no container starts with a read-only volume there: use a directory below it, such as "
+	run(t, []testCase{{
+		name: "config at /etc", spec: `config: {mountPath: /etc/, data: {a: b}}`,
+		want: []string{`spec.config.mountPath: Invalid value: "/etc/": must not be /etc` + why + `/etc/web`},
+	}, {
+		name: "read-only mounts",
+		spec: `
+mounts:
+- {mountPath: /etc, secret: {secretName: a}, readOnly: false}
+- {mountPath: /dev, configMap: {name: a}}
+- {mountPath: /dev/, projected: {sources: [{secret: {name: a}}]}}
+- {mountPath: /etc//, readOnly: true, persistentVolumeClaim: {claimName: a}}`,
+		want: []string{
+			`spec.mounts[0].mountPath: Invalid value: "/etc": must not be /etc` + why + `/etc/web`,
+			`spec.mounts[1].mountPath: Invalid value: "/dev": must not be /dev` + why + `/dev/web`,
+			`spec.mounts[2].mountPath: Duplicate value: "/dev": spec.mounts[1].mountPath has it too`,
+			`spec.mounts[2].mountPath: Invalid value: "/dev/": must not be /dev` + why + `/dev/web`,
+			`spec.mounts[3].mountPath: Duplicate value: "/etc": spec.mounts[0].mountPath has it too`,
+			`spec.mounts[3].mountPath: Invalid value: "/etc//": must not be /etc` + why + `/etc/web`,
+		},
+	}, {
+		name: "writable, and below",
+		spec: `mounts: [{mountPath: /etc, emptyDir: {}}, {mountPath: /dev, persistentVolumeClaim: {claimName: a}}, {mountPath: /dev/shm, emptyDir: {}}, {mountPath: /etc/tls, secret: {secretName: a}}]`,
+	}})
+}
+
 func TestConfigSize(t *testing.T) {
 	for _, tc := range []struct {
 		bytes int
