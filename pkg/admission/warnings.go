@@ -116,7 +116,7 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 }
 
 func ineffectiveIn(spec *v1.ApplicationSpec) []string {
-	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec))
+	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec), hidden(spec))
 }
 
 // unheeded returns a warning for each field that an HTTPRoute does not have. A route of type Auto may become an
