@@ -160,27 +160,37 @@ func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment)
 	if err != nil {
 		return fmt.Errorf("let the API server check what would be restored: %w", err)
 	}
-	sets, err := a.clients.Kube.AppsV1().ReplicaSets(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(a.deployment.Spec.Selector)})
+	sets, err := replicaSets(ctx, a.clients, a.deployment)
 	if err != nil {
 		return fmt.Errorf("read the pod templates that run: %w", err)
 	}
-	started := false
-	for i := range sets.Items {
-		set := &sets.Items[i]
-		if !metav1.IsControlledBy(set, a.deployment) {
-			continue
-		}
-		delete(set.Spec.Template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-		if equality.Semantic.DeepEqual(set.Spec.Template, restored.Spec.Template) {
+	for i := range sets {
+		if equality.Semantic.DeepEqual(sets[i].Spec.Template, restored.Spec.Template) {
 			return nil
 		}
-		started = true
 	}
-	if !started {
+	if len(sets) == 0 {
 		return nil // It never had pods.
 	}
 	return fmt.Errorf("the Secret %s has another pod template than the pods that run, so restoring it would replace them: compare the two, and correct the Secret",
 		adopt.BackupName(a.name))
+}
+
+// replicaSets returns those of a Deployment, with the pod templates that it had.
+func replicaSets(ctx context.Context, clients *cluster.Clients, deployment *appsv1.Deployment) ([]appsv1.ReplicaSet, error) {
+	list, err := clients.Kube.AppsV1().ReplicaSets(deployment.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(deployment.Spec.Selector)})
+	if err != nil {
+		return nil, err
+	}
+	var sets []appsv1.ReplicaSet
+	for i := range list.Items {
+		set := &list.Items[i]
+		if metav1.IsControlledBy(set, deployment) {
+			delete(set.Spec.Template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+			sets = append(sets, *set)
+		}
+	}
+	return sets, nil
 }
 
 // deleteApplication deletes exactly this Application, and waits for its end.

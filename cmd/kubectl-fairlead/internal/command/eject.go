@@ -38,6 +38,7 @@ type ejecting struct {
 	toHelm          bool
 	release         *release // nil without --to-helm
 	backup          *corev1.Secret
+	replaces        bool // with --restore: whether that replaces pods
 	namespace, name string
 }
 
@@ -50,8 +51,8 @@ func (t *tool) eject() *cobra.Command {
 			Delete the Application NAME alone. Its Deployment, its Service and its other objects stay as they are, without
 			Fairlead's marks, and no pod is replaced. With --output-dir you also get them as manifests for your repository or chart.
 
-			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods. With --to-helm
-			the Helm release that gave the objects up has them again, too.
+			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods, unless they
+			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too.
 
 			A run that was interrupted goes on when you run the command again.`),
 		Example: examples(`
@@ -143,15 +144,19 @@ func (e *ejecting) run(ctx context.Context) error {
 	if unneeded := unneeded(objects, before); e.restore && len(unneeded) > 0 {
 		deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
 	}
-	printEjected(e.tool.screen(), e.id(), deletion)
+	printEjected(e.tool.screen(), e.id(), deletion, e.replaces)
 	return nil
 }
 
 // printEjected says that all is done. deletion is the command that deletes what is not needed any more; "" if nothing is.
-func printEjected(to *screen.Screen, id, deletion string) {
+func printEjected(to *screen.Screen, id, deletion string, replaces bool) {
 	to.Printf("%s: ejected. The objects are yours.", id)
-	if deletion != "" {
+	switch {
+	case deletion == "":
+	case replaces:
 		to.Hanging("  ", "The Application had made these for itself. Once the pods are replaced, delete them: "+deletion)
+	default:
+		to.Hanging("  ", "The Application had made these for itself. Delete them: "+deletion)
 	}
 }
 
@@ -225,7 +230,11 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		to.Printf("  %s %s", object.GetKind(), object.GetName())
 	}
 	if e.restore {
-		to.Hanging("  ", "The Deployment and the Service become what they were before the adoption: all pods are replaced.")
+		effect := "no pod is replaced."
+		if e.replaces {
+			effect = "all pods are replaced."
+		}
+		to.Hanging("  ", "The Deployment and the Service become what they were before the adoption: "+effect)
 		if e.release != nil {
 			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
 		}

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +20,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -125,6 +128,9 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	if live.UID != before.Deployment.UID {
 		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: leave out --restore", secret.Name)
 	}
+	if e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment); err != nil {
+		return adopt.Saved{}, err
+	}
 	switch {
 	case !e.toHelm:
 		before.Unmark()
@@ -142,6 +148,18 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 		}
 	}
 	return before, nil
+}
+
+// replacesPods reports whether the Deployment runs pods of another template than the one before. After an adoption that is
+// still held, or that an earlier run took back, it runs none.
+func replacesPods(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) (bool, error) {
+	sets, err := replicaSets(ctx, clients, live)
+	if err != nil {
+		return false, fmt.Errorf("read the pod templates that run: %w", err)
+	}
+	return slices.ContainsFunc(sets, func(set appsv1.ReplicaSet) bool {
+		return set.Spec.Replicas != nil && *set.Spec.Replicas > 0 && !equality.Semantic.DeepEqual(set.Spec.Template, before.Spec.Template)
+	}), nil
 }
 
 // bringBack restores the Service first: what it selected finds the pods of both templates. The Secret stays, unless Helm has the

@@ -46,11 +46,15 @@ func TestPrint(t *testing.T) {
 		},
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
-			printEjected(to, "shop/web", "")
+			printEjected(to, "shop/web", "", false)
 		},
 		"eject.gone": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop}).announce(to, objects, true)
-			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web")
+			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true}).announce(to, objects, true)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", true)
+		},
+		"eject.held": func(to *screen.Screen) {
+			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, objects, false)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", false)
 		},
 		"edit": func(to *screen.Screen) {
 			printEdit(to, "shop/web", "spec.image: example.com/web:1 → example.com/web:2", "All 2 pods are replaced, because of containers[web].image. That waits: ConfigMap shop/settings not found; the rollout waits until it exists.")
