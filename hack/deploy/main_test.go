@@ -82,7 +82,7 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	// No controller runs here, so the deletion waits, and says for what.
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := &until{
-		text: "waiting: default/held has the finalizer apps.fairlead.dev/orphan, which only a running controller removes: make run, or make deploy\n",
+		text: "waiting: the controller has to remove the finalizer apps.fairlead.dev/orphan of default/held; if none runs, start one: make run, or make deploy\n",
 		stop: cancel,
 	}
 	if err := run(ctx, []string{"uninstall-crds"}, o, waiting); err == nil || !strings.Contains(waiting.String(), waiting.text) {

@@ -125,7 +125,7 @@ func (c *cluster) printWaiting(ctx context.Context, crd *unstructured.Unstructur
 		if len(finalizers) == 0 {
 			continue
 		}
-		fmt.Fprintf(c.out, "waiting: %s has the finalizer %s, which only a running controller removes: make run, or make deploy\n", nameOf(object), strings.Join(finalizers, ", "))
+		fmt.Fprintf(c.out, "waiting: the controller has to remove the finalizer %s of %s; if none runs, start one: make run, or make deploy\n", strings.Join(finalizers, ", "), nameOf(object))
 	}
 }
 
