@@ -81,7 +81,7 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 		return nil, 0, nil, err
 	}
 	checker.ClassesKnown = len(from.classFiles) > 0
-	problems = checker.AddClasses(ctx, slices.Concat(documents, classes))
+	problems = append(manifest.Unknown(documents), checker.AddClasses(ctx, slices.Concat(documents, classes))...)
 	applications := manifest.Applications(documents)
 	if len(applications)+len(checker.Classes)+len(problems) == 0 {
 		return nil, 0, nil, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")

@@ -57,3 +57,30 @@ func TestLintOfClasses(t *testing.T) {
 		})
 	}
 }
+
+// TestLintOfMisspeltKinds: a typing error in kind or apiVersion must not pass as an object of another API.
+func TestLintOfMisspeltKinds(t *testing.T) {
+	const good = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web}\n---\n"
+	const passes = "1 object checked, nothing found"
+	for name, test := range map[string]struct {
+		object string
+		code   int
+		want   string
+	}{
+		"a kind":                 {"apiVersion: apps.fairlead.dev/v1\nkind: Aplication\nmetadata: {name: a}\n", ExitNo, `-:7: kind: Unsupported value: "Aplication": supported values: "Application", "ApplicationClass" (schema)`},
+		"no kind":                {"apiVersion: apps.fairlead.dev/v1\nmetadata: {name: a}\n", ExitNo, `-:6: kind: Unsupported value: "": supported values: "Application", "ApplicationClass" (schema)`},
+		"no apiVersion":          {"kind: Application\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Unsupported value: "": supported values: "apps.fairlead.dev/v1" (schema)`},
+		"a group":                {"apiVersion: fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Unsupported value: "fairlead.dev/v1": supported values: "apps.fairlead.dev/v1" (schema)`},
+		"an Application of Argo": {"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n", ExitYes, passes},
+		"values of a chart":      {"image: {tag: v1}\n", ExitYes, passes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, in, out, errOut := genericiooptions.NewTestIOStreams()
+			in.WriteString(good + test.object)
+			code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
+			if got := strings.TrimSpace(out.String() + errOut.String()); code != test.code || got != test.want {
+				t.Errorf("exit code %d, %q, want %d, %q", code, got, test.code, test.want)
+			}
+		})
+	}
+}

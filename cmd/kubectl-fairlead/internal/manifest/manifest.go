@@ -18,6 +18,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -147,14 +148,35 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 		}
 		return items
 	}
-	version, _ := d.object["apiVersion"].(string)
-	if group, _, _ := strings.Cut(version, "/"); group != v1.SchemeGroupVersion.Group {
+	if !d.isOurs() {
 		return nil
 	}
 	if metadata, ok := d.object["metadata"].(map[string]any); ok {
 		d.Name, _ = metadata["name"].(string)
 	}
 	return []*Document{d}
+}
+
+// isOurs reports whether the object is of Fairlead's API, or means to be: others have the kind Application too.
+func (d *Document) isOurs() bool {
+	version, _ := d.object["apiVersion"].(string)
+	group, _, _ := strings.Cut(version, "/")
+	misspelt := version == "" || strings.Contains(group, "fairlead")
+	return group == v1.SchemeGroupVersion.Group || misspelt && d.isKnown()
+}
+
+func (d *Document) isKnown() bool { return d.Kind == v1.ApplicationKind || d.Kind == kindClass }
+
+// Unknown returns a problem for each object of Fairlead's API of a kind that it does not have.
+func Unknown(documents []*Document) []Problem {
+	var problems []Problem
+	for _, d := range documents {
+		if d.syntax == nil && !d.isKnown() {
+			err := field.NotSupported(field.NewPath("kind"), d.Kind, []string{v1.ApplicationKind, kindClass})
+			problems = append(problems, d.problems(Schema, field.ErrorList{err})...)
+		}
+	}
+	return problems
 }
 
 // Applications are the documents that are Applications.
