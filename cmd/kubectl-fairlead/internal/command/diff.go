@@ -5,7 +5,9 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,6 +69,9 @@ func (t *tool) diff() *cobra.Command {
 
 // compare computes what the file would change.
 func (t *tool) compare(ctx context.Context, from platform, before []string) (d preview.Difference, name string, err error) {
+	if slices.Contains(from.files, "-") && slices.Contains(before, "-") {
+		return d, "", errors.New("only one of -f and --from can be standard input: pass a file for the other")
+	}
 	application, document, checker, err := from.application(ctx, t, from.files)
 	if err != nil {
 		return d, "", err

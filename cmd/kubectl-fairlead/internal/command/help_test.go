@@ -26,6 +26,7 @@ func TestArguments(t *testing.T) {
 		"error: the container before = is empty: name it, or leave out = for the application's own\nSee 'kubectl fairlead set image -h' for help and examples\n":                                                   {"set", "image", "web", "=nginx"},
 		"error: pass the revision with --to-revision=1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                                    {"undo", "web", "1"},
 		"error: accepts 1 arg(s), received 2: kubectl fairlead undo NAME [flags]\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                          {"undo", "web", "api"},
+		"error: only one of -f and --from can be standard input: pass a file for the other\n":                                                                                                                      {"diff", "-f", "-", "--from", "-"},
 	} {
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 		if code := Run(t.Context(), streams, args); code != ExitError || errOut.String() != want {
