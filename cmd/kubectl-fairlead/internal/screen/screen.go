@@ -126,8 +126,8 @@ func guard(text string) string {
 	return b.String()
 }
 
-// wrap splits a text at spaces into lines of at most the width; a longer word gets a line of its own. A width of 0 or
-// less splits only at newlines.
+// wrap splits a text at spaces into lines of at most the width; a longer word gets a line of its own, and so does a command
+// that does not fit. A width of 0 or less splits only at newlines.
 func wrap(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -136,7 +136,7 @@ func wrap(text string, width int) []string {
 			continue
 		}
 		line := ""
-		for word := range strings.SplitSeq(paragraph, " ") {
+		for _, word := range unbreakable(paragraph) {
 			if line != "" && Width(line)+1+Width(word) > width {
 				lines = append(lines, line)
 				line = ""
@@ -149,6 +149,28 @@ func wrap(text string, width int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// unbreakable splits a text into words, and keeps a command in one: of a command in two lines, a user who copies them runs the
+// first line alone. A command begins with kubectl and ends with the sentence, at a punctuation mark or a quote.
+func unbreakable(text string) []string {
+	var words []string
+	command, ends := false, ""
+	for word := range strings.SplitSeq(text, " ") {
+		bare := strings.TrimLeft(word, "('")
+		if command {
+			words[len(words)-1] += " " + word
+		} else {
+			words = append(words, word)
+			if command = bare == "kubectl"; command {
+				ends = ".,;:" + strings.NewReplacer("(", ")").Replace(strings.TrimSuffix(word, bare))
+			}
+		}
+		if command && strings.ContainsAny(word[max(len(word)-1, 0):], ends) {
+			command = false
+		}
+	}
+	return words
 }
 
 // Width is how many columns the text takes, colours aside.

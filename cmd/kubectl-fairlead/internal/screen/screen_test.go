@@ -48,3 +48,22 @@ func TestPipe(t *testing.T) {
 		t.Errorf("%q, want %q", got.String(), want)
 	}
 }
+
+// TestCommandsStayWhole: the first line of a command in two lines would do something else.
+func TestCommandsStayWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"See what that would do: kubectl fairlead resume web --dry-run=client": "   → See what that would do:\n" +
+			"     kubectl fairlead resume web --dry-run=client\n",
+		"Go on: kubectl fairlead resume web": "   → Go on: kubectl fairlead resume web\n",
+		"If it is gone for good: kubectl edit applications.apps.fairlead.dev web, and remove the finalizer.": "   → If it is gone for good:\n" +
+			"     kubectl edit applications.apps.fairlead.dev web,\n     and remove the finalizer.\n",
+		"Look at the message, and see 'kubectl fairlead doctor', and run the command again": "   → Look at the message, and see\n" +
+			"     'kubectl fairlead doctor', and run the\n     command again\n",
+	} {
+		var got bytes.Buffer
+		screen.Fixed(&got, 44, false).Hanging("   → ", text)
+		if got.String() != want {
+			t.Errorf("%q, want %q", got.String(), want)
+		}
+	}
+}
