@@ -64,28 +64,41 @@ func pods(f facts) []Finding {
 }
 
 func (f facts) podFinding(problem v1.Problem) Finding {
-	known, ok := podAdvice[problem.Reason]
-	if !ok {
-		known = advice{what: "Pods do not serve."}
-	}
+	known := adviceFor(problem)
 	evidence, pod := f.podEvidence(problem)
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what), Evidence: evidence}
 	if problem.Pods > 0 {
 		finding.What += fmt.Sprintf(" This concerns %d of %d pods.", problem.Pods, max(problem.Pods, f.app.Status.DesiredReplicas))
 	}
-	next := known.next
-	if problem.Reason == v1.ReasonUnschedulable && strings.Contains(problem.Message, "persistentvolumeclaim") {
-		next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
-	}
-	if problem.Reason == v1.ReasonQuotaExceeded && strings.Contains(problem.Message, "must specify") {
-		finding.What = "A ResourceQuota of this namespace refuses pods that do not say what they need."
-		next = []string{"Set in spec.resources what the message asks for."}
-	}
-	for _, next := range next {
+	for _, next := range known.next {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}
 	return finding
+}
+
+// adviceFor looks at the message too: some reasons have several causes.
+func adviceFor(problem v1.Problem) advice {
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(problem.Message, words) })
+	}
+	known, ok := podAdvice[problem.Reason]
+	switch {
+	case !ok:
+		return advice{what: "Pods do not serve."}
+	case problem.Reason == v1.ReasonConfigError && says("runAsNonRoot", "non-root"):
+		return advice{"Container CONTAINER may not run as root, and its image has no other user, or one without a number.", []string{
+			`Set the number of a user that the program works with, such as 65532: kubectl patch applications.apps.fairlead.dev APP --type=merge --patch '{"spec":{"podSecurityContext":{"runAsUser":65532}}}'`,
+			"Or give the image one: USER 65532 in its Dockerfile.",
+		}}
+	case problem.Reason == v1.ReasonConfigError && !says("not found", "couldn't find", "could not find"):
+		return advice{"The node cannot make what container CONTAINER needs to start.", []string{"Correct in the spec what the message names."}}
+	case problem.Reason == v1.ReasonUnschedulable && says("persistentvolumeclaim"):
+		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
+	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
+		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set in spec.resources what the message asks for."}}
+	}
+	return known
 }
 
 // podEvidence is what one pod with the problem says, and the newest Warning about an object of the Application that fits;

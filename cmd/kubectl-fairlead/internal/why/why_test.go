@@ -196,10 +196,16 @@ func TestAdviceFitsTheCluster(t *testing.T) {
 
 // TestAdviceFitsTheMessage advises a claim where one is missing, and no comparison of nodes.
 func TestAdviceFitsTheMessage(t *testing.T) {
+	const asUser = `Set the number of a user that the program works with, such as 65532: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"podSecurityContext":{"runAsUser":65532}}}'`
 	for _, test := range []struct{ reason, message, want string }{
 		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
 		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set in spec.resources what the message asks for."},
+		{v1.ReasonConfigError, `secret "db" not found`, "Create it, or correct the reference in the spec."},
+		{v1.ReasonConfigError, "couldn't find key password in Secret shop/db", "Create it, or correct the reference in the spec."},
+		{v1.ReasonConfigError, "container has runAsNonRoot and image will run as root", asUser},
+		{v1.ReasonConfigError, "container has runAsNonRoot and image has non-numeric user (nginx), cannot verify user is non-root", asUser},
+		{v1.ReasonConfigError, `failed to prepare subPath for volumeMount "data" of container "web"`, "Correct in the spec what the message names."},
 		{v1.ReasonReplicaFailure, "no PriorityClass with name high was found", "Correct what the message names, in the spec or in the cluster; Kubernetes tries again by itself."},
 	} {
 		loaded := clustertest.Load(t, "unschedulable")
