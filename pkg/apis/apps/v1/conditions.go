@@ -142,7 +142,7 @@ const (
 // Stalled then say whether the rollout is in progress (RollingOut), was complete (PodsUnavailable) or never completed
 // (ProgressDeadlineExceeded).
 const (
-	// ReasonConfigError: a container refers to a ConfigMap, Secret or key that is missing.
+	// ReasonConfigError: a container refers to a ConfigMap, Secret or key that is missing, or may not run as the user of its image.
 	ReasonConfigError = "ConfigError"
 	// ReasonImagePullFailed: an image cannot be pulled; the message is the registry's.
 	ReasonImagePullFailed = "ImagePullFailed"
