@@ -34,6 +34,8 @@ func applicationNode(application *v1.Application) *Node {
 	conditions := application.Status.Conditions
 	ready := meta.FindStatusCondition(conditions, v1.ConditionReady)
 	switch {
+	case application.DeletionTimestamp != nil && (ready == nil || ready.Reason != v1.ReasonDeleting):
+		node.set(Progressing, v1.ReasonDeleting, "The Application is being deleted. It waits for "+strings.Join(application.Finalizers, ", ")+".")
 	case application.Spec.ReconcilePolicy == v1.ReconcileSuspend:
 		node.set(Suspended, string(v1.ReconcileSuspend), "spec.reconcilePolicy is Suspend: Fairlead does nothing.")
 	case application.Status.ObservedGeneration != application.Generation || ready == nil:
