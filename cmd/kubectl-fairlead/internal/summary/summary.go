@@ -99,7 +99,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application),
 		Autoscaler: autoscaler(loaded), Conditions: status.Conditions,
 	}
-	if ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady); ready != nil && status.ObservedGeneration == application.Generation {
+	if ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady); ready != nil && status.ObservedGeneration == application.Generation && (application.DeletionTimestamp == nil || ready.Reason == v1.ReasonDeleting) {
 		s.Ready = ready.Status == metav1.ConditionTrue
 		s.Reason, s.Message, s.Since = ready.Reason, ready.Message, &ready.LastTransitionTime.Time
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
@@ -170,7 +170,11 @@ func policies(application *v1.Application) []string {
 	case v1.ReconcileEnforce:
 	}
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
-		found = append(found, fmt.Sprintf("the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)", *rollback.ToRevision))
+		note := "the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)"
+		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonRevisionMissing {
+			note = "nothing changes, because revision %d does not exist (spec.rollback.toRevision)"
+		}
+		found = append(found, fmt.Sprintf(note, *rollback.ToRevision))
 	}
 	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
 		found = append(found, "children outlive the Application (deletionPolicy: Orphan)")

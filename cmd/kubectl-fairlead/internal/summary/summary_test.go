@@ -6,15 +6,19 @@ package summary_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
@@ -48,6 +52,31 @@ func TestOldStatus(t *testing.T) {
 	loaded.Application.Generation++
 	if s := summary.Of(loaded); s.Ready || s.Stalled {
 		t.Errorf("ready %t, stalled %t, although the controller has not observed the spec", s.Ready, s.Stalled)
+	}
+}
+
+// TestDeleting wants no status of the time before: the controller may never observe the deletion.
+func TestDeleting(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.DeletionTimestamp, loaded.Application.Finalizers = &metav1.Time{Time: treetest.Now}, []string{"example.com/hold"}
+	const want = "The Application is being deleted. It waits for example.com/hold."
+	if s := summary.Of(loaded); s.Ready || s.Reason != v1.ReasonDeleting || s.Message != want {
+		t.Errorf("ready %t, %s, %q, want %q", s.Ready, s.Reason, s.Message, want)
+	}
+}
+
+// TestMissingRevision: pods do not stay at a revision that does not exist.
+func TestMissingRevision(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(77))}
+	want := "the pods stay at revision 77, whatever the spec says about them (spec.rollback.toRevision)"
+	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
+		t.Errorf("%q lacks %q", s.Policies, want)
+	}
+	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonRevisionMissing
+	want = "nothing changes, because revision 77 does not exist (spec.rollback.toRevision)"
+	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
+		t.Errorf("%q lacks %q", s.Policies, want)
 	}
 }
 
