@@ -141,6 +141,11 @@ func pausedRollout(f facts) []Finding {
 	if paused == nil || paused.Status != metav1.ConditionTrue {
 		return nil
 	}
+	if f.app.Spec.AdoptionPolicy == v1.AdoptionConsented {
+		if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Status != metav1.ConditionTrue {
+			return f.heldAdoption(adopted)
+		}
+	}
 	finding := Finding{
 		Reason: v1.ReasonPaused, What: "Rollouts are paused: a change of the pods waits.",
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.paused", Message: "true", Time: &paused.LastTransitionTime.Time}},
@@ -151,6 +156,21 @@ func pausedRollout(f facts) []Finding {
 		finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
 	}
 	return []Finding{finding}
+}
+
+// heldAdoption explains a pause that is a step of an adoption. Before the Deployment is adopted, the conflict says what to do.
+func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
+	if adopted.Reason != v1.ReasonPodsHeld {
+		return nil
+	}
+	return []Finding{{
+		Reason: adopted.Reason, What: "The Deployment is adopted, and its pods run as before until you release them.",
+		Evidence: []Evidence{f.conditionEvidence(adopted)},
+		Next: []string{
+			"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout",
+			"Or take the adoption back: kubectl fairlead adopt " + f.app.Name + " --abort",
+		},
+	}}
 }
 
 // rolledBack explains why an earlier revision runs.

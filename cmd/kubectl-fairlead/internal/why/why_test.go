@@ -155,6 +155,23 @@ func TestAdvisesAdoption(t *testing.T) {
 	}
 }
 
+// TestHeldAdoption: the way on is the one of the adoption, and until there is one, the conflict says what to do.
+func TestHeldAdoption(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	loaded.Application.Spec.AdoptionPolicy = v1.AdoptionConsented
+	adopted := metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsHeld, Message: "The pods run as before."}
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, adopted)
+	want := []string{"Replace the pods: kubectl fairlead adopt web --rollout", "Or take the adoption back: kubectl fairlead adopt web --abort"}
+	if found := why.Explain(loaded).Findings; len(found) != 1 || !slices.Equal(found[0].Next, want) {
+		t.Errorf("%+v, want it to advise %q", found, want)
+	}
+	adopted.Reason = v1.ReasonAwaitingConsent
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, adopted)
+	if found := why.Explain(loaded).Findings; len(found) != 0 {
+		t.Errorf("%+v, want nothing about the pause", found)
+	}
+}
+
 // TestAdvisesClasses: a user without permission to list classes reads their names in a warning.
 func TestAdvisesClasses(t *testing.T) {
 	loaded := clustertest.Load(t, "invalid")
