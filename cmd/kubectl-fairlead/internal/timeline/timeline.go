@@ -18,8 +18,11 @@ import (
 	"fairlead.dev/fairlead/pkg/debug"
 )
 
-// root is where the controller serves the live view.
-const root = "/debug/pipeline/" + debug.Version + "/"
+// page is where the controller serves the live view, and root its API.
+const (
+	page = "/debug/pipeline/"
+	root = page + debug.Version + "/"
+)
 
 // ErrUnknown is returned for an Application that the recorder knows nothing about.
 var ErrUnknown = errors.New("the controller has recorded nothing about it: it may watch other namespaces, or not be the leader")
@@ -27,8 +30,9 @@ var ErrUnknown = errors.New("the controller has recorded nothing about it: it ma
 // maxAnswer is more than a controller with full rings answers.
 const maxAnswer = 64 << 20
 
-// Fetch asks a controller for what it recorded about one Application.
+// Fetch asks a controller for what it recorded about one Application. The address may be that of the page, which the log has.
 func Fetch(ctx context.Context, address, namespace, name string) (debug.Timeline, error) {
+	address = strings.TrimSuffix(strings.TrimRight(address, "/")+"/", page)
 	target, err := url.JoinPath(address, root, "keys", namespace, name)
 	if err != nil {
 		return debug.Timeline{}, err

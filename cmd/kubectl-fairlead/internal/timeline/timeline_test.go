@@ -47,6 +47,11 @@ func TestFetch(t *testing.T) {
 	if err != nil || len(recorded.Events) != 1 || recorded.Events[0].Sequence != 7 {
 		t.Errorf("%+v, %v", recorded, err)
 	}
+	for _, page := range []string{"/", "/debug/pipeline", "/debug/pipeline/"} {
+		if _, err := timeline.Fetch(t.Context(), server.URL+page, "shop", "web"); err != nil {
+			t.Errorf("at %s: %v", page, err)
+		}
+	}
 	code = http.StatusNotFound
 	if _, err := timeline.Fetch(t.Context(), server.URL, "shop", "web"); !errors.Is(err, timeline.ErrUnknown) {
 		t.Errorf("%v, want %v", err, timeline.ErrUnknown)
