@@ -36,8 +36,8 @@ func TestPlatform(t *testing.T) {
 		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the number of pods is 1, not 7 as --current-replicas expects\n",
 		"adopt broken --rollout":                         "error: there is nothing to roll out: the adoptionPolicy of the Application broken is not Consented, so it adopts nothing\n",
 		"classes gone":                                   "error: there is no ApplicationClass \"gone\": see 'kubectl fairlead classes'\n",
-		"port-forward nothing":                           "error: applications.apps.fairlead.dev \"nothing\" not found\n",
-		"logs nothing":                                   "error: applications.apps.fairlead.dev \"nothing\" not found\n",
+		"port-forward nothing":                           "error: applications.apps.fairlead.dev \"nothing\" not found\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.\n",
+		"logs nothing":                                   "error: applications.apps.fairlead.dev \"nothing\" not found\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.\n",
 		"lint -f does-not.yaml":                          "error: stat does-not.yaml: no such file or directory\n",
 	} {
 		if r := p.want(2, strings.Fields(line)); r.stderr != want {

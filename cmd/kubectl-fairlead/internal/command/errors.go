@@ -32,6 +32,10 @@ func explain(err error) string {
 		return fmt.Sprintf("%s\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'.", err)
 	case errors.As(err, &status) && apierrors.IsForbidden(err) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationClassResource:
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster: classes are in no namespace.", err)
+	case apierrors.IsForbidden(err) && strings.HasSuffix(err.Error(), " at the cluster scope"):
+		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster, or leave out -A and pass a --namespace.", err)
+	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationResource:
+		return fmt.Sprintf("%s\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.", err)
 	case apierrors.IsForbidden(err):
 		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
 	}

@@ -91,8 +91,8 @@ func TestExplainsWebhooks(t *testing.T) {
 func TestExplainsMissingAPI(t *testing.T) {
 	resource := v1.Resource("applications")
 	for want, err := range map[string]error{
-		"this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context": apierrors.NewGenericServerResponse(404, "get", resource, "web", "404 page not found", 0, true),
-		`applications.apps.fairlead.dev "web" not found`:                                               apierrors.NewNotFound(resource, "web"),
+		"this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context":                                             apierrors.NewGenericServerResponse(404, "get", resource, "web", "404 page not found", 0, true),
+		"applications.apps.fairlead.dev \"web\" not found\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.": apierrors.NewNotFound(resource, "web"),
 	} {
 		if got := explain(err); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -102,6 +102,11 @@ func TestExplainsMissingAPI(t *testing.T) {
 
 // TestExplainsForbidden: another namespace may help a user, but not with classes.
 func TestExplainsForbidden(t *testing.T) {
+	everywhere := apierrors.NewForbidden(v1.Resource(v1.ApplicationResource), "", errors.New(`User "jane" cannot list resource "applications" in API group "apps.fairlead.dev" at the cluster scope`))
+	const want = "\nAsk for the permission in the whole cluster, or leave out -A and pass a --namespace."
+	if got := explain(everywhere); got != everywhere.Error()+want {
+		t.Errorf("%q, want the end %q", got, want)
+	}
 	for resource, want := range map[string]string{
 		v1.ApplicationResource:      "Ask for the permission, or pass another --context or --namespace.",
 		v1.ApplicationClassResource: "Ask for the permission in the whole cluster: classes are in no namespace.",
