@@ -104,7 +104,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, applicatio
 	summary, err := e.summary(ctx, clients, application, edited)
 	printEdit(to, name, what, summary)
 	if err != nil {
-		fmt.Fprintf(e.tool.ErrOut, "The effect on the pods is not known: %s\n", explain(err))
+		fmt.Fprintln(e.tool.ErrOut, unknownEffect(err))
 	}
 	if e.dryRun == cmdutil.DryRunClient {
 		to.Line("  not written (dry run)")
@@ -120,6 +120,14 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, applicatio
 	}
 	to.Line(done)
 	return nil
+}
+
+// unknownEffect says why there is no summary. A spec that is refused changes nothing, whether it is stored or not.
+func unknownEffect(err error) string {
+	if spec := (*refusedError)(nil); errors.As(err, &spec) {
+		return fmt.Sprintf("No pod is replaced, because such a spec is not carried out (%s): %s", spec.reason, spec.errs.ToAggregate())
+	}
+	return "The effect on the pods is not known: " + explain(err)
 }
 
 // printEdit says what an edit does, and what becomes of the pods, if that is known.
@@ -188,6 +196,9 @@ func (e *editing) revisionOf(ctx context.Context, application *v1.Application, l
 
 // summary describes the effect on the pods.
 func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
+	if edited.DeletionTimestamp != nil {
+		return "The Application is being deleted, so this changes none of its pods.", nil
+	}
 	if !enforced(edited) {
 		return "Until it is resumed, no pod is replaced.", nil
 	}

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clienttesting "k8s.io/client-go/testing"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -53,5 +54,17 @@ func TestWrite(t *testing.T) {
 				t.Errorf("patches %q, want %q", patches, want)
 			}
 		})
+	}
+}
+
+// TestUnknownEffect: a spec that is refused changes no pod, so the effect is known.
+func TestUnknownEffect(t *testing.T) {
+	limit := field.Invalid(field.NewPath("spec", "replicas"), 9, "at most 4")
+	want := "No pod is replaced, because such a spec is not carried out (ClassLimitExceeded): spec.replicas: Invalid value: 9: at most 4"
+	if got := unknownEffect(refused(v1.ReasonClassLimitExceeded, field.ErrorList{limit})); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := unknownEffect(errors.New("no answer")), "The effect on the pods is not known: no answer"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

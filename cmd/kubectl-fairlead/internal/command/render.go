@@ -63,11 +63,20 @@ func (t *tool) render() *cobra.Command {
 
 // refused names the errors of a spec that would not be carried out. An Application of a class that does not exist is stored: the
 // class may follow.
-func refused(reason string, errs field.ErrorList) error {
-	if reason == v1.ReasonClassNotFound {
-		return fmt.Errorf("the Application would wait for its class (%s): %w", reason, errs.ToAggregate())
+func refused(reason string, errs field.ErrorList) error { return &refusedError{reason, errs} }
+
+// refusedError is why the children of an Application stay as they are.
+type refusedError struct {
+	reason string
+	errs   field.ErrorList
+}
+
+func (e *refusedError) Error() string {
+	would := "be refused"
+	if e.reason == v1.ReasonClassNotFound {
+		would = "wait for its class"
 	}
-	return fmt.Errorf("the Application would be refused (%s): %w", reason, errs.ToAggregate())
+	return fmt.Sprintf("the Application would %s (%s): %s", would, e.reason, e.errs.ToAggregate())
 }
 
 func (t *tool) printChildren(out output, children []child.Desired) error {
