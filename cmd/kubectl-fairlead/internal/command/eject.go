@@ -100,6 +100,9 @@ func (e *ejecting) run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
+	if application.DeletionTimestamp != nil && application.Spec.DeletionPolicy != v1.DeletionOrphan {
+		return errEnding
+	}
 	objects, err := leftBehind(ctx, e.clients, application)
 	if err != nil {
 		return err
@@ -221,9 +224,14 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 
 // announce says what happens.
 func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
-	if gone {
+	switch none := len(objects) == 0; {
+	case gone && none:
+		to.Printf("%s: the Application is gone, and no object has Fairlead's marks.", e.id())
+	case gone:
 		to.Printf("%s: the Application is gone. What it left behind loses Fairlead's marks:", e.id())
-	} else {
+	case none:
+		to.Printf("%s: the Application is deleted. It has no objects that could stay.", e.id())
+	default:
 		to.Printf("%s: the Application is deleted, and these objects stay:", e.id())
 	}
 	for _, object := range objects {
@@ -238,7 +246,7 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		if e.release != nil {
 			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
 		}
-	} else {
+	} else if len(objects) > 0 {
 		to.Line("  No pod is replaced.")
 	}
 }

@@ -26,12 +26,12 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
+// errEnding is returned if nothing can keep the objects any more.
+var errEnding = errors.New("the Application is being deleted already, together with its objects")
+
 // delete deletes exactly this Application, once its controller has promised by the finalizer that the children stay.
 func (e *ejecting) delete(ctx context.Context, application *v1.Application) error {
 	client := e.clients.Fairlead.AppsV1().Applications(e.namespace)
-	if application.DeletionTimestamp != nil && application.Spec.DeletionPolicy != v1.DeletionOrphan {
-		return errors.New("the Application is being deleted already, together with its objects")
-	}
 	if application.Spec.DeletionPolicy != v1.DeletionOrphan {
 		orphan := application.DeepCopy()
 		orphan.Spec.DeletionPolicy = v1.DeletionOrphan

@@ -52,6 +52,10 @@ func TestPrint(t *testing.T) {
 			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true}).announce(to, objects, true)
 			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", true)
 		},
+		"eject.nothing": func(to *screen.Screen) {
+			(&ejecting{namespace: "shop", name: "web"}).announce(to, nil, false)
+			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, nil, true)
+		},
 		"eject.held": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, objects, false)
 			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", false)
