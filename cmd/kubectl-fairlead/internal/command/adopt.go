@@ -258,6 +258,9 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		return nil, err
 	}
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
+	if inexpressible := (*adopt.RefusedError)(nil); errors.As(err, &inexpressible) {
+		return nil, fmt.Errorf("%w. So this Deployment cannot be adopted as it is", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -69,7 +70,7 @@ func (a *adopting) abort(ctx context.Context) error {
 		}
 	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
-		to.Printf("%s: the Application would be deleted, and its Deployment restored from Secret %s, without replacing a pod (dry run).", a.id(), adopt.BackupName(a.name))
+		to.Line(a.takenBack(application != nil, secret != nil, true))
 		return nil
 	}
 	if application != nil {
@@ -88,8 +89,26 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
-	to.Printf("%s: the Application is deleted, and the adoption taken back; no pod was replaced.", a.id())
+	to.Line(a.takenBack(application != nil, secret != nil, false))
 	return nil
+}
+
+// takenBack says what an abort does, or did. An earlier run may have deleted the Application, or nothing was consented to.
+func (a *adopting) takenBack(deletes, restores, dryRun bool) string {
+	is, ended := "is", "no pod was replaced."
+	if dryRun {
+		is, ended = "would be", "no pod would be replaced (dry run)."
+	}
+	var what []string
+	if deletes {
+		what = append(what, "the Application "+is+" deleted")
+	}
+	if restores {
+		what = append(what, "the adoption "+is+" taken back")
+	} else {
+		what = append(what, "nothing was adopted")
+	}
+	return a.id() + ": " + strings.Join(what, ", and ") + "; " + ended
 }
 
 // saved reads the backup of this very Deployment, and finds the Helm release that is to have the objects again. If that was
