@@ -89,7 +89,8 @@ type ApplicationLimits struct {
 	// +optional
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitzero"`
 
-	// The highest value of replicas and of autoscaling.maxReplicas.
+	// The highest value of replicas and of autoscaling.maxReplicas. An Application that sets neither counts as 1, so 0
+	// refuses it.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional

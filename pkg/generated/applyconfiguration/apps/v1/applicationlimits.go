@@ -43,7 +43,8 @@ type ApplicationLimitsApplyConfiguration struct {
 	AllowedParentKinds []string `json:"allowedParentKinds,omitempty"`
 	// Types that Services may have, beside ClusterIP. Left out: all types; an empty list: ClusterIP only.
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitempty"`
-	// The highest value of replicas and of autoscaling.maxReplicas.
+	// The highest value of replicas and of autoscaling.maxReplicas. An Application that sets neither counts as 1, so 0
+	// refuses it.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 	// Whether each container must have a limit for cpu and for memory. A limit of 0 is none. The
 	// application container may have them from the defaults of the class.
