@@ -152,7 +152,7 @@ func TestDraftRefuses(t *testing.T) {
 		{"{containerPort: 9999}", "{containerPort: 9999, hostPort: 9999}", ".spec.template.spec.containers[shop].ports[9999].hostPort"},
 		{"targetPort: http", "targetPort: other", ".spec.ports[80]"},
 		{"type: ClusterIP", "type: LoadBalancer", ".spec.template.spec.containers[shop].ports[metrics]"},
-		{"- name: shop", "- name: main", "choose the application's container with --container: main, proxy"},
+		{"- name: shop", "- name: main", `there is no container "shop": choose the application's with --container: main, proxy`},
 	} {
 		deployment, service := strings.Replace(chart, test.old, test.new, 1), strings.Replace(exposed, test.old, test.new, 1)
 		if deployment == chart && service == exposed {

@@ -5,6 +5,7 @@
 package adopt
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -149,11 +150,11 @@ func mainContainer(pod *corev1.PodSpec, name, chosen string) (*corev1.Container,
 	for i := range pod.Containers {
 		names = append(names, pod.Containers[i].Name)
 	}
-	if chosen == "" {
-		chosen = name
-	}
-	if i := slices.Index(names, chosen); i >= 0 {
+	if i := slices.Index(names, cmp.Or(chosen, name)); i >= 0 {
 		return &pod.Containers[i], nil
+	}
+	if chosen != "" {
+		return nil, fmt.Errorf("there is no container %q: choose the application's with --container: %s", chosen, strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("choose the application's container with --container: %s", strings.Join(names, ", "))
 }

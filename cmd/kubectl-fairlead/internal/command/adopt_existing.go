@@ -24,6 +24,10 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 	if err := a.checkMarks(); err != nil {
 		return err
 	}
+	// The comparison needs it, with or without --existing.
+	if _, err := adopt.Container(a.deployment, a.options); err != nil {
+		return err
+	}
 	existing := application.DeepCopy()
 	existing.APIVersion, existing.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
 	if a.existing {
