@@ -59,6 +59,13 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	theirs := application.DeepCopy()
+	theirs.SetName("theirs")
+	theirs.SetFinalizers([]string{"example.com/hold"})
+	if _, err := applications.Create(t.Context(), theirs, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
 	declined := o
 	declined.confirm = func(ctx context.Context, out io.Writer) error { return confirm(ctx, out, strings.NewReader("y\n")) }
 	var output bytes.Buffer
@@ -66,9 +73,10 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 		t.Errorf("a user who does not say yes: %v", err)
 	}
 	for _, want := range []string{
-		"deletes: 2 objects (default/held, default/web), each Application with its children\n",
+		"deletes: 3 objects (default/held, default/theirs, default/web), each Application with its children\n",
 		"stays: the children of default/held, because its deletionPolicy is Orphan\n",
 		"needs a running controller: default/held, to remove the finalizer apps.fairlead.dev/orphan\n",
+		"needs its other tools: default/theirs, to remove the finalizer example.com/hold\n",
 		"Delete them? Type yes: ",
 	} {
 		if !strings.Contains(output.String(), want) {
@@ -88,12 +96,20 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	if err := run(ctx, []string{"uninstall-crds"}, o, waiting); err == nil || !strings.Contains(waiting.String(), waiting.text) {
 		t.Errorf("%v: the output lacks %q:\n%s", err, waiting.text, waiting)
 	}
+	const edit = "waiting: the tool that set the finalizer example.com/hold of default/theirs has to remove it; if that tool is gone for good: kubectl edit applications.apps.fairlead.dev theirs -n default\n"
+	ctx, cancel = context.WithCancel(t.Context())
+	waiting = &until{text: edit, stop: cancel}
+	if err := run(ctx, []string{"uninstall-crds"}, o, waiting); err == nil || !strings.Contains(waiting.String(), edit) {
+		t.Errorf("%v: the output lacks %q:\n%s", err, edit, waiting)
+	}
 	// A controller that comes back needs ApplicationClasses to start.
 	if _, err := client.Resource(objects.CRDs).Get(t.Context(), "applicationclasses.apps.fairlead.dev", metav1.GetOptions{}); err != nil {
 		t.Errorf("while an Application waits: %v", err)
 	}
-	if _, err := applications.Patch(t.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"held", "theirs"} {
+		if _, err := applications.Patch(t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	// The deletion is under way, so the API server may have finished it already.

@@ -59,8 +59,12 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 		if policy, _, _ := unstructured.NestedString(object.Object, "spec", "deletionPolicy"); policy == string(v1.DeletionOrphan) {
 			fmt.Fprintf(c.out, "stays: the children of %s, because its deletionPolicy is Orphan\n", nameOf(object))
 		}
-		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
-			fmt.Fprintf(c.out, "needs a running controller: %s, to remove the finalizer %s\n", nameOf(object), strings.Join(finalizers, ", "))
+		ours, others := finalizersOf(object)
+		if ours {
+			fmt.Fprintf(c.out, "needs a running controller: %s, to remove the finalizer %s\n", nameOf(object), v1.FinalizerOrphan)
+		}
+		if others != "" {
+			fmt.Fprintf(c.out, "needs its other tools: %s, to remove the finalizer %s\n", nameOf(object), others)
 		}
 	}
 	if o.confirm == nil {
@@ -121,12 +125,31 @@ func (c *cluster) printWaiting(ctx context.Context, crd *unstructured.Unstructur
 	}
 	for i := range all {
 		object := &all[i]
-		finalizers := object.GetFinalizers()
-		if len(finalizers) == 0 {
-			continue
+		ours, others := finalizersOf(object)
+		if ours {
+			fmt.Fprintf(c.out, "waiting: the controller has to remove the finalizer %s of %s; if none runs, start one: make run, or make deploy\n", v1.FinalizerOrphan, nameOf(object))
 		}
-		fmt.Fprintf(c.out, "waiting: the controller has to remove the finalizer %s of %s; if none runs, start one: make run, or make deploy\n", strings.Join(finalizers, ", "), nameOf(object))
+		if others != "" {
+			fmt.Fprintf(c.out, "waiting: the tool that set the finalizer %s of %s has to remove it; if that tool is gone for good: kubectl edit %s %s\n",
+				others, nameOf(object), crd.GetName(), editArguments(object))
+		}
 	}
+}
+
+// finalizersOf tells the finalizer that Fairlead's controller removes from those of others, which only their tools remove.
+func finalizersOf(object *unstructured.Unstructured) (ours bool, others string) {
+	isOurs := func(finalizer string) bool { return finalizer == v1.FinalizerOrphan }
+	finalizers := object.GetFinalizers()
+	foreign := slices.DeleteFunc(slices.Clone(finalizers), isOurs)
+	return slices.ContainsFunc(finalizers, isOurs), strings.Join(foreign, ", ")
+}
+
+// editArguments name an object for kubectl.
+func editArguments(object *unstructured.Unstructured) string {
+	if object.GetNamespace() == "" {
+		return object.GetName()
+	}
+	return object.GetName() + " -n " + object.GetNamespace()
 }
 
 func nameOf(object *unstructured.Unstructured) string {
