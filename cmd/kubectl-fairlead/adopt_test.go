@@ -228,7 +228,7 @@ func TestAdoptBesideAnotherBackup(t *testing.T) {
 	if _, err := secrets.Update(t.Context(), backup, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	interrupted := "error: an earlier adoption of this Deployment did not end: take it back with kubectl fairlead -n " + p.namespace + " adopt web --abort, then run this command again\n"
+	interrupted := "error: the Secret web-before-adoption is left from an earlier adoption of this Deployment: run kubectl fairlead -n " + p.namespace + " adopt web --abort to take back what is left of that, then this command again\n"
 	if r := p.want(2, accept); r.stderr != interrupted {
 		t.Errorf("%q, want %q", r.stderr, interrupted)
 	}

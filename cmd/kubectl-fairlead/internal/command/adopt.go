@@ -286,16 +286,20 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 
 // checkMarks refuses the objects of deployment tools, but for those that the release gives up.
 func (a *adopting) checkMarks() error {
-	objects := []metav1.Object{a.deployment.DeepCopy()}
+	objects := map[child.Kind]metav1.Object{child.Deployment: a.deployment.DeepCopy()}
 	if a.service != nil {
-		objects = append(objects, a.service.DeepCopy())
+		objects[child.Service] = a.service.DeepCopy()
 	}
-	for _, object := range objects {
+	for _, kind := range []child.Kind{child.Deployment, child.Service} {
+		object, exists := objects[kind]
+		if !exists {
+			continue
+		}
 		if of, marked := helm.ReleaseOf(object); marked && a.release != nil && of.Name == a.release.saved.Name && of.Namespace == a.release.saved.Namespace {
 			helm.Unmark(object)
 		}
 		if path, why := plan.RefuseMetadata(object); path != "" {
-			return fmt.Errorf("%s cannot be adopted because of %s: %s", object.GetName(), path, why)
+			return fmt.Errorf("%s %s cannot be adopted because of %s: %s", kind.Kind, object.GetName(), path, why)
 		}
 	}
 	return nil
