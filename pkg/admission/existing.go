@@ -28,7 +28,7 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 	}
 	advice := "rename the Application"
 	if plan.Adoptable(child.Deployment, existing) {
-		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (spec.adoptionPolicy, or kubectl fairlead adopt %s), rename the Application", deployment.Name)
+		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %s --existing), rename the Application", deployment.Name)
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
 		"%s, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, advice, deployment.Name))

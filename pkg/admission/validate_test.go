@@ -112,7 +112,7 @@ func TestValidate(t *testing.T) {
 		{
 			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(nil),
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
-				`let the Application adopt it, which replaces no pod until you say so (spec.adoptionPolicy, or kubectl fairlead adopt web), ` +
+				`let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
 		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},

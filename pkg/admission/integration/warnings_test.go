@@ -43,7 +43,7 @@ func TestWarningsAtApply(t *testing.T) {
 		"a Deployment in the way": {
 			f.application("web", inClass("gold")),
 			`Deployment "web" in namespace "` + f.namespace + `" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
-				`let the Application adopt it, which replaces no pod until you say so (spec.adoptionPolicy, or kubectl fairlead adopt web), ` +
+				`let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`,
 		},
 		"a revision of a new Application": {
