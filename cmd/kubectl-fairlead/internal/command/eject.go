@@ -248,6 +248,17 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		}
 	} else if len(objects) > 0 {
 		to.Line("  No pod is replaced.")
+		e.announcePaused(to, objects)
+	}
+}
+
+// announcePaused names what a user would look for in vain when a later change of the Deployment starts no pods.
+func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
+	for _, object := range objects {
+		if paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused"); paused && object.kind == child.Deployment {
+			resume := e.tool.withNamespace(e.namespace, "kubectl rollout resume deployment/"+object.GetName())
+			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
@@ -51,6 +52,14 @@ func TestPrint(t *testing.T) {
 		"eject.gone": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true}).announce(to, objects, true)
 			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", true)
+		},
+		"eject.paused": func(to *screen.Screen) {
+			paused := left{objects[1].DeepCopy(), child.Deployment}
+			if err := unstructured.SetNestedField(paused.Object, true, "spec", "paused"); err != nil {
+				t.Fatal(err)
+			}
+			config := *clientcmdapi.NewConfig()
+			(&ejecting{tool: toolWith(config, "shop"), namespace: "shop", name: "web"}).announce(to, []left{paused}, false)
 		},
 		"eject.nothing": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, nil, false)
