@@ -31,6 +31,22 @@ type Class struct {
 	Applications []string `json:"applications,omitempty"`
 }
 
+// classOf is the name of an Application's class: the one that it names, else the default, whose rules it may break; "" if it
+// has none.
+func classOf(application *v1.Application) string {
+	status := &application.Status
+	switch {
+	case application.Spec.ClassName != "":
+		return application.Spec.ClassName
+	case status.RefusedClass != nil:
+		return status.RefusedClass.Name
+	case status.Class != nil:
+		return status.Class.Name
+	default:
+		return ""
+	}
+}
+
 // Of returns the classes of the names, or all.
 func Of(all []v1.ApplicationClass, applications []v1.Application, names []string) ([]Class, error) {
 	var found []Class
@@ -52,7 +68,7 @@ func Of(all []v1.ApplicationClass, applications []v1.Application, names []string
 			shown.Namespaces = metav1.FormatLabelSelector(c.Spec.NamespaceSelector)
 		}
 		for j := range applications {
-			if used := applications[j].Status.Class; used != nil && used.Name == c.Name {
+			if classOf(&applications[j]) == c.Name {
 				shown.Applications = append(shown.Applications, applications[j].Namespace+"/"+applications[j].Name)
 			}
 		}

@@ -5,6 +5,7 @@ package classes_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,5 +45,31 @@ func TestPrint(t *testing.T) {
 	}
 	if _, err := classes.Of(all, applications, []string{"gone"}); err == nil {
 		t.Error("a class that does not exist is found")
+	}
+}
+
+// TestUsedBy counts Applications that break the rules of their class: it is never applied to them.
+func TestUsedBy(t *testing.T) {
+	application := func(name string, change func(*v1.Application)) v1.Application {
+		a := v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+		change(&a)
+		return a
+	}
+	all := []v1.ApplicationClass{{ObjectMeta: metav1.ObjectMeta{Name: "standard"}}}
+	applications := []v1.Application{
+		application("named", func(a *v1.Application) { a.Spec.ClassName = "standard" }),
+		application("default", func(a *v1.Application) { a.Status.Class = &v1.AppliedClass{Name: "standard"} }),
+		application("refused", func(a *v1.Application) { a.Status.RefusedClass = &v1.RefusedClass{Name: "standard"} }),
+		application("other", func(a *v1.Application) {
+			a.Status.Class, a.Status.RefusedClass = &v1.AppliedClass{Name: "standard"}, &v1.RefusedClass{Name: "strict"}
+		}),
+		application("none", func(*v1.Application) {}),
+	}
+	found, err := classes.Of(all, applications, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"shop/default", "shop/named", "shop/refused"}; !slices.Equal(found[0].Applications, want) {
+		t.Errorf("used by %q, want %q", found[0].Applications, want)
 	}
 }
