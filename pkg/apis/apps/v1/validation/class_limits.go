@@ -94,9 +94,15 @@ func limitRegistries(in input) field.ErrorList {
 		message = in.allows() + " no images, because its allowedRegistries is empty"
 	}
 	check := func(path *field.Path, image string) {
-		if repository := repositoryOf(image); !slices.ContainsFunc(allowed, func(registry string) bool { return isBelow(repository, registry) }) {
-			errs = append(errs, field.Invalid(path, image, message))
+		repository := repositoryOf(image)
+		if slices.ContainsFunc(allowed, func(registry string) bool { return isBelow(repository, registry) }) {
+			return
 		}
+		detail := message
+		if len(allowed) > 0 && isBelow(repository, defaultRegistry) && !strings.Contains(image, defaultRegistry) {
+			detail += "; without a registry, it is " + repository
+		}
+		errs = append(errs, field.Invalid(path, image, detail))
 	}
 	check(in.path.Child("image"), in.spec.Image)
 	for _, container := range otherContainers(in) {
@@ -105,10 +111,12 @@ func limitRegistries(in input) field.ErrorList {
 	return errs
 }
 
-// repositoryOf returns the full name of an image's repository, without tag and digest. Container runtimes default the
-// registry to docker.io.
+// defaultRegistry is the one that container runtimes take for an image without one.
+const defaultRegistry = "docker.io"
+
+// repositoryOf returns the full name of an image's repository, without tag and digest.
 func repositoryOf(image string) string {
-	const hub = "docker.io"
+	const hub = defaultRegistry
 	name, _, _ := strings.Cut(image, "@")
 	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
 		name = name[:colon]

@@ -36,7 +36,7 @@ func TestClassLimits(t *testing.T) {
 			spec: `{image: ghcr.io/acme-evil/web:1, initContainers: [{name: a, image: nginx:1}, {name: b, image: acme/b}], sidecars: [{name: c, image: "localhost:5000/c"}, {name: d, image: "GHCR.IO/acme/d@sha256:` + digest + `"}]}`,
 			want: []string{
 				`spec.image: Invalid value: "ghcr.io/acme-evil/web:1": ` + allows + `images of ghcr.io/acme, docker.io/library, localhost:5000`,
-				`spec.initContainers[1].image: Invalid value: "acme/b": ` + allows + `images of ghcr.io/acme, docker.io/library, localhost:5000`,
+				`spec.initContainers[1].image: Invalid value: "acme/b": ` + allows + `images of ghcr.io/acme, docker.io/library, localhost:5000; without a registry, it is docker.io/acme/b`,
 			},
 		},
 		{name: "no registry at all", limits: `{allowedRegistries: []}`, spec: `image: web`, want: []string{`spec.image: Invalid value: "web": ` + allows + `no images, because its allowedRegistries is empty`}},
