@@ -3,7 +3,13 @@
 
 package command
 
-import "testing"
+import (
+	"testing"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
 
 // TestTakenBack: an abort after the Application is gone deletes none.
 func TestTakenBack(t *testing.T) {
@@ -20,5 +26,19 @@ func TestTakenBack(t *testing.T) {
 		if got := a.takenBack(test.deletes, test.restores, test.dryRun); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
+	}
+}
+
+// TestMayRollOut: while Fairlead only observes, the release of the pods replaces none.
+func TestMayRollOut(t *testing.T) {
+	a := &adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), namespace: "shop", name: "web"}
+	application := &v1.Application{}
+	if err := a.mayRollOut(application); err != nil {
+		t.Error(err)
+	}
+	application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	want := "the reconcilePolicy of the Application is Observe, so no pod would be replaced: run kubectl fairlead -n shop resume web, which replaces them"
+	if err := a.mayRollOut(application); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -188,6 +188,15 @@ func (a *adopting) checkConsent(ctx context.Context, application *v1.Application
 	return errors.New("another client took the consent, or Fairlead's labels, off the Deployment: take it out of the tool that applies it, then run the command again; or take all of it back with --abort")
 }
 
+// mayRollOut reports why no pod would be replaced.
+func (a *adopting) mayRollOut(application *v1.Application) error {
+	if enforced(application) {
+		return nil
+	}
+	return fmt.Errorf("the reconcilePolicy of the Application is %s, so no pod would be replaced: run %s, which replaces them",
+		application.Spec.ReconcilePolicy, a.tool.commandLine(a.namespace, "resume "+a.name))
+}
+
 // rollOut replaces the pods.
 func (a *adopting) rollOut(ctx context.Context) error {
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
@@ -209,6 +218,9 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	case application.Spec.Paused == nil || !*application.Spec.Paused:
 		to.Printf("%s: the rollout is not paused. %s", a.id(), held.Message)
 		return nil
+	}
+	if err := a.mayRollOut(application); err != nil {
+		return err
 	}
 	printRollout(to, a.id(), deployment.Status.Replicas)
 	released := application.DeepCopy()

@@ -50,6 +50,11 @@ func Headline(d preview.Difference) string {
 	pods := d.Pods
 	var said string
 	switch {
+	case pods.After != nil && *pods.After == 0 && (pods.Replaced || pods.Held > 0):
+		said = "no pod is replaced, because none is asked for."
+		if pods.Before != nil && *pods.Before > 0 {
+			said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to 0.", *pods.Before)
+		}
 	case pods.Replaced:
 		fields := make([]string, 0, len(pods.Because))
 		for _, change := range pods.Because {
