@@ -30,7 +30,7 @@ var ErrUnknown = errors.New("the controller has recorded nothing about it: it ma
 // maxAnswer is more than a controller with full rings answers.
 const maxAnswer = 64 << 20
 
-// Fetch asks a controller for what it recorded about one Application. The address may be that of the page, which the log has.
+// Fetch asks a controller for what it recorded about one Application. The log has the address of the page, which will do too.
 func Fetch(ctx context.Context, address, namespace, name string) (debug.Timeline, error) {
 	address = strings.TrimSuffix(strings.TrimRight(address, "/")+"/", page)
 	target, err := url.JoinPath(address, root, "keys", namespace, name)
