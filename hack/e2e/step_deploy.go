@@ -35,6 +35,7 @@ func (s *story) deploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.installation = time.Since(began)
 	where, err := s.kube.CoreV1().Namespaces().Get(ctx, operatorNamespace, metav1.GetOptions{})
 	if err != nil {
 		return err

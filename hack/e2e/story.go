@@ -48,6 +48,8 @@ type story struct {
 	figures  []figure
 	// entry is the address of the Ingress controller, or "" if none runs.
 	entry string
+	// installation is how long it took from make deploy to two pods that are Ready.
+	installation time.Duration
 }
 
 // figure is something measured, for the table at the end.
