@@ -105,7 +105,7 @@ generate: ## Regenerate code, CRDs, docs/api.md, docs/fields.md and the rendered
 
 .PHONY: clean
 clean: ## Delete what the other targets made in this directory (not Go's caches)
-	rm -rf bin dist hack/site/node_modules hack/site/.pages hack/site/.vitepress/cache
+	rm -rf bin dist hack/dashboards/node_modules hack/site/node_modules hack/site/.pages hack/site/.vitepress/cache
 
 ##@ Release
 
@@ -164,6 +164,19 @@ NEIGHBOURS ?=
 .PHONY: neighbours
 neighbours: build apiserver cluster ## Compile what people run beside Fairlead, such as Flux, and test with it. NEIGHBOURS="prometheus": only that
 	@hack/neighbours.sh $(NEIGHBOURS) $(ARGS)
+
+.PHONY: dashboards
+dashboards: build cluster bin/dashboards/page.js ## Draw docs/images/dashboard-*.png with Grafana's components over a real Prometheus. Needs npm, chromium and prometheus
+	@hack/neighbours.sh dashboards -pictures="$(CURDIR)/docs/images" $(ARGS)
+
+bin/dashboards/page.js: hack/dashboards/node_modules/.package-lock.json $(wildcard hack/dashboards/*.js hack/dashboards/*.jsx)
+	@rm -rf bin/dashboards
+	@npm --prefix hack/dashboards run --silent build
+
+# npm ci compares each package with its hash. No package runs code while it is installed.
+hack/dashboards/node_modules/.package-lock.json: hack/dashboards/package-lock.json
+	@npm --prefix hack/dashboards ci --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 .PHONY: soak
 soak: build cluster ## Let the controller follow changes through faults for DURATION=1h, and chart its memory

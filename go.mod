@@ -2,6 +2,8 @@ module fairlead.dev/fairlead
 
 go 1.26.0
 
+ignore ./hack/dashboards/node_modules
+
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus/client_golang v1.24.0

@@ -28,12 +28,15 @@ declare -A tests=(
   ["argocd"]=TestArgoCD
   ["traefik"]=node
   ["metrics-server"]=node
+  # No neighbour, but what make dashboards draws beside some.
+  ["dashboards"]=TestDashboards
 )
 declare -A programs=(
   ["kube-state-metrics"]="kube-state-metrics"
   ["kustomize-controller"]="kustomize-controller"
   ["helm-controller"]="helm-controller"
   ["prometheus"]="prometheus-operator kube-state-metrics"
+  ["dashboards"]="prometheus-operator kube-state-metrics"
   ["scalers"]=""
   ["cert-manager"]="cert-manager"
   ["argocd"]="gitops-engine"
@@ -56,7 +59,7 @@ if [[ "${#names[@]}" -eq 0 ]]; then
   names=(kube-state-metrics kustomize-controller helm-controller prometheus scalers cert-manager argocd traefik metrics-server)
 fi
 
-if [[ " ${names[*]} " == *" prometheus "* ]] && ! command -v prometheus >/dev/null; then
+if [[ " ${names[*]} " == *" prometheus "* || " ${names[*]} " == *" dashboards "* ]] && ! command -v prometheus >/dev/null; then
   echo "neighbours: prometheus is missing. Install it: 'apt-get install --no-install-recommends prometheus' on Debian and Ubuntu." >&2
   exit 1
 fi

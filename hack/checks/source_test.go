@@ -61,7 +61,7 @@ func sources(t *testing.T, directories ...string) []sourceFile {
 			if err != nil {
 				return err
 			}
-			if entry.IsDir() && (entry.Name() == "testdata" || isOtherModule(t, file)) {
+			if entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || isOtherModule(t, file)) {
 				return filepath.SkipDir
 			}
 			if entry.IsDir() || !strings.HasSuffix(file, ".go") {

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -37,7 +38,7 @@ type prometheus struct {
 // prometheus waits for the configuration, and starts Prometheus with it. What the operator mounts into the pod is in a
 // directory here. Three things are changed: how often it scrapes, who looks for the endpoints, and the way to the pods of the
 // Application, which are simulated and have no network.
-func (l *lab) prometheus(binary string) *prometheus {
+func (l *lab) prometheus(binary string, interval time.Duration) *prometheus {
 	l.Helper()
 	dir := l.TempDir()
 	var config string
@@ -47,7 +48,7 @@ func (l *lab) prometheus(binary string) *prometheus {
 			return false, err.Error()
 		}
 		config = l.gunzip(secret.Data["prometheus.yaml.gz"])
-		for _, part := range []string{"/fairlead-system/fairlead-controller/0", "/monitoring/kube-state-metrics/0", "/shop/monitored/0", "rulefiles-0"} {
+		for _, part := range []string{"/fairlead-system/fairlead-controller/0", "/monitoring/kube-state-metrics/0", "/shop/orders/0", "rulefiles-0"} {
 			if !strings.Contains(config, part) {
 				return false, config
 			}
@@ -64,7 +65,7 @@ func (l *lab) prometheus(binary string) *prometheus {
 	jobs, _ := parsed["scrape_configs"].([]any)
 	for _, item := range jobs {
 		job, _ := item.(map[string]any)
-		job["scrape_interval"] = "1s"
+		job["scrape_interval"] = interval.String()
 		// Debian builds Prometheus without the discovery in Kubernetes. The test does that part.
 		for _, item := range asList(job["kubernetes_sd_configs"]) {
 			discovery, _ := item.(map[string]any)
@@ -74,7 +75,7 @@ func (l *lab) prometheus(binary string) *prometheus {
 			}
 		}
 		delete(job, "kubernetes_sd_configs")
-		if job["job_name"] == "serviceMonitor/shop/monitored/0" {
+		if job["job_name"] == "serviceMonitor/shop/orders/0" {
 			job["proxy_url"] = l.podNetwork()
 		}
 	}

@@ -1,0 +1,4 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+module.exports = (node) => node?.ownerDocument ?? node?.document ?? node
