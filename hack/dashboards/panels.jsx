@@ -1,7 +1,7 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-import { applyFieldOverrides, dateTime, getFieldDisplayValues, standardTransformers, standardTransformersRegistry, transformDataFrame } from '@grafana/data'
+import { applyFieldOverrides, cacheFieldDisplayNames, dateTime, getFieldDisplayValues, standardTransformers, standardTransformersRegistry, transformDataFrame } from '@grafana/data'
 import { BigValue, Icon, PanelChrome, TimeSeries, useTheme2 } from '@grafana/ui'
 import { TableNG } from '@grafana/ui/unstable'
 import { firstValueFrom } from 'rxjs'
@@ -36,7 +36,11 @@ function check(panel) {
   only(`${panel.title}: options`, panel.options, may.options)
   only(`${panel.title}: defaults`, panel.fieldConfig?.defaults, may.defaults)
   only(`${panel.title}: fieldConfig`, panel.fieldConfig, ['defaults', 'overrides'])
-  if (panel.fieldConfig?.overrides.length || panel.panels?.length) throw new Error(`${panel.title}: overrides and collapsed panels are unknown here`)
+  if (panel.panels?.length) throw new Error(`${panel.title}: collapsed panels are unknown here`)
+  for (const { matcher, properties } of panel.fieldConfig?.overrides ?? []) {
+    if (panel.type !== 'table' || matcher.id !== 'byName') throw new Error(`${panel.title}: overrides by ${matcher.id} are unknown here`)
+    for (const { id } of properties) only(`${panel.title}: overrides`, { [id]: true }, ['custom.width'])
+  }
   for (const target of panel.targets ?? []) only(`${panel.title}: target`, target, knownTarget)
   for (const { id } of panel.transformations ?? []) {
     if (id !== organize.id) throw new Error(`${panel.title}: the transformation ${id} is unknown here`)
@@ -71,7 +75,14 @@ export async function load(panel, variables, interval, theme) {
     for (const field of fields) field.config = field.type === 'time' ? { custom: config.custom } : { ...config, ...field.config }
   }
   const fieldConfig = { defaults: config, overrides: [] }
-  return applyFieldOverrides({ data: frames, fieldConfig, replaceVariables: (text) => text, theme, timeZone })
+  frames = applyFieldOverrides({ data: frames, fieldConfig, replaceVariables: (text) => text, theme, timeZone })
+  cacheFieldDisplayNames(frames)
+  for (const { matcher, properties } of panel.fieldConfig.overrides) {
+    const field = frames[0].fields.find(({ state }) => state.displayName === matcher.options)
+    if (!field) throw new Error(`${panel.title}: there is no column ${matcher.options}`)
+    field.config.custom = { ...field.config.custom, width: properties[0].value }
+  }
+  return frames
 }
 
 export function Panel({ panel, frames, interval, width, height }) {
