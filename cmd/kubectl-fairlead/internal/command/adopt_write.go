@@ -70,7 +70,8 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	case saved.Deployment.UID == a.deployment.UID && a.mayAbort(nil, secret) == nil:
 		return fmt.Errorf("the Secret %s is left from an earlier adoption of this Deployment: run %s to take back what is left of that, then this command again", secret.Name, a.command("--abort"))
 	default:
-		return fmt.Errorf("the Secret %s has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, secret.Name)
+		return errors.New(a.tool.withNamespace(a.namespace,
+			fmt.Sprintf("the Secret %s has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, secret.Name)))
 	}
 }
 
