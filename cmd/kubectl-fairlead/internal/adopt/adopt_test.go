@@ -251,7 +251,7 @@ func TestConsentAndWithdraw(t *testing.T) {
 			}
 		}
 	}
-	merge(Consent(live, "uid"))
+	merge(Consent(live, "uid", "digest"))
 	if live.Annotations[v1.AnnotationAdoptableBy] != "uid" || live.Labels[v1.LabelApplication] != "web" || live.Annotations[corev1.LastAppliedConfigAnnotation] != "" {
 		t.Errorf("after the consent: %v %v", live.Labels, live.Annotations)
 	}

@@ -25,8 +25,10 @@ const (
 	releaseKey    = "release.json"
 )
 
+const backupSuffix = "-before-adoption"
+
 // BackupName is the name of the Secret with the objects as they were. It is a Secret, because variables may hold passwords.
-func BackupName(name string) string { return name + "-before-adoption" }
+func BackupName(name string) string { return name + backupSuffix }
 
 // Saved is what a backup has. Service and Release are nil if there was none.
 type Saved struct {
@@ -69,7 +71,8 @@ func Backup(saved Saved) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// Read reads a backup.
+// Read reads a backup. Its name and namespace decide which objects it is about, whatever it says itself: a user with rights in
+// many namespaces restores nothing in another one.
 func Read(secret *corev1.Secret) (Saved, error) {
 	saved := Saved{Deployment: &appsv1.Deployment{}}
 	for _, part := range []struct {
@@ -88,14 +91,18 @@ func Read(secret *corev1.Secret) (Saved, error) {
 			return Saved{}, fmt.Errorf("read %s of Secret %s: %w", part.key, secret.Name, err)
 		}
 	}
+	saved.Deployment.Namespace, saved.Deployment.Name = secret.Namespace, strings.TrimSuffix(secret.Name, backupSuffix)
 	return saved, nil
 }
 
 // Consent is the merge patch by which a user lets the Application adopt the object. It holds for the very version that was
 // looked at. kubectl's copy of the manifest goes: a later kubectl apply would compare with it. So do Helm's marks: a later
-// upgrade would take the object back.
-func Consent(object metav1.Object, application types.UID) ([]byte, error) {
+// upgrade would take the object back. The digest is the backup's; "" leaves the one that the object has.
+func Consent(object metav1.Object, application types.UID, digest string) ([]byte, error) {
 	annotations := map[string]any{v1.AnnotationAdoptableBy: string(application)}
+	if digest != "" {
+		annotations[AnnotationBackup] = digest
+	}
 	for _, key := range theirs() {
 		annotations[key] = nil
 	}
@@ -149,7 +156,7 @@ func metadataBefore(live, before metav1.Object) (labels, annotations map[string]
 			}
 		}
 		for key, value := range then {
-			if strings.HasPrefix(key, v1.ReservedPrefix) || slices.Contains(keys, key) {
+			if strings.HasPrefix(key, v1.ReservedPrefix) && key != AnnotationBackup || slices.Contains(keys, key) {
 				restored[key] = value
 			}
 		}

@@ -40,6 +40,7 @@ type adopting struct {
 	autoscalers     []*autoscalingv2.HorizontalPodAutoscaler
 	existing        bool
 	fromHelm        bool
+	digest          string   // of the backup, if this run wrote or checked it
 	release         *release // nil if no Helm release has the objects, or had them before an earlier run
 }
 
@@ -245,7 +246,6 @@ func (a *adopting) savedRelease(ctx context.Context) (*release, error) {
 	if err != nil || saved.Release == nil || saved.Deployment.UID != a.deployment.UID {
 		return nil, err
 	}
-	saved.Deployment.Namespace, saved.Deployment.Name = a.namespace, a.name
 	return useSaved(a.clients, a.tool.now, saved)
 }
 

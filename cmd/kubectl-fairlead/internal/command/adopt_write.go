@@ -27,7 +27,8 @@ import (
 // controllerTimeout is how long the controller may take for a step.
 const controllerTimeout = time.Minute
 
-// backUp saves the objects, unless an earlier run did: a consent comes after it, and begins another generation.
+// backUp saves the objects, unless an earlier run did: a consent comes after it, and begins another generation. Then it knows the
+// digest of what was saved.
 func (a *adopting) backUp(ctx context.Context, application *v1.Application) error {
 	if a.deployment.Annotations[v1.AnnotationAdoptableBy] == string(application.UID) {
 		return nil
@@ -47,11 +48,13 @@ func (a *adopting) backUp(ctx context.Context, application *v1.Application) erro
 	if err != nil {
 		return fmt.Errorf("save the objects: %w", err)
 	}
+	a.digest = adopt.Digest(secret)
 	a.tool.screen().Printf("  saved in Secret %s", secret.Name)
 	return nil
 }
 
-// checkBackup refuses a backup of another Deployment: --abort would restore it.
+// checkBackup refuses a backup of another Deployment, or of another state: --abort and eject --restore would restore it. Any user with
+// permission to write Secrets may have written it.
 func (a *adopting) checkBackup(ctx context.Context) error {
 	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -64,22 +67,28 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case saved.Deployment.UID == a.deployment.UID && saved.Deployment.Generation == a.deployment.Generation:
+	what := "has the objects of an earlier adoption"
+	switch digest := adopt.Digest(secret); {
+	case saved.Deployment.UID != a.deployment.UID:
+	case saved.Deployment.Generation != a.deployment.Generation:
+		if a.mayAbort(nil, secret) == nil {
+			return fmt.Errorf("the Secret %s is left from an earlier adoption of this Deployment: run %s to take back what is left of that, then this command again", secret.Name, a.command("--abort"))
+		}
+	case saved.Describes(digest, a.deployment, a.service):
+		a.digest = digest
 		return nil
-	case saved.Deployment.UID == a.deployment.UID && a.mayAbort(nil, secret) == nil:
-		return fmt.Errorf("the Secret %s is left from an earlier adoption of this Deployment: run %s to take back what is left of that, then this command again", secret.Name, a.command("--abort"))
 	default:
-		return errors.New(a.tool.withNamespace(a.namespace,
-			fmt.Sprintf("the Secret %s has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, secret.Name)))
+		what = "says something else than what runs"
 	}
+	return errors.New(a.tool.withNamespace(a.namespace,
+		fmt.Sprintf("the Secret %s %s. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, what, secret.Name)))
 }
 
 // consent lets the Application adopt the objects, in the very version that was read. The Service comes first: the adoption
 // begins with the Deployment.
 func (a *adopting) consent(ctx context.Context, application *v1.Application) error {
 	if a.service != nil && !consented(a.service, application) && !child.OwnedBy(a.service, application) {
-		patch, err := adopt.Consent(a.service, application.UID)
+		patch, err := adopt.Consent(a.service, application.UID, a.digest)
 		if err != nil {
 			return err
 		}
@@ -90,7 +99,7 @@ func (a *adopting) consent(ctx context.Context, application *v1.Application) err
 	if consented(a.deployment, application) {
 		return nil
 	}
-	patch, err := adopt.Consent(a.deployment, application.UID)
+	patch, err := adopt.Consent(a.deployment, application.UID, a.digest)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,10 +23,12 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // ejecting is one ejection.
@@ -38,7 +41,10 @@ type ejecting struct {
 	toHelm          bool
 	release         *release // nil without --to-helm
 	backup          *corev1.Secret
-	replaces        bool // with --restore: whether that replaces pods
+	replaces        bool               // with --restore: whether that replaces pods
+	deployment      *appsv1.Deployment // that --restore changes
+	service         *corev1.Service    // that --restore changes; nil if there is none
+	acceptBackup    string
 	namespace, name string
 }
 
@@ -52,7 +58,10 @@ func (t *tool) eject() *cobra.Command {
 			Fairlead's marks, and no pod is replaced. With --output-dir you also get them as manifests for your repository or chart.
 
 			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods, unless they
-			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too.
+			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too. Both write
+			what the Secret NAME-before-adoption says, with your rights, and first print what of it is about code, privileges
+			and data. If the Secret is not as the adoption saved it, every field is printed, and nothing is written without
+			--accept-backup.
 
 			A run that was interrupted goes on when you run the command again.`),
 		Example: examples(`
@@ -72,6 +81,7 @@ func (t *tool) eject() *cobra.Command {
 	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created. Other contents of these files are not overwritten.")
 	cmd.Flags().BoolVar(&e.restore, "restore", false, "Bring the adopted Deployment and Service back to what they were, from the Secret NAME-before-adoption.")
 	cmd.Flags().BoolVar(&e.toHelm, "to-helm", false, "Like --restore, and give the objects back to the Helm release that had them.")
+	cmd.Flags().StringVar(&e.acceptBackup, "accept-backup", "", "Restore from a Secret with this digest, although it is not as the adoption saved it.")
 	e.editing.addTo(cmd)
 	return cmd
 }
@@ -121,6 +131,9 @@ func (e *ejecting) run(ctx context.Context) error {
 		return fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
 	}
 	e.announce(e.tool.screen(), objects, gone)
+	if err := e.checkRestored(before); err != nil {
+		return err
+	}
 	if e.editing.dryRun != cmdutil.DryRunNone {
 		e.tool.screen().Line("  not written (dry run)")
 		return nil
@@ -259,6 +272,32 @@ func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
 			resume := e.tool.withNamespace(e.namespace, "kubectl rollout resume deployment/"+object.GetName())
 			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
 		}
+	}
+}
+
+// checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission
+// to edit Secrets could otherwise choose what this one runs.
+func (e *ejecting) checkRestored(before adopt.Saved) error {
+	if !e.restore {
+		return nil
+	}
+	digest := adopt.Digest(e.backup)
+	vouched := before.IsVouched(digest, e.deployment, e.service)
+	changes, err := before.Restored(e.deployment, e.service, !vouched)
+	if err != nil {
+		return err
+	}
+	printRestored(e.tool.screen(), changes)
+	if vouched || e.acceptBackup == digest {
+		return nil
+	}
+	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. If what it would change, as printed, is what you want, pass --accept-backup=%s",
+		e.backup.Name, digest)
+}
+
+func printRestored(to *screen.Screen, changes []preview.Change) {
+	for _, change := range changes {
+		to.Hanging("  ~ ", difference.Describe(change))
 	}
 }
 

@@ -131,6 +131,10 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	if e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment); err != nil {
 		return adopt.Saved{}, err
 	}
+	e.deployment = live
+	if e.service, err = e.restoredService(ctx, before.Service); err != nil {
+		return adopt.Saved{}, err
+	}
 	switch {
 	case !e.toHelm:
 		before.Unmark()
@@ -198,15 +202,24 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	return nil
 }
 
+// restoredService is the very Service that was adopted; nil if there was none, or it is gone.
+func (e *ejecting) restoredService(ctx context.Context, before *corev1.Service) (*corev1.Service, error) {
+	if before == nil {
+		return nil, nil
+	}
+	live, err := e.clients.Kube.CoreV1().Services(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && live.UID != before.UID {
+		return nil, nil
+	}
+	return live, err
+}
+
 // bringServiceBack restores the very Service that was adopted, if it is still there.
 func (e *ejecting) bringServiceBack(ctx context.Context, before *corev1.Service) error {
 	services := e.clients.Kube.CoreV1().Services(e.namespace)
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := services.Get(ctx, e.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && live.UID != before.UID {
-			return nil
-		}
-		if err != nil {
+		live, err := e.restoredService(ctx, before)
+		if err != nil || live == nil {
 			return err
 		}
 		restored, err := services.Update(ctx, adopt.RestoreService(live, before), metav1.UpdateOptions{FieldManager: fieldManager})

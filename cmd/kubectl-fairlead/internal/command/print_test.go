@@ -51,6 +51,11 @@ func TestPrint(t *testing.T) {
 		},
 		"eject.gone": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true}).announce(to, objects, true)
+			printRestored(to, []preview.Change{
+				{Path: "Deployment/web: .spec.template.spec.containers[web].image", Before: "example.com/shop:2", After: "example.com/shop:1"},
+				{Path: "Deployment/web: .spec.template.spec.containers[web].securityContext.allowPrivilegeEscalation", Before: false},
+				{Path: "Service/web: .spec.type", Before: "ClusterIP", After: "LoadBalancer"},
+			})
 			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", true)
 		},
 		"eject.paused": func(to *screen.Screen) {

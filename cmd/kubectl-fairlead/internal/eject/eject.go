@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
@@ -63,17 +64,22 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 }
 
 // isMark reports whether only Fairlead set the label or annotation. A Service keeps the name of its Application: its
-// monitor finds it by that.
+// monitor finds it by that. An adopted object keeps the digest of its backup, for a later eject --restore.
 func isMark(object *unstructured.Unstructured, key, value string) bool {
-	if key == v1.LabelApplication && object.GetKind() == child.Service.Kind {
+	if key == v1.LabelApplication && object.GetKind() == child.Service.Kind || key == adopt.AnnotationBackup {
 		return false
 	}
 	return strings.HasPrefix(key, v1.ReservedPrefix) || key == v1.LabelManagedBy && value == v1.ManagedBy
 }
 
-// Manifest is the object as a file for kubectl apply: without Fairlead's marks, and without what the cluster fills in. The
-// pod template is as it is, because any change would replace the pods.
+// Manifest is the object as a file for kubectl apply.
 func Manifest(object *unstructured.Unstructured) ([]byte, error) {
+	return yaml.Marshal(Plain(object).Object)
+}
+
+// Plain is the object without Fairlead's marks, and without what the cluster fills in. The pod template is as it is, because any
+// change would replace the pods.
+func Plain(object *unstructured.Unstructured) *unstructured.Unstructured {
 	plain := object.DeepCopy()
 	kept := func(values map[string]string, also ...string) map[string]string {
 		left := map[string]string{}
@@ -88,7 +94,7 @@ func Manifest(object *unstructured.Unstructured) ([]byte, error) {
 		return left
 	}
 	labels := kept(object.GetLabels())
-	annotations := kept(object.GetAnnotations(), child.RevisionAnnotation, corev1.LastAppliedConfigAnnotation)
+	annotations := kept(object.GetAnnotations(), child.RevisionAnnotation, corev1.LastAppliedConfigAnnotation, adopt.AnnotationBackup)
 	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
 	for field, values := range map[string]map[string]string{"labels": labels, "annotations": annotations} {
 		if len(values) > 0 {
@@ -102,5 +108,5 @@ func Manifest(object *unstructured.Unstructured) ([]byte, error) {
 			unstructured.RemoveNestedField(plain.Object, "spec", field)
 		}
 	}
-	return yaml.Marshal(plain.Object)
+	return plain
 }

@@ -51,6 +51,11 @@ func TestClean(t *testing.T) {
 			object.SetAnnotations(nil)
 			object.SetManagedFields(object.GetManagedFields()[:2])
 		}, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null,"apps.fairlead.dev/application":null},"managedFields":[{}],"resourceVersion":"7","uid":"u"}}`},
+		{"an adopted object's backup", func() {
+			object.SetLabels(map[string]string{})
+			object.SetManagedFields(nil)
+			object.SetAnnotations(map[string]string{"apps.fairlead.dev/backup-digest": "sha256:00"})
+		}, ""},
 		{"managed by another tool", func() {
 			object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm"})
 			object.SetManagedFields(nil)

@@ -1,0 +1,63 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package adopt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// AnnotationBackup is on an adopted object until it is restored: the digest of the backup. More users may write Secrets than
+// Deployments and Services. To change what this says, a user needs the permission to change the object itself, and gains
+// nothing from a restoration.
+const AnnotationBackup = v1.ReservedPrefix + "backup-digest"
+
+// Digest is the digest of all that a backup says.
+func Digest(secret *corev1.Secret) string {
+	hash := sha256.New()
+	for _, key := range []string{deploymentKey, serviceKey, releaseKey} {
+		fmt.Fprintf(hash, "%s %d\n", key, len(secret.Data[key]))
+		hash.Write(secret.Data[key])
+	}
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil))
+}
+
+// IsVouched reports whether every object that a backup restores names its digest, or is what the backup says already, as after
+// a restoration that was interrupted. A service of nil is not restored.
+func (s Saved) IsVouched(digest string, deployment *appsv1.Deployment, service *corev1.Service) bool {
+	named := func(object metav1.Object) bool { return object.GetAnnotations()[AnnotationBackup] == digest }
+	return (named(deployment) || s.isDeployment(deployment)) && (service == nil || named(service) || s.isService(service))
+}
+
+// Describes reports whether the backup says what runs before an adoption. The Service may carry the consent already, with the
+// digest of this backup.
+func (s Saved) Describes(digest string, deployment *appsv1.Deployment, service *corev1.Service) bool {
+	if (s.Service == nil) != (service == nil) || !s.isDeployment(deployment) {
+		return false
+	}
+	return service == nil || service.UID == s.Service.UID && s.IsVouched(digest, deployment, service)
+}
+
+func (s Saved) isDeployment(live *appsv1.Deployment) bool {
+	plain := live.DeepCopy()
+	delete(plain.Annotations, AnnotationBackup)
+	return equality.Semantic.DeepEqual(plain, Restore(plain, s.Deployment))
+}
+
+func (s Saved) isService(live *corev1.Service) bool {
+	if s.Service == nil {
+		return false
+	}
+	plain := live.DeepCopy()
+	delete(plain.Annotations, AnnotationBackup)
+	return equality.Semantic.DeepEqual(plain, RestoreService(plain, s.Service))
+}
