@@ -108,6 +108,9 @@ func TestAdopt(t *testing.T) {
 	}
 	p.want(0, append(accept, "--dry-run=client"), ".spec.enableServiceLinks", "adoptionPolicy: Consented", "servicePortName: \"\"")
 	p.want(0, append(accept, "--dry-run=server"))
+	if r := p.want(0, append(accept, "--dry-run=server", "-o", "name")); r.stdout != "application.apps.fairlead.dev/web\n" || !strings.Contains(r.stderr, "2 pods will be replaced") {
+		t.Errorf("-o name prints %q, and %q", r.stdout, r.stderr)
+	}
 	p.want(2, []string{"adopt", "web", "--rollout"})
 	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Fatalf("a dry run wrote: %v", err)

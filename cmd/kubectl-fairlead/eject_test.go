@@ -56,6 +56,10 @@ func TestEject(t *testing.T) {
 	if _, err := os.Stat(files); !os.IsNotExist(err) {
 		t.Errorf("a dry run wrote files: %v", err)
 	}
+	r := p.want(0, []string{"eject", "web", "--dry-run=client", "-o", "name"}, "deployment.apps/web\n", "service/web\n")
+	if strings.Contains(r.stdout, " ") || !strings.Contains(r.stderr, "these objects stay:") {
+		t.Errorf("-o name prints %q, and %q", r.stdout, r.stderr)
+	}
 	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "there is no Secret web-before-adoption") {
 		t.Errorf("--restore without an adoption says %q", r.stderr)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -40,13 +41,15 @@ type adopting struct {
 	autoscalers     []*autoscalingv2.HorizontalPodAutoscaler
 	existing        bool
 	fromHelm        bool
-	digest          string   // of the backup, if this run wrote or checked it
-	release         *release // nil if no Helm release has the objects, or had them before an earlier run
+	draft           *v1.Application // of a dry run
+	digest          string          // of the backup, if this run wrote or checked it
+	release         *release        // nil if no Helm release has the objects, or had them before an earlier run
 }
 
 func (t *tool) adopt() *cobra.Command {
 	a := &adopting{tool: t, editing: editing{tool: t}}
 	var rollout, abort bool
+	out := &a.editing.out
 	cmd := &cobra.Command{
 		Use:   "adopt NAME [flags]",
 		Short: "Let an Application take over a Deployment and its Service that run already",
@@ -80,16 +83,20 @@ func (t *tool) adopt() *cobra.Command {
 			if err := a.start(cmd, args[0]); err != nil {
 				return err
 			}
+			programs, do := out.divert(t), a.run
 			switch {
 			case abort:
 				return a.abort(cmd.Context())
 			case rollout:
-				return a.rollOut(cmd.Context())
-			default:
-				return a.run(cmd.Context())
+				do = a.rollOut
 			}
+			if err := do(cmd.Context()); err != nil || out.format == "" {
+				return err
+			}
+			return a.print(cmd.Context(), programs)
 		},
 	}
+	out.addTo(cmd, formatName)
 	cmd.Flags().StringVar(&a.options.Container, "container", "", "The application's container, if there are several.")
 	cmd.Flags().BoolVar(&a.options.Harden, "harden", false, "Leave what the pods do not say about their privileges to Fairlead's defaults, which are restricted.")
 	cmd.Flags().BoolVar(&a.existing, "existing", false, "Consent to the Application of this name that exists already, as it is.")
@@ -270,6 +277,9 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	switch a.editing.dryRun {
 	case cmdutil.DryRunClient:
+		if a.draft = draft; a.editing.out.format != "" {
+			return nil, nil
+		}
 		text, err := yaml.Marshal(withoutStatus(draft))
 		fmt.Fprintf(a.tool.Out, "---\n%s", text)
 		return nil, err
@@ -279,9 +289,21 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	}
 	created, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Create(ctx, draft, options)
 	if err != nil || a.editing.dryRun != cmdutil.DryRunNone {
+		a.draft = created
 		return nil, err
 	}
 	return created, nil
+}
+
+// print writes the Application for programs.
+func (a *adopting) print(ctx context.Context, to io.Writer) (err error) {
+	application := a.draft
+	if application == nil {
+		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+	}
+	return printApplications(to, a.editing.out, []*v1.Application{application}, false)
 }
 
 // checkMarks refuses the objects of deployment tools, but for those that the release gives up.

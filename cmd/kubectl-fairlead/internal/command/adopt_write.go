@@ -141,7 +141,7 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 		}
 		enforced := observed.DeepCopy()
 		enforced.Spec.ReconcilePolicy = v1.ReconcileEnforce
-		if err := write(ctx, a.clients, observed, enforced, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+		if _, err := write(ctx, a.clients, observed, enforced, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
 			return err
 		}
 	}
@@ -244,7 +244,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	case cmdutil.DryRunNone:
 	}
-	if err := write(ctx, a.clients, application, released, options); err != nil {
+	if _, err := write(ctx, a.clients, application, released, options); err != nil {
 		return err
 	}
 	to.Line(done)

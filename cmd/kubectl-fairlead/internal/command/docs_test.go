@@ -39,6 +39,7 @@ func TestDocs(t *testing.T) {
 	root := command.New(genericiooptions.NewTestIOStreamsDiscard())
 	var page bytes.Buffer
 	page.WriteString(intro)
+	page.WriteString(sharedFlags(root))
 	for _, cmd := range documented(root) {
 		path := strings.TrimPrefix(cmd.CommandPath(), "kubectl fairlead ")
 		if cmd.Short == "" || cmd.Long == "" || strings.Count(cmd.Example, "# ") < 2 {
@@ -99,8 +100,8 @@ func TestHelp(t *testing.T) {
 // TestUsage wants a wrong command line refused with what to do, and exit code 2.
 func TestUsage(t *testing.T) {
 	for line, want := range map[string]string{
-		"status":                  "error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead status -h' for help and examples\n",
-		"status web -A":           "error: give names, or -l or -A, but not both\nSee 'kubectl fairlead status -h' for help and examples\n",
+		"status":                  "error: name an Application, or select some with -l, --all or -A\nSee 'kubectl fairlead status -h' for help and examples\n",
+		"status web -A":           "error: give names, or -l, --all or -A, but not both\nSee 'kubectl fairlead status -h' for help and examples\n",
 		"tree web -o html":        "error: unknown output format \"html\": use one of json, yaml, name, wide\nSee 'kubectl fairlead tree -h' for help and examples\n",
 		"tree web --unknown":      "error: unknown flag: --unknown\nSee 'kubectl fairlead tree -h' for help and examples\n",
 		"unknown":                 "error: unknown command \"unknown\" for \"kubectl fairlead\"\nSee 'kubectl fairlead -h' for the commands\n",

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,7 +38,16 @@ type editing struct {
 	chosen selection
 	// dryRun is none, client or server.
 	dryRun cmdutil.DryRunStrategy
+	out    output
 	from   platform
+}
+
+// addEditTo adds the flags of an edit: which Applications, and what to print.
+func (e *editing) addEditTo(cmd *cobra.Command) {
+	e.chosen.edits = true
+	e.chosen.addTo(cmd)
+	e.out.addTo(cmd, formatName)
+	e.addTo(cmd)
 }
 
 func (e *editing) addTo(cmd *cobra.Command) {
@@ -58,7 +68,7 @@ func fixed(made edit.Edit) change {
 	return func(context.Context, *cluster.Clients, *v1.Application) (edit.Edit, error) { return made, nil }
 }
 
-// run edits the Applications, one after the other. It stops at the first that fails, so that the message is the last word.
+// run edits the Applications, one after the other. It goes on after one that fails, as kubectl does, and ends with a count.
 func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	var err error
 	if e.dryRun, err = cmdutil.GetDryRunStrategy(cmd); err != nil {
@@ -72,54 +82,98 @@ func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	if err != nil {
 		return err
 	}
+	to := e.tool.screen()
+	if e.out.format != "" {
+		to = to.Into(io.Discard)
+	}
+	var count tally
+	var edited []*v1.Application
 	for _, application := range applications {
-		name := application.Namespace + "/" + application.Name
-		made, err := edits(cmd.Context(), clients, application)
+		done, err := e.one(cmd.Context(), clients, to, application, edits)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			err = fmt.Errorf("%s/%s: %w", application.Namespace, application.Name, err)
+			if len(applications) == 1 || cmd.Context().Err() != nil {
+				return err
+			}
+			fmt.Fprintf(e.tool.ErrOut, "error: %s\n", explain(err))
+			count.failed++
+			continue
 		}
-		if err := e.edit(cmd.Context(), clients, application, made); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if done == application {
+			count.unchanged++
+		} else {
+			count.edited++
 		}
+		edited = append(edited, done)
+	}
+	if err := printApplications(e.tool.Out, e.out, edited, e.chosen.many(names)); err != nil {
+		return err
+	}
+	if e.chosen.many(names) {
+		to.Line(count.describe(e.dryRun != cmdutil.DryRunNone))
+	}
+	if count.failed > 0 {
+		return fmt.Errorf("%d of %d Applications were not edited", count.failed, len(applications))
 	}
 	return nil
 }
 
-// edit prints what it does, and does it.
-func (e *editing) edit(ctx context.Context, clients *cluster.Clients, application *v1.Application, made edit.Edit) error {
+// tally counts what became of many edits.
+type tally struct{ edited, unchanged, failed int }
+
+func (c tally) describe(dryRun bool) string {
+	edited := "edited"
+	if dryRun {
+		edited = "to edit"
+	}
+	return fmt.Sprintf("%d %s, %d unchanged, %d failed", c.edited, edited, c.unchanged, c.failed)
+}
+
+// one makes one edit, and returns the Application after it; the very one that it got if nothing changes.
+func (e *editing) one(ctx context.Context, clients *cluster.Clients, to *screen.Screen, application *v1.Application, edits change) (*v1.Application, error) {
+	made, err := edits(ctx, clients, application)
+	if err != nil {
+		return nil, err
+	}
+	return e.edit(ctx, clients, to, application, made)
+}
+
+// edit says what it does, and does it.
+func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen.Screen, application *v1.Application, made edit.Edit) (*v1.Application, error) {
 	name := application.Namespace + "/" + application.Name
 	edited, what, err := edit.Apply(application, made)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	patch, err := edit.Patch(application, edited)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	to := e.tool.screen()
 	if patch == nil {
 		to.Line(name + ": unchanged")
-		return nil
+		return application, nil
 	}
-	summary, err := e.summary(ctx, clients, application, edited)
-	printEdit(to, name, what, summary)
-	if err != nil {
-		fmt.Fprintln(e.tool.ErrOut, unknownEffect(err))
+	if e.out.format == "" {
+		summary, err := e.summary(ctx, clients, application, edited)
+		printEdit(to, name, what, summary)
+		if err != nil {
+			fmt.Fprintln(e.tool.ErrOut, unknownEffect(err))
+		}
 	}
 	if e.dryRun == cmdutil.DryRunClient {
 		to.Line("  not written (dry run)")
-		return nil
+		return edited, nil
 	}
 	options := metav1.PatchOptions{FieldManager: fieldManager}
 	done := "  written"
 	if e.dryRun == cmdutil.DryRunServer {
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	}
-	if err := write(ctx, clients, application, edited, options); err != nil {
-		return err
+	if edited, err = write(ctx, clients, application, edited, options); err != nil {
+		return nil, err
 	}
 	to.Line(done)
-	return nil
+	return edited, nil
 }
 
 // unknownEffect says why there is no summary. A spec that is refused changes nothing, whether it is stored or not.
@@ -143,14 +197,15 @@ var errChanged = errors.New("the Application changed meanwhile, so nothing was w
 
 // write sends the patch. The API server refuses it if the Application changed since it was read. If only its status
 // changed, which does not change the generation, write sends it again.
-func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Application, options metav1.PatchOptions) error {
+func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Application, options metav1.PatchOptions) (written *v1.Application, err error) {
 	client := clients.Fairlead.AppsV1().Applications(before.Namespace)
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		patch, err := edit.Patch(before, after)
 		if err != nil {
 			return err
 		}
-		_, refused := client.Patch(ctx, before.Name, types.MergePatchType, patch, options)
+		var refused error
+		written, refused = client.Patch(ctx, before.Name, types.MergePatchType, patch, options)
 		if !apierrors.IsConflict(refused) {
 			return refused
 		}
@@ -166,9 +221,9 @@ func write(ctx context.Context, clients *cluster.Clients, before, after *v1.Appl
 		return refused
 	})
 	if apierrors.IsConflict(err) {
-		return errChanged
+		return nil, errChanged
 	}
-	return err
+	return written, err
 }
 
 // platform asks the cluster for its classes and for the namespace.

@@ -42,7 +42,7 @@ func TestWrite(t *testing.T) {
 				}
 				return true, after, nil
 			})
-			err := write(t.Context(), &cluster.Clients{Fairlead: client}, before, after, metav1.PatchOptions{})
+			_, err := write(t.Context(), &cluster.Clients{Fairlead: client}, before, after, metav1.PatchOptions{})
 			if !errors.Is(err, test.want) {
 				t.Errorf("%v, want %v", err, test.want)
 			}

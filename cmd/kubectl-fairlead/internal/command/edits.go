@@ -31,14 +31,14 @@ func (t *tool) simple(name, short, about, example string, newEdit func() edit.Ed
 			kubectl fairlead NAME -l team=shop --dry-run=client`, "NAME", name)),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, fixed(newEdit())) },
 	}
-	e.chosen.addTo(cmd)
-	e.addTo(cmd)
+	e.addEditTo(cmd)
 	return cmd
 }
 
 // editsNote is about all edits.
 const editsNote = `The command says what it changes and what becomes of the pods. It changes the very spec that it read: if another
-client changes it meanwhile, nothing is written. If a tool keeps your Applications as Git has them, change them in Git instead.`
+client changes it meanwhile, nothing is written. If a tool keeps your Applications as Git has them, change them in Git instead.
+Several Applications are edited one after the other; one that fails does not stop the others, and the exit code is then 2.`
 
 func (t *tool) edits() []*cobra.Command {
 	return []*cobra.Command{
@@ -71,7 +71,10 @@ func (t *tool) scale() *cobra.Command {
 			kubectl fairlead scale web --replicas=5
 
 			# Five pods, if there are three now
-			kubectl fairlead scale web --replicas=5 --current-replicas=3`),
+			kubectl fairlead scale web --replicas=5 --current-replicas=3
+
+			# None for all Applications of the namespace
+			kubectl fairlead scale --all --replicas=0`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if replicas < 0 && cmd.Flags().Changed("replicas") {
 				return usageError(cmd.CommandPath(), "--replicas is %d, but must be 0 or more", replicas)
@@ -84,8 +87,7 @@ func (t *tool) scale() *cobra.Command {
 	}
 	cmd.Flags().Int32Var(&replicas, "replicas", -1, "The number of pods.")
 	cmd.Flags().Int32Var(&current, "current-replicas", -1, "Scale only from this number.")
-	e.chosen.addTo(cmd)
-	e.addTo(cmd)
+	e.addEditTo(cmd)
 	return cmd
 }
 
@@ -97,7 +99,7 @@ func (t *tool) set() *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return usageError(cmd.CommandPath(), "%q cannot be set: use kubectl fairlead set image NAME [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields", args[0])
+			return usageError(cmd.CommandPath(), "%q cannot be set: use kubectl fairlead set image NAME... [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields", args[0])
 		},
 	}
 	cmd.AddCommand(t.setImage())
@@ -105,9 +107,9 @@ func (t *tool) set() *cobra.Command {
 }
 
 func (t *tool) setImage() *cobra.Command {
-	e := &editing{tool: t}
+	e := &editing{tool: t, chosen: selection{last: "an image"}}
 	cmd := &cobra.Command{
-		Use:   "image NAME [CONTAINER=]IMAGE [flags]",
+		Use:   "image NAME... [CONTAINER=]IMAGE [flags]",
 		Short: "Set the image of an Application, or of one of its other containers",
 		Long:  long("Set the image of the application container, or of a sidecar or init container.\n\n" + editsNote),
 		Example: examples(`
@@ -115,22 +117,25 @@ func (t *tool) setImage() *cobra.Command {
 			kubectl fairlead set image web ghcr.io/acme/web:1.3
 
 			# Another version of its sidecar, checked by the API server and not written
-			kubectl fairlead set image web proxy=ghcr.io/acme/proxy:2 --dry-run=server`),
-		Args: cobra.ExactArgs(2),
+			kubectl fairlead set image web proxy=ghcr.io/acme/proxy:2 --dry-run=server
+
+			# Another version of the sidecar of all Applications with a label
+			kubectl fairlead set image -l team=shop proxy=ghcr.io/acme/proxy:2`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			container, image, found := strings.Cut(args[1], "=")
+			names, last := args[:len(args)-1], args[len(args)-1]
+			container, image, found := strings.Cut(last, "=")
 			if !found {
-				container, image = "", args[1]
+				container, image = "", last
 			} else if container == "" {
 				return usageError(cmd.CommandPath(), "the container before = is empty: name it, or leave out = for the application's own")
 			}
 			if image == "" {
 				return errors.New("the image is empty")
 			}
-			return e.run(cmd, args[:1], fixed(edit.SetImage(container, image)))
+			return e.run(cmd, names, fixed(edit.SetImage(container, image)))
 		},
 	}
-	e.addTo(cmd)
+	e.addEditTo(cmd)
 	return cmd
 }
 
@@ -138,7 +143,7 @@ func (t *tool) undo() *cobra.Command {
 	e := &editing{tool: t}
 	var to int64
 	cmd := &cobra.Command{
-		Use:   "undo NAME [flags]",
+		Use:   "undo NAME... [flags]",
 		Short: "Take the pods of an Application back to a former revision",
 		Long: long(`
 			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
@@ -158,7 +163,7 @@ func (t *tool) undo() *cobra.Command {
 					return usageError(cmd.CommandPath(), "pass the revision with --to-revision=%s", args[1])
 				}
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to < 0 {
@@ -182,6 +187,6 @@ func (t *tool) undo() *cobra.Command {
 		},
 	}
 	cmd.Flags().Int64Var(&to, "to-revision", 0, "The revision to go back to; see 'kubectl fairlead history'.")
-	e.addTo(cmd)
+	e.addEditTo(cmd)
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,9 +76,15 @@ func (t *tool) eject() *cobra.Command {
 			if err := e.start(cmd, args[0]); err != nil {
 				return err
 			}
-			return e.run(cmd.Context())
+			programs := e.editing.out.divert(t)
+			stay, err := e.run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printStaying(programs, e.editing.out, stay)
 		},
 	}
+	e.editing.out.addTo(cmd, formatName)
 	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created. Other contents of these files are not overwritten.")
 	cmd.Flags().BoolVar(&e.restore, "restore", false, "Bring the adopted Deployment and Service back to what they were, from the Secret NAME-before-adoption.")
 	cmd.Flags().BoolVar(&e.toHelm, "to-helm", false, "Like --restore, and give the objects back to the Helm release that had them.")
@@ -101,59 +108,60 @@ func (e *ejecting) start(cmd *cobra.Command, name string) (err error) {
 	return err
 }
 
-func (e *ejecting) run(ctx context.Context) error {
+// run ejects, and returns what stays.
+func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	application, err := e.clients.Fairlead.AppsV1().Applications(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
 	gone := apierrors.IsNotFound(err)
 	if gone {
 		// An earlier run may have ended between the deletion and the end.
 		application = &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace, Name: e.name}}
 	} else if err != nil {
-		return err
+		return nil, err
 	}
 	if application.DeletionTimestamp != nil && application.Spec.DeletionPolicy != v1.DeletionOrphan {
-		return errEnding
+		return nil, errEnding
 	}
 	objects, err := leftBehind(ctx, e.clients, application)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var before adopt.Saved
 	if e.restore {
 		before, err = e.saved(ctx)
 		if gone && errors.Is(err, errBackWithHelm) {
 			e.tool.screen().Printf("%s: ejected already.", e.id())
-			return nil
+			return objects, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	} else if gone && len(objects) == 0 {
-		return fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
+		return nil, fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
 	}
 	e.announce(e.tool.screen(), objects, gone)
 	if err := e.checkRestored(before); err != nil {
-		return err
+		return nil, err
 	}
 	if e.editing.dryRun != cmdutil.DryRunNone {
 		e.tool.screen().Line("  not written (dry run)")
-		return nil
+		return objects, nil
 	}
 	if err := e.save(objects); err != nil {
-		return err
+		return nil, err
 	}
 	if !gone {
 		if err := e.delete(ctx, application); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, object := range objects {
 		if err := e.clean(ctx, object); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if e.restore {
 		if err := e.bringBack(ctx, before); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	deletion := ""
@@ -161,7 +169,25 @@ func (e *ejecting) run(ctx context.Context) error {
 		deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
 	}
 	printEjected(e.tool.screen(), e.id(), deletion, e.replaces)
-	return nil
+	return objects, nil
+}
+
+// printStaying writes what stays for programs: as the manifests of --output-dir, or by name.
+func printStaying(to io.Writer, out output, objects []left) error {
+	if out.format == "" {
+		return nil
+	}
+	plain := make([]map[string]any, 0, len(objects))
+	for _, object := range objects {
+		plain = append(plain, eject.Plain(object.Unstructured).Object)
+		if out.format == formatName {
+			fmt.Fprintln(to, resourceName(object.kind.Group, object.GetKind(), object.GetName()))
+		}
+	}
+	if out.format == formatName {
+		return nil
+	}
+	return encode(to, out.format, plain, true)
 }
 
 // printEjected says that all is done. deletion is the command that deletes what is not needed any more; "" if nothing is.

@@ -35,7 +35,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 	if application.Spec.DeletionPolicy != v1.DeletionOrphan {
 		orphan := application.DeepCopy()
 		orphan.Spec.DeletionPolicy = v1.DeletionOrphan
-		if err := write(ctx, e.clients, application, orphan, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+		if _, err := write(ctx, e.clients, application, orphan, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
 			return fmt.Errorf("set deletionPolicy to Orphan: %w", err)
 		}
 	}

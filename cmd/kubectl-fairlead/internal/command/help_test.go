@@ -17,17 +17,23 @@ import (
 // TestArguments: a command with too many or too few arguments says which it takes.
 func TestArguments(t *testing.T) {
 	for want, args := range map[string][]string{
-		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                                                        {"eject"},
-		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":                                                     {"lint", "web.yaml"},
-		"error: accepts 2 arg(s), received 1: kubectl fairlead set image NAME [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n":                                              {"set", "image", "web"},
-		"error: name an Application, or select some with -l or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                                                                      {"restart"},
-		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                             {"undo", "web", "--to-revision=-1"},
-		"error: \"env\" cannot be set: use kubectl fairlead set image NAME [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields\nSee 'kubectl fairlead set -h' for help and examples\n": {"set", "env", "web", "A=B"},
-		"error: the container before = is empty: name it, or leave out = for the application's own\nSee 'kubectl fairlead set image -h' for help and examples\n":                                                   {"set", "image", "web", "=nginx"},
-		"error: pass the revision with --to-revision=1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                                    {"undo", "web", "1"},
-		"error: accepts 1 arg(s), received 2: kubectl fairlead undo NAME [flags]\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                          {"undo", "web", "api"},
-		"error: only one of -f and --from can be standard input: pass a file for the other\n":                                                                                                                      {"diff", "-f", "-", "--from", "-"},
+		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                                                           {"eject"},
+		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":                                                        {"lint", "web.yaml"},
+		"error: pass an image after the names: kubectl fairlead set image NAME... [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n":                                             {"set", "image", "web"},
+		"error: name an Application, or select some with -l, --all or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                                                                  {"restart"},
+		"error: --to-revision is -1, but revisions begin at 1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                                {"undo", "web", "--to-revision=-1"},
+		"error: \"env\" cannot be set: use kubectl fairlead set image NAME... [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields\nSee 'kubectl fairlead set -h' for help and examples\n": {"set", "env", "web", "A=B"},
+		"error: the container before = is empty: name it, or leave out = for the application's own\nSee 'kubectl fairlead set image -h' for help and examples\n":                                                      {"set", "image", "web", "=nginx"},
+		"error: pass the revision with --to-revision=1\nSee 'kubectl fairlead undo -h' for help and examples\n":                                                                                                       {"undo", "web", "1"},
+		"error: -A alone would be every Application of the cluster: say which with -l, or add --all\nSee 'kubectl fairlead restart -h' for help and examples\n":                                                       {"restart", "-A"},
+		"error: pass -l or --all, but not both\nSee 'kubectl fairlead pause -h' for help and examples\n":                                                                                                              {"pause", "-l", "a=b", "--all"},
+		"error: pass an image after the names: kubectl fairlead set image NAME... [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n ":                                            {"set", "image", "-l", "a=b"},
+		"error: give names, or -l, --all or -A, but not both\nSee 'kubectl fairlead set image -h' for help and examples\n":                                                                                            {"set", "image", "-l", "a=b", "web", "nginx"},
+		"error: name an Application, or select some with -l, --all or -A\nSee 'kubectl fairlead logs -h' for help and examples\n":                                                                                     {"logs"},
+		"error: -f is for text: leave out -f or -o\nSee 'kubectl fairlead timeline -h' for help and examples\n":                                                                                                       {"timeline", "web", "-w", "-o", "json"},
+		"error: only one of -f and --from can be standard input: pass a file for the other\n":                                                                                                                         {"diff", "-f", "-", "--from", "-"},
 	} {
+		want = strings.TrimRight(want, " ")
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 		if code := Run(t.Context(), streams, args); code != ExitError || errOut.String() != want {
 			t.Errorf("%q: exit code %d, %q, want %q", args, code, errOut, want)

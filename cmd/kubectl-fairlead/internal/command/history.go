@@ -15,15 +15,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/child"
 )
+
+// revision is an entry of a history, with its Application.
+type revision struct {
+	Namespace   string `json:"namespace"`
+	Application string `json:"application"`
+	edit.Revision
+}
 
 func (t *tool) history() *cobra.Command {
 	var (
+		chosen    selection
 		out       output
+		watch     watching
 		noHeaders bool
 	)
 	cmd := &cobra.Command{
-		Use:   "history NAME [flags]",
+		Use:   "history NAME... [flags]",
 		Short: "List the revisions of the pods of an Application",
 		Long: long(`
 			List the revisions of the pods of an Application, the newest first: which one runs, which one was healthy last, and
@@ -32,45 +43,65 @@ func (t *tool) history() *cobra.Command {
 			# The revisions of the Application web
 			kubectl fairlead history web
 
-			# For a program
-			kubectl fairlead history web -o json`),
-		Args:              cobra.ExactArgs(1),
+			# For a program, those of all Applications of the namespace
+			kubectl fairlead history --all -o json`),
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			revisions, err := t.revisions(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if out.machine() {
-				return encode(t.Out, out.format, revisions, true)
-			}
-			return printHistory(t.Out, revisions, noHeaders, t.now())
+			return watch.redraw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) error {
+				revisions, err := t.revisions(ctx, &chosen, args)
+				if err != nil {
+					return err
+				}
+				switch {
+				case out.machine():
+					return encode(to.Writer(), out.format, revisions, true)
+				case out.format == formatName:
+					for _, r := range revisions {
+						to.Line(resourceName(child.ControllerRevision.Group, child.ControllerRevision.Kind, r.Name))
+					}
+					return nil
+				default:
+					return printHistory(to.Writer(), revisions, chosen.many(args), noHeaders, t.now())
+				}
+			})
 		},
 	}
-	out.addTo(cmd)
-	cmd.Flags().BoolVar(&noHeaders, "no-headers", false, "Print no heading.")
+	out.addTo(cmd, formatName)
+	chosen.addTo(cmd)
+	watch.addTo(cmd, &out, "Print it again whenever it changes.")
+	addNoHeaders(cmd, &noHeaders)
 	return cmd
 }
 
-func (t *tool) revisions(ctx context.Context, name string) ([]edit.Revision, error) {
+func (t *tool) revisions(ctx context.Context, chosen *selection, names []string) ([]revision, error) {
 	clients, err := t.clients()
 	if err != nil {
 		return nil, err
 	}
-	applications, err := (&selection{}).read(ctx, t, clients, []string{name})
+	applications, err := chosen.read(ctx, t, clients, names)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := clients.Load(ctx, applications[0])
-	if err != nil {
-		return nil, err
+	var revisions []revision
+	for _, application := range applications {
+		loaded, err := clients.Load(ctx, application)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range edit.History(application, loaded.Children) {
+			revisions = append(revisions, revision{application.Namespace, application.Name, r})
+		}
 	}
-	return edit.History(applications[0], loaded.Children), nil
+	return revisions, nil
 }
 
-func printHistory(to io.Writer, revisions []edit.Revision, noHeaders bool, now time.Time) error {
+// printHistory prints a table. Of many Applications, each line begins with its own.
+func printHistory(to io.Writer, revisions []revision, many, noHeaders bool, now time.Time) error {
 	table := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
 	if !noHeaders {
+		if many {
+			fmt.Fprint(table, "NAMESPACE\tNAME\t")
+		}
 		fmt.Fprintln(table, "REVISION\tIMAGE\tSTATE\tAGE")
 	}
 	for _, r := range revisions {
@@ -83,6 +114,9 @@ func printHistory(to io.Writer, revisions []edit.Revision, noHeaders bool, now t
 		}
 		if r.RolledBack {
 			state = append(state, "rolled back")
+		}
+		if many {
+			fmt.Fprintf(table, "%s\t%s\t", r.Namespace, r.Application)
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", r.Number, r.Image, strings.Join(state, ", "), duration.HumanDuration(now.Sub(r.Created)))
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // output is the flag -o. The empty format is text for users.
@@ -46,6 +48,45 @@ func (o *output) addTo(cmd *cobra.Command, formats ...string) {
 
 // machine reports whether the format is one for programs, which get no progress and no hints.
 func (o *output) machine() bool { return o.format == formatJSON || o.format == formatYAML }
+
+// applicationName is an Application as `-o name` prints it, for other commands to take.
+func applicationName(name string) string { return resourceName(v1.GroupName, v1.ApplicationKind, name) }
+
+// printApplications writes Applications for programs, as kubectl does: with their type, and without the record of who wrote which field.
+func printApplications(to io.Writer, out output, applications []*v1.Application, list bool) error {
+	if out.format == "" {
+		return nil
+	}
+	var shown []*v1.Application
+	for _, application := range applications {
+		if out.format == formatName {
+			fmt.Fprintln(to, applicationName(application.Name))
+			continue
+		}
+		application = application.DeepCopy()
+		application.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+		application.ManagedFields = nil
+		shown = append(shown, application)
+	}
+	if out.format == formatName {
+		return nil
+	}
+	return encode(to, out.format, shown, list)
+}
+
+// divert sends the text for users to standard error if programs read standard output, which it returns.
+func (o *output) divert(t *tool) io.Writer {
+	programs := t.Out
+	if o.format != "" {
+		t.Out = t.ErrOut
+	}
+	return programs
+}
+
+// addNoHeaders adds --no-headers to a command that prints a table.
+func addNoHeaders(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "no-headers", false, "Print no heading.")
+}
 
 // encode writes a value as JSON or YAML. Several values are one list, so that a program reads one document.
 func encode[T any](to io.Writer, format string, values []T, list bool) error {

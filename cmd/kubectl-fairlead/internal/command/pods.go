@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,11 +23,12 @@ import (
 // maxLogs is how many pods are followed at once; kubectl's default is 5.
 const maxLogs = "50"
 
-// logs is `kubectl logs` for all pods of an Application.
+// logs is `kubectl logs` for all pods of Applications.
 func (t *tool) logs() *cobra.Command {
 	cmd := logs.NewCmdLogs(t.factory, t.IOStreams)
 	run := cmd.Run
-	cmd.Use = "logs NAME [flags]"
+	chosen := selection{}
+	cmd.Use = "logs NAME... [flags]"
 	cmd.Short = "Print the logs of all pods of an Application"
 	cmd.Long = "Print the logs of all pods of an Application, each line with its pod. It is kubectl logs, and takes its flags."
 	cmd.Example = examples(`
@@ -35,17 +37,30 @@ func (t *tool) logs() *cobra.Command {
 
 		# What the container said before it crashed
 		kubectl fairlead logs web --previous --tail=100`)
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Flags().BoolVar(&chosen.all, "all", false, "Select all Applications of the namespace.")
+	cmd.Flags().Lookup("selector").Usage = "Select Applications by their labels, for example team=shop."
+	cmd.Args = func(cmd *cobra.Command, args []string) (err error) {
+		if chosen.selector, err = cmd.Flags().GetString("selector"); err != nil {
+			return err
+		}
+		return chosen.check(cmd, args)
+	}
 	cmd.ValidArgsFunction = t.completeNames()
-	hide(cmd, "selector", "all-pods", "max-log-requests", "insecure-skip-tls-verify-backend", "pod-running-timeout")
+	hide(cmd, "all-pods", "max-log-requests", "insecure-skip-tls-verify-backend", "pod-running-timeout")
 	cmd.Run = nil
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		application, err := t.application(cmd.Context(), args[0])
+		clients, err := t.clients()
 		if err != nil {
 			return err
 		}
-		// An adopted Deployment keeps its selector, and its pods may lack the label.
-		selector := cmp.Or(application.Status.Selector, v1.LabelApplication+"="+application.Name)
+		applications, err := chosen.read(cmd.Context(), t, clients, args)
+		if err != nil {
+			return err
+		}
+		selector, err := podsOf(applications)
+		if err != nil {
+			return err
+		}
 		for flag, value := range map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs} {
 			if err := cmd.Flags().Set(flag, value); err != nil {
 				return err
@@ -55,6 +70,22 @@ func (t *tool) logs() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// podsOf selects the pods of the Applications. An adopted Deployment keeps its selector, and its pods may lack the label of the
+// Application: no selector has those and others.
+func podsOf(applications []*v1.Application) (string, error) {
+	if only := applications[0]; len(applications) == 1 {
+		return cmp.Or(only.Status.Selector, v1.LabelApplication+"="+only.Name), nil
+	}
+	var names []string
+	for _, application := range applications {
+		if selector := application.Status.Selector; selector != "" && !strings.Contains(selector, v1.LabelApplication+"="+application.Name) {
+			return "", fmt.Errorf("the pods of %s have no label of it before their first rollout: print their logs in a command of their own", application.Name)
+		}
+		names = append(names, application.Name)
+	}
+	return v1.LabelApplication + " in (" + strings.Join(names, ",") + ")", nil
 }
 
 // exec is `kubectl exec` in one healthy pod of an Application.

@@ -79,12 +79,14 @@ func TestPrint(t *testing.T) {
 			printEdit(to, "shop/idle", "spec.paused: true", "")
 		},
 		"history": func(to *screen.Screen) {
-			revisions := []edit.Revision{
-				{Number: 12, Image: "example.com/web:3", Created: now.Add(-time.Minute), RolledBack: true},
-				{Number: 11, Image: "registry.example.com/shop/web:2", Created: now.Add(-26 * time.Hour), Current: true, LastHealthy: true},
+			revisions := []revision{
+				{"shop", "web", edit.Revision{Number: 12, Image: "example.com/web:3", Created: now.Add(-time.Minute), RolledBack: true}},
+				{"shop", "web", edit.Revision{Number: 11, Image: "registry.example.com/shop/web:2", Created: now.Add(-26 * time.Hour), Current: true, LastHealthy: true}},
 			}
-			if err := printHistory(to.Writer(), revisions, false, now); err != nil {
-				t.Fatal(err)
+			for _, many := range []bool{false, true} {
+				if err := printHistory(to.Writer(), revisions, many, false, now); err != nil {
+					t.Fatal(err)
+				}
 			}
 		},
 		"lint": func(to *screen.Screen) {

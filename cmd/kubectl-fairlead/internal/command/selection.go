@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -20,29 +20,53 @@ import (
 
 // selection are the Applications that a command is about: by name, by label, or all.
 type selection struct {
-	selector      string
-	allNamespaces bool
-	allowNone     bool
+	selector           string
+	all, allNamespaces bool
+	// edits means that the command writes. As for kubectl's own, -A alone is then not enough: it would be the whole cluster.
+	edits bool
+	// last is what follows the names, such as "an image"; "" if nothing does.
+	last string
 }
 
 // errNoNames is returned if a command names no Application.
-var errNoNames = errors.New("name an Application, or select some with -l or -A")
+var errNoNames = errors.New("name an Application, or select some with -l, --all or -A")
 
 func (s *selection) addTo(cmd *cobra.Command) {
+	namespaces := "Select the Applications of all namespaces."
+	if s.edits {
+		namespaces = "With -l or --all: select the Applications of all namespaces."
+	}
 	cmd.Flags().StringVarP(&s.selector, "selector", "l", "", "Select Applications by their labels, for example team=shop.")
-	cmd.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "Select the Applications of all namespaces.")
+	cmd.Flags().BoolVar(&s.all, "all", false, "Select all Applications of the namespace.")
+	cmd.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, namespaces)
 	check := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) > 0 && (s.selector != "" || s.allNamespaces):
-			return usageError(cmd.CommandPath(), "give names, or -l or -A, but not both")
-		case len(args) == 0 && s.selector == "" && !s.allNamespaces:
-			return usageError(cmd.CommandPath(), "%s", errNoNames)
-		case check == nil:
-			return nil
-		default:
-			return check(cmd, args)
+		if err := s.check(cmd, args); err != nil || check == nil {
+			return err
 		}
+		return check(cmd, args)
+	}
+}
+
+// check refuses a command line that selects nothing, or in two ways.
+func (s *selection) check(cmd *cobra.Command, args []string) error {
+	names, flags := len(args), s.selector != "" || s.all || s.allNamespaces
+	if s.last != "" {
+		names--
+	}
+	switch {
+	case names < 0, s.last != "" && names == 0 && !flags:
+		return usageError(cmd.CommandPath(), "pass %s after the names: %s", s.last, cmd.UseLine())
+	case names > 0 && flags:
+		return usageError(cmd.CommandPath(), "give names, or -l, --all or -A, but not both")
+	case names == 0 && !flags:
+		return usageError(cmd.CommandPath(), "%s", errNoNames)
+	case s.all && s.selector != "":
+		return usageError(cmd.CommandPath(), "pass -l or --all, but not both")
+	case s.edits && s.allNamespaces && !s.all && s.selector == "":
+		return usageError(cmd.CommandPath(), "-A alone would be every Application of the cluster: say which with -l, or add --all")
+	default:
+		return nil
 	}
 }
 
@@ -62,40 +86,6 @@ func nameOf(arg string) (string, error) {
 	return "", fmt.Errorf("%q is not the name of an Application: write its name alone, such as web", arg)
 }
 
-// commandLine is a command of the plugin that the user can copy. It has the namespace where the command would not find it otherwise.
-func (t *tool) commandLine(namespace, command string) string {
-	if !t.mustName(namespace) {
-		return pluginCommand + command
-	}
-	return pluginCommand + "-n " + namespace + " " + command
-}
-
-// pluginCommand begins each command of the plugin.
-const pluginCommand = "kubectl fairlead "
-
-// mustName reports whether a command needs -n for the namespace: it is not the one of the kubeconfig.
-func (t *tool) mustName(namespace string) bool {
-	current, given, err := t.factory.ToRawKubeConfigLoader().Namespace()
-	return err != nil || given || current != namespace
-}
-
-// namespaced are the commands in the advice of why that are about objects of a namespace.
-var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|history|logs|observe|resume|set|tree|top|undo|why)|delete|describe resourcequotas|edit|events|patch|rollout|get persistentvolumeclaims)\b`)
-
-// withNamespace makes commands that the user can copy of those in the text.
-func (t *tool) withNamespace(namespace, text string) string {
-	if !t.mustName(namespace) {
-		return text
-	}
-	return namespaced.ReplaceAllStringFunc(text, func(command string) string {
-		words := strings.TrimPrefix(command, "kubectl ")
-		if plugin, own := strings.CutPrefix(words, "fairlead "); own {
-			return t.commandLine(namespace, plugin)
-		}
-		return "kubectl -n " + namespace + " " + words
-	})
-}
-
 // deploymentName is nameOf for the name of a Deployment.
 func deploymentName(arg string) (string, error) {
 	kind, name, found := strings.Cut(arg, "/")
@@ -110,27 +100,20 @@ func (s *selection) many(args []string) bool { return len(args) != 1 }
 
 // read returns the Applications, by name or in the order of the list.
 func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients, args []string) ([]*v1.Application, error) {
-	namespace, _, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	named, namespace, err := s.named(t, args)
 	if err != nil {
 		return nil, err
 	}
 	var applications []*v1.Application
-	for _, name := range args {
-		name, err := nameOf(name)
-		if err != nil {
-			return nil, err
-		}
-		application, err := clients.Fairlead.AppsV1().Applications(namespace).Get(ctx, name, metav1.GetOptions{})
+	for _, name := range named {
+		application, err := clients.Fairlead.AppsV1().Applications(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
 		applications = append(applications, application)
 	}
-	if len(args) > 0 {
+	if len(named) > 0 {
 		return applications, nil
-	}
-	if s.allNamespaces {
-		namespace = metav1.NamespaceAll
 	}
 	list, err := clients.Fairlead.AppsV1().Applications(namespace).List(ctx, metav1.ListOptions{LabelSelector: s.selector})
 	if err != nil {
@@ -139,10 +122,48 @@ func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients,
 	for i := range list.Items {
 		applications = append(applications, &list.Items[i])
 	}
-	if len(applications) == 0 && !s.allowNone {
+	if len(applications) == 0 {
 		return nil, fmt.Errorf("no Application matches in %s", scope(namespace))
 	}
 	return applications, nil
+}
+
+// named returns the Applications that the user named, each once, and the namespace to select others in. It asks no cluster.
+func (s *selection) named(t *tool, args []string) (named []types.NamespacedName, namespace string, err error) {
+	namespace, _, err = t.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, "", err
+	}
+	for _, arg := range args {
+		name, err := nameOf(arg)
+		if err != nil {
+			return nil, "", err
+		}
+		if key := (types.NamespacedName{Namespace: namespace, Name: name}); !slices.Contains(named, key) {
+			named = append(named, key)
+		}
+	}
+	if s.allNamespaces {
+		namespace = metav1.NamespaceAll
+	}
+	return named, namespace, nil
+}
+
+// keys are the Applications by name. A cluster that does not answer, or an Application that is gone, is no obstacle for names.
+func (s *selection) keys(ctx context.Context, t *tool, args []string) ([]types.NamespacedName, error) {
+	keys, _, err := s.named(t, args)
+	if err != nil || len(keys) > 0 {
+		return keys, err
+	}
+	clients, err := t.clients()
+	if err != nil {
+		return nil, err
+	}
+	applications, err := s.read(ctx, t, clients, nil)
+	for _, application := range applications {
+		keys = append(keys, types.NamespacedName{Namespace: application.Namespace, Name: application.Name})
+	}
+	return keys, err
 }
 
 func scope(namespace string) string {

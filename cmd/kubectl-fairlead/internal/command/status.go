@@ -5,8 +5,6 @@ package command
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -38,19 +36,14 @@ func (t *tool) status() *cobra.Command {
 			kubectl fairlead status web --watch --timeout=5m`),
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := watch.draw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) (bool, error) {
+			return watch.untilReady(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) (bool, error) {
 				return t.drawStatus(ctx, to, &chosen, out, args)
 			})
-			if errors.Is(err, errTimeout) {
-				fmt.Fprintf(t.ErrOut, "not ready within %s\n", watch.timeout)
-				return errNo
-			}
-			return err
 		},
 	}
 	out.addTo(cmd, formatName, formatWide)
 	chosen.addTo(cmd)
-	watch.addTo(cmd, "Watch until the Application is ready or stalled.")
+	watch.addTo(cmd, &out, "Watch until the Application is ready or stalled.")
 	return cmd
 }
 
@@ -90,7 +83,7 @@ func (t *tool) printStatus(to *screen.Screen, out output, summaries []summary.Su
 	}
 	for i, s := range summaries {
 		if out.format == formatName {
-			to.Line(applications + "/" + s.Name)
+			to.Line(applicationName(s.Name))
 			continue
 		}
 		if i > 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/timeline"
@@ -23,12 +24,13 @@ const timelinePeriod = time.Second
 
 func (t *tool) timeline() *cobra.Command {
 	var (
+		chosen  selection
 		out     output
 		address string
 		follow  bool
 	)
 	cmd := &cobra.Command{
-		Use:   "timeline NAME [flags]",
+		Use:   "timeline NAME... [flags]",
 		Short: "Show what the controller did for an Application, and why, stage by stage",
 		Long: long(`
 			Show what the controller recorded about an Application: each change that it noticed, each sync with its trigger, each
@@ -44,54 +46,72 @@ func (t *tool) timeline() *cobra.Command {
 
 			# What happens to it from now on too
 			kubectl fairlead timeline web -f`),
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			namespace, _, err := t.factory.ToRawKubeConfigLoader().Namespace()
-			if err != nil {
-				return err
-			}
-			name, err := nameOf(args[0])
-			if err != nil {
-				return err
+			if follow && out.machine() {
+				return usageError(cmd.CommandPath(), "-f is for text: leave out -f or -o")
 			}
 			if where, err := url.Parse(address); err != nil || where.Scheme == "" || where.Host == "" {
 				return usageError(cmd.CommandPath(), "--address is %q, but must be a URL such as http://127.0.0.1:6060", address)
 			}
+			keys, err := chosen.keys(cmd.Context(), t, args)
+			if err != nil {
+				return err
+			}
 			atAddress := cmd.Flags().Changed("address")
-			fetch := func(ctx context.Context) (debug.Timeline, error) {
+			fetch := func(ctx context.Context, of types.NamespacedName) (debug.Timeline, error) {
 				if !atAddress {
-					if recorded, served := t.servedTimeline(ctx, namespace, name); served {
+					if recorded, served := t.servedTimeline(ctx, of.Namespace, of.Name); served {
 						return recorded, nil
 					}
 				}
-				recorded, err := timeline.Fetch(ctx, address, namespace, name)
-				return recorded, timelineError(address, namespace+"/"+name, err)
+				recorded, err := timeline.Fetch(ctx, address, of.Namespace, of.Name)
+				return recorded, timelineError(address, of.String(), err)
 			}
 			if out.machine() {
-				recorded, err := fetch(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return encode(t.Out, out.format, []debug.Timeline{recorded}, false)
+				return t.encodeTimelines(cmd.Context(), out, keys, chosen.many(args), fetch)
 			}
-			return t.followTimeline(cmd.Context(), follow, fetch)
+			return t.followTimelines(cmd.Context(), follow, keys, chosen.many(args), fetch)
 		},
 	}
 	out.addTo(cmd)
+	chosen.addTo(cmd)
 	cmd.Flags().StringVar(&address, "address", "http://127.0.0.1:6060", "Where the controller serves its live view.")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "Go on with what happens from now on.")
+	cmd.Flags().BoolVarP(&follow, "watch", "w", false, "The same as --follow.")
 	return cmd
 }
 
-func (t *tool) followTimeline(ctx context.Context, follow bool, fetch func(context.Context) (debug.Timeline, error)) error {
-	last := uint64(0)
-	err := wait.PollUntilContextCancel(ctx, timelinePeriod, true, func(ctx context.Context) (bool, error) {
-		recorded, err := fetch(ctx)
+// fetchTimeline gets what was recorded about an Application.
+type fetchTimeline func(context.Context, types.NamespacedName) (debug.Timeline, error)
+
+func (t *tool) encodeTimelines(ctx context.Context, out output, of []types.NamespacedName, list bool, fetch fetchTimeline) error {
+	var timelines []debug.Timeline
+	for _, key := range of {
+		recorded, err := fetch(ctx, key)
 		if err != nil {
-			return false, err
+			return err
 		}
-		last = timeline.Print(t.screen(), recorded.Events, last)
+		timelines = append(timelines, recorded)
+	}
+	return encode(t.Out, out.format, timelines, list)
+}
+
+// followTimelines prints what is new, Application by Application. Of many, each line begins with its own.
+func (t *tool) followTimelines(ctx context.Context, follow bool, of []types.NamespacedName, many bool, fetch fetchTimeline) error {
+	last := map[types.NamespacedName]uint64{}
+	err := wait.PollUntilContextCancel(ctx, timelinePeriod, true, func(ctx context.Context) (bool, error) {
+		for _, key := range of {
+			recorded, err := fetch(ctx, key)
+			if err != nil {
+				return false, err
+			}
+			lead := ""
+			if many {
+				lead = key.String() + "  "
+			}
+			last[key] = timeline.Print(t.screen(), lead, recorded.Events, last[key])
+		}
 		return !follow, nil
 	})
 	if errors.Is(err, context.Canceled) {

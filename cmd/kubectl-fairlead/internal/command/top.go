@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metrics "k8s.io/metrics/pkg/client/clientset/versioned"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/usage"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -24,6 +25,7 @@ func (t *tool) top() *cobra.Command {
 	var (
 		chosen    selection
 		out       output
+		watch     watching
 		noHeaders bool
 	)
 	cmd := &cobra.Command{
@@ -40,19 +42,22 @@ func (t *tool) top() *cobra.Command {
 			kubectl fairlead top -A`),
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := t.usage(cmd.Context(), &chosen, args)
-			if err != nil {
-				return err
-			}
-			if out.machine() {
-				return encode(t.Out, out.format, list, chosen.many(args))
-			}
-			return usage.Print(t.Out, list, noHeaders)
+			return watch.redraw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) error {
+				list, err := t.usage(ctx, &chosen, args)
+				if err != nil {
+					return err
+				}
+				if out.machine() {
+					return encode(to.Writer(), out.format, list, chosen.many(args))
+				}
+				return usage.Print(to.Writer(), list, noHeaders)
+			})
 		},
 	}
 	out.addTo(cmd)
 	chosen.addTo(cmd)
-	cmd.Flags().BoolVar(&noHeaders, "no-headers", false, "Print no heading.")
+	watch.addTo(cmd, &out, "Print it again whenever it changes.")
+	addNoHeaders(cmd, &noHeaders)
 	return cmd
 }
 

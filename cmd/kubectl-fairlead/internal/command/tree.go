@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,18 +33,14 @@ func (t *tool) tree() *cobra.Command {
 			kubectl fairlead tree web -w -o wide`),
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := watch.draw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) (bool, error) {
-				return false, t.drawTree(ctx, to, &chosen, out, args)
+			return watch.redraw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) error {
+				return t.drawTree(ctx, to, &chosen, out, args)
 			})
-			if errors.Is(err, errTimeout) {
-				return nil
-			}
-			return err
 		},
 	}
 	out.addTo(cmd, formatName, formatWide)
 	chosen.addTo(cmd)
-	watch.addTo(cmd, "Draw it again whenever it changes.")
+	watch.addTo(cmd, &out, "Draw it again whenever it changes.")
 	return cmd
 }
 
@@ -72,7 +67,7 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 	case out.format == formatName:
 		for _, root := range roots {
 			for _, node := range root.All() {
-				to.Line(resourceName(node))
+				to.Line(resourceName(node.Group, node.Kind, node.Name))
 			}
 		}
 	default:
@@ -83,11 +78,11 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 	return nil
 }
 
-// resourceName is the node as `-o name` prints it, for other commands to take.
-func resourceName(node *tree.Node) string {
-	name := strings.ToLower(node.Kind)
-	if node.Group != "" {
-		name += "." + node.Group
+// resourceName is the object as `-o name` prints it, for other commands to take.
+func resourceName(group, kind, name string) string {
+	resource := strings.ToLower(kind)
+	if group != "" {
+		resource += "." + group
 	}
-	return name + "/" + node.Name
+	return resource + "/" + name
 }

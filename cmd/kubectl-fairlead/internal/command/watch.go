@@ -20,13 +20,15 @@ import (
 type watching struct {
 	watch   bool
 	timeout time.Duration
+	out     *output
 }
 
 // watchPeriod is how often a watched screen is read again. It draws many objects of many kinds, so a watch on each would
 // cost the API server more.
 const watchPeriod = 2 * time.Second
 
-func (w *watching) addTo(cmd *cobra.Command, help string) {
+func (w *watching) addTo(cmd *cobra.Command, out *output, help string) {
+	w.out = out
 	cmd.Flags().BoolVarP(&w.watch, "watch", "w", false, help)
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "How long to watch, for example 5m; 0 is for ever.")
 }
@@ -62,6 +64,9 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 		var frame bytes.Buffer
 		done, err := picture(ctx, to.Into(&frame))
 		if frame.String() != last && (err == nil || errors.Is(err, errNo)) {
+			if last != "" && w.out.format == formatYAML {
+				fmt.Fprintln(t.Out, "---")
+			}
 			last = frame.String()
 			to.Clear()
 			if _, err := frame.WriteTo(t.Out); err != nil {
@@ -81,4 +86,23 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 	default:
 		return err
 	}
+}
+
+// redraw draws once, or with -w until the user or --timeout ends it.
+func (w *watching) redraw(ctx context.Context, t *tool, picture func(context.Context, *screen.Screen) error) error {
+	err := w.draw(ctx, t, func(ctx context.Context, to *screen.Screen) (bool, error) { return false, picture(ctx, to) })
+	if errors.Is(err, errTimeout) {
+		return nil
+	}
+	return err
+}
+
+// untilReady draws once, or with -w until all Applications are ready. Those that are not at the end of --timeout are the answer no.
+func (w *watching) untilReady(ctx context.Context, t *tool, picture func(context.Context, *screen.Screen) (done bool, err error)) error {
+	err := w.draw(ctx, t, picture)
+	if errors.Is(err, errTimeout) {
+		fmt.Fprintf(t.ErrOut, "not ready within %s\n", w.timeout)
+		return errNo
+	}
+	return err
 }

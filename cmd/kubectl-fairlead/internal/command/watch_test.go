@@ -21,7 +21,7 @@ func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		drawing := &tool{IOStreams: streams, getenv: func(string) string { return "" }}
-		watch := watching{watch: true, timeout: 3 * time.Second}
+		watch := watching{watch: true, timeout: 3 * time.Second, out: &output{}}
 		began := time.Now()
 		err := watch.draw(t.Context(), drawing, func(ctx context.Context, _ *screen.Screen) (bool, error) {
 			if at, found := ctx.Deadline(); found {

@@ -16,6 +16,7 @@ func (t *tool) why() *cobra.Command {
 	var (
 		chosen selection
 		out    output
+		watch  watching
 	)
 	cmd := &cobra.Command{
 		Use:   "why NAME... [flags]",
@@ -25,7 +26,8 @@ func (t *tool) why() *cobra.Command {
 			message and time) and what to do next. It covers stuck deletions, conflicts, refused specs, blocked and paused
 			rollouts, pods that do not serve, quota, policies, routes and drift.
 
-			The exit code is 0 if every Application is ready, 1 if one is not, and 2 if that could not be found out.`),
+			The exit code is 0 if every Application is ready, 1 if one is not, and 2 if that could not be found out. With
+			--watch, the command ends when all are ready, or after --timeout.`),
 		Example: examples(`
 			# Why the Application web is not ready
 			kubectl fairlead why web
@@ -34,11 +36,15 @@ func (t *tool) why() *cobra.Command {
 			kubectl fairlead why -l team=shop -o json`),
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.explainAll(cmd.Context(), t.screen(), &chosen, out, args)
+			return watch.untilReady(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) (bool, error) {
+				err := t.explainAll(ctx, to, &chosen, out, args)
+				return err == nil, err
+			})
 		},
 	}
 	out.addTo(cmd)
 	chosen.addTo(cmd)
+	watch.addTo(cmd, &out, "Say it again whenever it changes, until every Application is ready.")
 	return cmd
 }
 

@@ -6,6 +6,7 @@
 package edit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -116,8 +117,9 @@ func Scale(replicas, current int32) Edit {
 }
 
 // SetImage sets the image of a container; an empty name is the application's own.
-func SetImage(container, image string) Edit {
+func SetImage(of, image string) Edit {
 	return func(application *v1.Application) (string, error) {
+		container := cmp.Or(of, application.Name)
 		var names []string
 		set := func(name string, field *string) bool {
 			names = append(names, name)
@@ -126,9 +128,6 @@ func SetImage(container, image string) Edit {
 			}
 			*field = image
 			return true
-		}
-		if container == "" {
-			container = application.Name
 		}
 		was := map[string]string{application.Name: application.Spec.Image}
 		found := set(application.Name, &application.Spec.Image)

@@ -121,3 +121,15 @@ func TestUndo(t *testing.T) {
 		}
 	}
 }
+
+// TestOneEditOfMany: an edit is made of several Applications, each with a container of its own name.
+func TestOneEditOfMany(t *testing.T) {
+	set := edit.SetImage("", "both:2")
+	for _, name := range []string{"web", "api"} {
+		given := application()
+		given.Name = name
+		if edited, _, err := edit.Apply(given, set); err != nil || edited.Spec.Image != "both:2" {
+			t.Errorf("%s: %v, %v", name, edited, err)
+		}
+	}
+}

@@ -58,8 +58,8 @@ func Fetch(ctx context.Context, address, namespace, name string) (debug.Timeline
 	return found, err
 }
 
-// Print writes the events after the sequence, oldest first, and returns the last one. Each sync begins with why.
-func Print(to *screen.Screen, events []debug.Event, after uint64) uint64 {
+// Print writes the events after the sequence, oldest first, and returns the last one. Each sync begins with why, and each line with the lead.
+func Print(to *screen.Screen, lead string, events []debug.Event, after uint64) uint64 {
 	for i := range events {
 		event := &events[i]
 		if event.Sequence <= after {
@@ -69,8 +69,8 @@ func Print(to *screen.Screen, events []debug.Event, after uint64) uint64 {
 		if event.Type == debug.TypeStarted {
 			to.Blank()
 		}
-		lead := fmt.Sprintf("%s  %-11s ", event.Time.UTC().Format("15:04:05.000"), event.Stage)
-		to.Hanging(lead, describe(to, event))
+		at := lead + fmt.Sprintf("%s  %-11s ", event.Time.UTC().Format("15:04:05.000"), event.Stage)
+		to.Hanging(at, describe(to, event))
 	}
 	return after
 }

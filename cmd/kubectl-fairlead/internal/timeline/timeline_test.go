@@ -28,8 +28,8 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := uint64(0)
-	golden.Screens(t, "timeline", func(to *screen.Screen) { last = timeline.Print(to, recorded.Events, 0) })
-	golden.Screens(t, "nothing-new", func(to *screen.Screen) { timeline.Print(to, recorded.Events, last) })
+	golden.Screens(t, "timeline", func(to *screen.Screen) { last = timeline.Print(to, "", recorded.Events, 0) })
+	golden.Screens(t, "nothing-new", func(to *screen.Screen) { timeline.Print(to, "", recorded.Events, last) })
 }
 
 // TestFetch asks for the path of the key, and knows what the answers mean.

@@ -1,0 +1,43 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"regexp"
+	"strings"
+)
+
+// commandLine is a command of the plugin that the user can copy. It has the namespace where the command would not find it otherwise.
+func (t *tool) commandLine(namespace, command string) string {
+	if !t.mustName(namespace) {
+		return pluginCommand + command
+	}
+	return pluginCommand + "-n " + namespace + " " + command
+}
+
+// pluginCommand begins each command of the plugin.
+const pluginCommand = "kubectl fairlead "
+
+// mustName reports whether a command needs -n for the namespace: it is not the one of the kubeconfig.
+func (t *tool) mustName(namespace string) bool {
+	current, given, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	return err != nil || given || current != namespace
+}
+
+// namespaced are the commands in the advice of why that are about objects of a namespace.
+var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|history|logs|observe|resume|set|tree|top|undo|why)|delete|describe resourcequotas|edit|events|patch|rollout|get persistentvolumeclaims)\b`)
+
+// withNamespace makes commands that the user can copy of those in the text.
+func (t *tool) withNamespace(namespace, text string) string {
+	if !t.mustName(namespace) {
+		return text
+	}
+	return namespaced.ReplaceAllStringFunc(text, func(command string) string {
+		words := strings.TrimPrefix(command, "kubectl ")
+		if plugin, own := strings.CutPrefix(words, "fairlead "); own {
+			return t.commandLine(namespace, plugin)
+		}
+		return "kubectl -n " + namespace + " " + words
+	})
+}
