@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -69,26 +70,30 @@ func TestHelmUpgradeAtEveryWrite(t *testing.T) {
 	}
 }
 
+// forceApply applies a manifest as a GitOps tool does. A conflict is one of versions: the tool applies again in its next round.
+func (p *plugin) forceApply(manager string, kind child.Kind, text string) (applied bool) {
+	p.Helper()
+	manifest := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &manifest.Object); err != nil {
+		p.Error(err)
+		return false
+	}
+	manifest.SetGroupVersionKind(kind.GroupVersionResource().GroupVersion().WithKind(kind.Kind))
+	_, err := dynamic.NewForConfigOrDie(p.cluster.Config()).Resource(kind.GroupVersionResource()).Namespace(p.namespace).
+		Apply(p.Context(), "web", manifest, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	return err == nil
+}
+
 // TestForceApplyAtEveryWrite lets a GitOps tool apply its manifests by force before each write: of an adoption, its end, and
 // the way back. No pod is replaced, and in the end the objects are those of the manifests.
 func TestForceApplyAtEveryWrite(t *testing.T) {
 	p := start(t)
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	proxy := p.faultyProxy()
-	client := dynamic.NewForConfigOrDie(p.cluster.Config())
 	var applied int
 	proxy.disturb = func() {
 		for text, kind := range map[string]child.Kind{chartDeployment: child.Deployment, chartService: child.Service} {
-			manifest := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(text), &manifest.Object); err != nil {
-				t.Error(err)
-				return
-			}
-			manifest.SetGroupVersionKind(kind.GroupVersionResource().GroupVersion().WithKind(kind.Kind))
-			// A conflict is one of versions: the tool applies again in its next round.
-			_, err := client.Resource(kind.GroupVersionResource()).Namespace(p.namespace).
-				Apply(t.Context(), "web", manifest, metav1.ApplyOptions{FieldManager: "gitops", Force: true})
-			if err == nil {
+			if p.forceApply("gitops", kind, text) {
 				applied++
 			}
 		}
@@ -130,4 +135,61 @@ func TestForceApplyAtEveryWrite(t *testing.T) {
 	run(adopt...)
 	run("eject", "web", "--restore")
 	wantBack()
+}
+
+// TestForceApplyAtEveryWriteToHelm lets a GitOps tool apply what the chart renders, by force, before each write of the way back to
+// Helm, and before all of them. In the end the objects are the chart's, and the release has them.
+func TestForceApplyAtEveryWriteToHelm(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	h, proxy := p.helm(), p.faultyProxy()
+	h.install()
+	h.wantImage(kube, "example.com/shop:1")
+	before := p.deployment(kube)
+	rendered := map[child.Kind]string{}
+	for document := range strings.SplitSeq(h.manifest(), "---\n") {
+		for _, kind := range []child.Kind{child.Deployment, child.Service} {
+			if strings.Contains(document, "\nkind: "+kind.Kind+"\n") {
+				rendered[kind] = document
+			}
+		}
+	}
+	var applied int
+	proxy.disturb = func() {
+		for kind, text := range rendered {
+			if p.forceApply("gitops", kind, text) {
+				applied++
+			}
+		}
+	}
+	adopt, eject := []string{"adopt", "web", "--harden", "--from-helm"}, []string{"eject", "web", "--to-helm"}
+	for n, write := 0, "all"; write != ""; n++ {
+		p.want(0, adopt)
+		var r result
+		if n == 0 {
+			r = proxy.runDisturbed(p, eject...)
+		} else {
+			r, write = proxy.run(p, disturbed, n, eject...)
+		}
+		if r.code != 0 {
+			t.Logf("disturbed before %s, it ends with %s", write, r.stderr)
+			p.want(0, eject)
+		}
+		h.wantImage(kube, "example.com/shop:1")
+		if diff := cmp.Diff(before.Spec, p.deployment(kube).Spec); diff != "" {
+			t.Fatalf("disturbed before %s, the spec is not what it was (-before +after):\n%s", write, diff)
+		}
+		if manifest := h.manifest(); !strings.Contains(manifest, "kind: Deployment") || !strings.Contains(manifest, "kind: Service\n") {
+			t.Fatalf("disturbed before %s, the release does not have the objects:\n%s", write, manifest)
+		}
+		if _, err := kube.CoreV1().Secrets(p.namespace).Get(t.Context(), "web-before-adoption", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Fatalf("disturbed before %s, the backup is left: %v", write, err)
+		}
+		if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if applied == 0 {
+		t.Error("the tool never applied anything: the test disturbs nothing")
+	}
 }

@@ -76,6 +76,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		pausedRollout,
 		routes,
 		drift,
+		added,
 		secondary,
 	} {
 		answer.Findings = append(answer.Findings, find(f)...)
