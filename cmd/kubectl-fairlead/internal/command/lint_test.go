@@ -67,7 +67,7 @@ func TestLintOfMisspeltKinds(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"a kind":                 {"apiVersion: apps.fairlead.dev/v1\nkind: Aplication\nmetadata: {name: a}\n", ExitNo, `-:7: kind: Unsupported value: "Aplication": supported values: "Application", "ApplicationClass" (schema)`},
+		"a kind":                 {"apiVersion: apps.fairlead.dev/v1\nkind: Applicationn\nmetadata: {name: a}\n", ExitNo, `-:7: kind: Unsupported value: "Applicationn": supported values: "Application", "ApplicationClass" (schema)`},
 		"no kind":                {"apiVersion: apps.fairlead.dev/v1\nmetadata: {name: a}\n", ExitNo, `-:6: kind: Unsupported value: "": supported values: "Application", "ApplicationClass" (schema)`},
 		"no apiVersion":          {"kind: Application\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Unsupported value: "": supported values: "apps.fairlead.dev/v1" (schema)`},
 		"a group":                {"apiVersion: fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Unsupported value: "fairlead.dev/v1": supported values: "apps.fairlead.dev/v1" (schema)`},
