@@ -89,7 +89,7 @@ func costly(text []byte) bool {
 		return false
 	}
 	match := quantity.FindSubmatch(text)
-	return match != nil && (len(text) > maxDigits || len(match[1]) > maxExponentDigits)
+	return len(match) > 1 && (len(text) > maxDigits || len(match[1]) > maxExponentDigits)
 }
 
 // startsQuantity tells whether the expression may match a text that starts with the byte and is not as short as a unit.
