@@ -105,6 +105,10 @@ func TestAdoptTrustsNoTenant(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.Contains(r.stderr, "the Secret web-before-adoption has another pod template than the pods that run") {
 		t.Errorf("%q", r.stderr)
 	}
+	write(bytes.ReplaceAll(saved, []byte(`"progressDeadlineSeconds":600`), []byte(`"progressDeadlineSeconds":1`)))
+	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.Contains(r.stderr, "the Secret web-before-adoption is not as the adoption saved it, and nothing was written. ") {
+		t.Errorf("%q", r.stderr)
+	}
 	p.get("web") // It is still there.
 	write(saved)
 	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")

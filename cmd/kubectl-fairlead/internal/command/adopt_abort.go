@@ -68,6 +68,9 @@ func (a *adopting) abort(ctx context.Context) error {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {
 			return err
 		}
+		if err := a.checkVouched(secret); err != nil {
+			return err
+		}
 	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		to.Line(a.takenBack(application != nil, secret != nil, true))
@@ -193,6 +196,23 @@ func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment)
 	}
 	return fmt.Errorf("the Secret %s has another pod template than the pods that run, so restoring it would replace them: compare the two, and correct the Secret",
 		adopt.BackupName(a.name))
+}
+
+// checkVouched refuses a backup that is not as the adoption saved it, whatever of it is different: a strategy, say.
+func (a *adopting) checkVouched(secret *corev1.Secret) error {
+	before, err := adopt.Read(secret)
+	if err != nil {
+		return err
+	}
+	service := a.service
+	if before.Service == nil {
+		service = nil
+	}
+	if before.IsVouched(adopt.Digest(secret), a.deployment, service) {
+		return nil
+	}
+	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. %s says what it would change",
+		secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore --dry-run=client"))
 }
 
 // replicaSets returns those of a Deployment, with the pod templates that it had.
