@@ -222,7 +222,7 @@ func (b *bench) reportSoak(looks []look) {
 				points = append(points, point{l.at.Hours(), line.of(l)})
 			}
 		}
-		fmt.Fprintf(b.out, "\n%s %s\n%s", line.what, line.unit, chart(points))
+		fmt.Fprintf(b.out, "\n%s %s\n%smedians of the quarters: %.1f\n", line.what, line.unit, chart(points), quarters(points))
 		row := report.Row{Goal: "G11", What: "slope of " + line.what, Unit: "%/h", Measured: report.Sample{slope(points[len(points)/4:])}}
 		if b.options.soak >= time.Hour { // Less says little: the garbage collector alone moves the line more.
 			row.Must = report.AtMost(steadyEnough)

@@ -76,6 +76,18 @@ func slope(points []point) float64 {
 	return 100 * median(slopes) / usual
 }
 
+// quarters returns the median of each quarter of the points: what settles rises less from quarter to quarter, and a leak does not.
+func quarters(points []point) (medians [4]float64) {
+	for i := range medians {
+		var values []float64
+		for _, p := range points[len(points)*i/4 : len(points)*(i+1)/4] {
+			values = append(values, p.value)
+		}
+		medians[i] = median(values)
+	}
+	return medians
+}
+
 // median returns the middle of the values, or 0 of none.
 func median(values []float64) float64 {
 	if len(values) == 0 {

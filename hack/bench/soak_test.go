@@ -47,3 +47,13 @@ func TestChart(t *testing.T) {
 		t.Errorf("a chart of nothing is %q", got)
 	}
 }
+
+func TestQuarters(t *testing.T) {
+	t.Parallel()
+	if got, want := quarters([]point{{0, 1}, {1, 3}, {2, 4}, {3, 4}, {4, 9}, {5, 7}, {6, 0}, {7, 8}}), [4]float64{2, 4, 8, 4}; got != want {
+		t.Errorf("the medians are %v, want %v", got, want)
+	}
+	if got := quarters([]point{{1, 5}}); got != [4]float64{3: 5} {
+		t.Errorf("the medians of one point are %v", got)
+	}
+}
