@@ -24,7 +24,7 @@ var chapters = []chapter{
 	{"Operate", []string{"docs/operations.md", "artifacts/chart/fairlead/README.md", "docs/neighbours.md", "docs/subresources.md", "docs/releases.md"}},
 	{"Study", []string{
 		"docs/README.md", "docs/pipeline.md", "docs/reading-order.md", "docs/informers/*", "docs/decisions.md", "docs/glossary.md",
-		"docs/develop.md", "hack/cluster/README.md", "hack/e2e/README.md", "hack/site/README.md", "CONTRIBUTING.md", "MAINTAINERS.md", "CODE_OF_CONDUCT.md",
+		"docs/develop.md", "hack/cluster/README.md", "hack/e2e/README.md", "hack/dashboards/README.md", "hack/site/README.md", "CONTRIBUTING.md", "MAINTAINERS.md", "CODE_OF_CONDUCT.md",
 	}},
 }
 
