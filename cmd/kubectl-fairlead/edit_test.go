@@ -207,7 +207,10 @@ func TestFiles(t *testing.T) {
 	if r := p.runIn(without, "diff", "-f", "-"); r.code != 0 || !strings.Contains(r.stdout, "nothing changes") {
 		t.Errorf("diff of a file without replicas: %+v, want that it leaves them", r)
 	}
-	if r := p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: App, metadata: {name: web}}"), "lint", "-f", "-"); r.code != 2 || !strings.Contains(r.stderr, "there is no Application") {
+	if r := p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: App, metadata: {name: web}}"), "lint", "-f", "-"); r.code != 1 || !strings.Contains(r.stdout, `kind: Unsupported value: "App"`) {
+		t.Errorf("lint of an unknown kind: %+v", r)
+	}
+	if r := p.runIn([]byte("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}"), "lint", "-f", "-"); r.code != 2 || !strings.Contains(r.stderr, "there is no Application") {
 		t.Errorf("lint of another kind: %+v", r)
 	}
 	elsewhere := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web, namespace: elsewhere}, spec: {image: web}}")
