@@ -39,8 +39,8 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	return g.Decoder.Decode(data, defaults, into)
 }
 
-// disarm replaces the costly quantities of a JSON document by a string that is no quantity, and tells whether there are any.
-// Each event and each review of an Application passes here, so nearly every string must be done with after a glance.
+// disarm replaces the costly quantities of a JSON document by a string that is no quantity, and reports whether there are any.
+// Every event and every review of an Application passes here, so costly dismisses most strings by their length or first byte.
 func disarm(document []byte) (disarmed []byte, found bool) {
 	kept := 0 // disarmed has what comes before.
 	for text, start := range texts(document) {
@@ -79,7 +79,7 @@ func texts(document []byte) iter.Seq2[[]byte, int] {
 	}
 }
 
-// costly tells whether a string would be too costly to parse as a quantity.
+// costly reports whether a string would be too costly to parse as a quantity.
 func costly(text []byte) bool {
 	if len(text) <= maxExponentDigits || !startsQuantity(text[0]) {
 		return false
@@ -92,7 +92,7 @@ func costly(text []byte) bool {
 	return len(match) > 1 && (len(text) > maxDigits || len(match[1]) > maxExponentDigits)
 }
 
-// startsQuantity tells whether the expression may match a text that starts with the byte and is not as short as a unit.
+// startsQuantity reports whether a text that is longer than a unit, and starts with the byte, may match the expression.
 func startsQuantity(first byte) bool {
 	return first >= '0' && first <= '9' || first >= utf8.RuneSelf || bytes.IndexByte([]byte(" \t\n\v\f\r.+-eE"), first) >= 0
 }

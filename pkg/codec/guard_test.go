@@ -38,7 +38,7 @@ func TestTextsLikeQuantities(t *testing.T) {
 	}
 }
 
-// TestDisarm has what is decoded twice, and what must not be: most Applications have a UID with an e and digits.
+// TestDisarm has what is decoded twice, and what must not be: in UIDs, hashes and digests, an e often comes before digits.
 func TestDisarm(t *testing.T) {
 	long := strings.Repeat("9", maxDigits+1)
 	for text, costly := range map[string]bool{
