@@ -109,6 +109,7 @@ func TestAdoptTrustsNoTenant(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.Contains(r.stderr, "the Secret web-before-adoption is not as the adoption saved it, and nothing was written. ") {
 		t.Errorf("%q", r.stderr)
 	}
+	p.want(2, []string{"eject", "web", "--restore", "--dry-run=client"}, "progressDeadlineSeconds")
 	p.get("web") // It is still there.
 	write(saved)
 	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")

@@ -198,7 +198,8 @@ func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment)
 		adopt.BackupName(a.name))
 }
 
-// checkVouched refuses a backup that is not as the adoption saved it, whatever of it is different: a strategy, say.
+// checkVouched refuses a backup that is not as the adoption saved it, whatever of it is different: a strategy, say. It reads the
+// Secret itself, because saved leaves out the marks of a Helm release that is gone.
 func (a *adopting) checkVouched(secret *corev1.Secret) error {
 	before, err := adopt.Read(secret)
 	if err != nil {
