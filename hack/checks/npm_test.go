@@ -66,7 +66,7 @@ func TestNpmPackages(t *testing.T) {
 	}
 }
 
-// licensed understands expressions such as "(MPL-2.0 OR Apache-2.0)", of which every license has to be allowed.
+// licensed understands expressions such as "(MPL-2.0 OR Apache-2.0)". Every license in it must be allowed.
 func licensed(expression string) bool {
 	names := regexp.MustCompile(`[()]|\b(?:AND|OR)\b`).ReplaceAllString(expression, " ")
 	return names != "" && !slices.ContainsFunc(strings.Fields(names), func(name string) bool { return !slices.Contains(npmLicenses, name) })

@@ -25,7 +25,7 @@ const (
 	dashboardPage   = root + "/hack/dashboards"
 	dashboardBundle = root + "/bin/dashboards"
 	pictureWidth    = 1400
-	// scrapeInterval is what Grafana's data source is told, too: the queries take rates over four times as long.
+	// scrapeInterval is also the interval of Grafana's data source: the queries take rates over four times as long.
 	scrapeInterval = 5 * time.Second
 )
 

@@ -48,7 +48,7 @@ rules:
   resources: [endpointslices]
   verbs: [get, list, watch]
 `
-	// prometheusObject asks for a Prometheus that takes every ServiceMonitor and every rule. Its version is that of the binary.
+	// prometheusObject asks for a Prometheus that takes every ServiceMonitor and every rule. It has the version of the binary.
 	prometheusObject = `
 apiVersion: monitoring.coreos.com/v1
 kind: Prometheus
