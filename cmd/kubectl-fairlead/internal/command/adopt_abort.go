@@ -12,7 +12,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,6 +43,9 @@ func (a *adopting) abort(ctx context.Context) error {
 	if err := a.read(ctx); err != nil {
 		return err
 	}
+	if err := a.awaitObserved(ctx); err != nil {
+		return err
+	}
 	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		secret = nil
@@ -64,16 +66,17 @@ func (a *adopting) abort(ctx context.Context) error {
 	if err := a.mayAbort(application, secret); err != nil {
 		return err
 	}
+	restores := false
 	if secret != nil {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {
 			return err
 		}
-		if err := a.checkVouched(secret); err != nil {
+		if restores, err = a.mayRestore(ctx, secret); err != nil {
 			return err
 		}
 	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
-		to.Line(a.takenBack(application != nil, secret != nil, true))
+		to.Line(a.takenBack(application != nil, restores, true))
 		return nil
 	}
 	if application != nil {
@@ -84,15 +87,17 @@ func (a *adopting) abort(ctx context.Context) error {
 	if err := a.deleteOwn(ctx); err != nil {
 		return err
 	}
-	if secret != nil { // Else nothing was consented to.
+	if restores {
 		if err := a.restore(ctx, before); err != nil {
 			return err
 		}
+	}
+	if secret != nil {
 		if err := a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}}); err != nil {
 			return err
 		}
 	}
-	to.Line(a.takenBack(application != nil, secret != nil, false))
+	to.Line(a.takenBack(application != nil, restores, false))
 	return nil
 }
 
@@ -134,86 +139,6 @@ func (a *adopting) saved(ctx context.Context, secret *corev1.Secret) (adopt.Save
 		return before, nil
 	}
 	return before, err
-}
-
-// mayAbort reports why the adoption cannot be taken back without replacing a pod.
-func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) error {
-	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
-	if application == nil {
-		if adopt.Taken(a.deployment) && !held {
-			return a.released()
-		}
-		return nil
-	}
-	if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
-		return errors.New("this Application adopts nothing: its adoptionPolicy is not Consented")
-	}
-	if !child.OwnedBy(a.deployment, application) {
-		return nil
-	}
-	paused := application.Spec.Paused != nil && *application.Spec.Paused
-	switch {
-	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
-		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
-	case !paused || !held:
-		return a.released()
-	case secret == nil:
-		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
-	}
-	return nil
-}
-
-// checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, by what any user
-// with permission to write Secrets has chosen. The API server completes the template, without storing it.
-func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment) error {
-	if !adopt.Taken(a.deployment) {
-		return nil
-	}
-	client := a.clients.Kube.AppsV1().Deployments(a.namespace)
-	var restored *appsv1.Deployment
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := client.Get(ctx, a.name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		restored, err = client.Update(ctx, adopt.Restore(live, before), metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: fieldManager})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("let the API server check what would be restored: %w", err)
-	}
-	sets, err := replicaSets(ctx, a.clients, a.deployment)
-	if err != nil {
-		return fmt.Errorf("read the pod templates that run: %w", err)
-	}
-	for i := range sets {
-		if equality.Semantic.DeepEqual(sets[i].Spec.Template, restored.Spec.Template) {
-			return nil
-		}
-	}
-	if len(sets) == 0 {
-		return nil // It never had pods.
-	}
-	return fmt.Errorf("the Secret %s has another pod template than the pods that run, so restoring it would replace them: compare the two, and correct the Secret",
-		adopt.BackupName(a.name))
-}
-
-// checkVouched refuses a backup that is not as the adoption saved it, whatever of it is different: a strategy, say. It reads the
-// Secret itself, because saved leaves out the marks of a Helm release that is gone.
-func (a *adopting) checkVouched(secret *corev1.Secret) error {
-	before, err := adopt.Read(secret)
-	if err != nil {
-		return err
-	}
-	service := a.service
-	if before.Service == nil {
-		service = nil
-	}
-	if before.IsVouched(adopt.Digest(secret), a.deployment, service) {
-		return nil
-	}
-	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. %s says what it would change",
-		secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore --dry-run=client"))
 }
 
 // replicaSets returns those of a Deployment, with the pod templates that it had.

@@ -171,17 +171,9 @@ func (r *release) giveBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, adopted, saved, err := r.divide(newest.Manifest)
-	if err != nil {
+	lacking, err := r.lacking(newest)
+	if err != nil || len(lacking) == 0 {
 		return err
-	}
-	there, err := helm.Objects(adopted)
-	if err != nil {
-		return err
-	}
-	lacking := slices.DeleteFunc(saved, func(object helm.Object) bool { return slices.Contains(there, object) })
-	if len(lacking) == 0 {
-		return nil
 	}
 	if err := r.mustBeDeployed(newest); err != nil {
 		return err
@@ -191,6 +183,29 @@ func (r *release) giveBack(ctx context.Context) error {
 		return err
 	}
 	return r.begin(ctx, newest, helm.Join(newest.Manifest, missing), "with "+list(lacking))
+}
+
+// lacking are the saved objects that a revision does not have.
+func (r *release) lacking(revision *helm.Revision) ([]helm.Object, error) {
+	_, adopted, saved, err := r.divide(revision.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	there, err := helm.Objects(adopted)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(saved, func(object helm.Object) bool { return slices.Contains(there, object) }), nil
+}
+
+// hasAll reports whether the release has the objects: it never gave them up, or has them again.
+func (r *release) hasAll(ctx context.Context) (bool, error) {
+	newest, err := r.newest(ctx)
+	if err != nil || newest.Status != helm.Deployed {
+		return false, err
+	}
+	lacking, err := r.lacking(newest)
+	return len(lacking) == 0, err
 }
 
 func list(objects []helm.Object) string {

@@ -1,0 +1,143 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// awaitObserved waits until Kubernetes' Deployment controller has seen the Deployment: until then, its status does not say whether
+// pods are being replaced.
+func (a *adopting) awaitObserved(ctx context.Context) error {
+	const interval = 200 * time.Millisecond
+	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(context.Context) (observed bool, err error) {
+		if a.deployment.Status.ObservedGeneration >= a.deployment.Generation {
+			return true, nil
+		}
+		a.deployment, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+		return false, err
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the Deployment controller did not look at the Deployment within %s, so nothing says whether pods are being replaced: see whether kube-controller-manager runs, then run the command again",
+			controllerTimeout)
+	}
+	return err
+}
+
+// mayAbort reports why the adoption cannot be taken back without replacing a pod.
+func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) error {
+	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
+	if application == nil {
+		if adopt.Taken(a.deployment) && !held {
+			return a.released()
+		}
+		return nil
+	}
+	if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
+		return errors.New("this Application adopts nothing: its adoptionPolicy is not Consented")
+	}
+	if !child.OwnedBy(a.deployment, application) {
+		return nil
+	}
+	paused := application.Spec.Paused != nil && *application.Spec.Paused
+	switch {
+	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
+		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
+	case !paused || !held:
+		return a.released()
+	case secret == nil:
+		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
+	}
+	return nil
+}
+
+// checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, by what any user
+// with permission to write Secrets has chosen. The API server completes the template, without storing it.
+func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment) error {
+	if !adopt.Taken(a.deployment) {
+		return nil
+	}
+	client := a.clients.Kube.AppsV1().Deployments(a.namespace)
+	var restored *appsv1.Deployment
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := client.Get(ctx, a.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		restored, err = client.Update(ctx, adopt.Restore(live, before), metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: fieldManager})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("let the API server check what would be restored: %w", err)
+	}
+	sets, err := replicaSets(ctx, a.clients, a.deployment)
+	if err != nil {
+		return fmt.Errorf("read the pod templates that run: %w", err)
+	}
+	for i := range sets {
+		if equality.Semantic.DeepEqual(sets[i].Spec.Template, restored.Spec.Template) {
+			return nil
+		}
+	}
+	if len(sets) == 0 {
+		return nil // It never had pods.
+	}
+	return fmt.Errorf("the Secret %s has another pod template than the pods that run, so restoring it would replace them: compare the two, and correct the Secret",
+		adopt.BackupName(a.name))
+}
+
+// mayRestore reports whether there is something to restore, and refuses a backup that is not as the adoption saved it, whatever of
+// it is different: a strategy, say. It reads the Secret itself, because saved leaves out the marks of a Helm release that is gone.
+func (a *adopting) mayRestore(ctx context.Context, secret *corev1.Secret) (bool, error) {
+	before, err := adopt.Read(secret)
+	if err != nil {
+		return false, err
+	}
+	service := a.service
+	if before.Service == nil {
+		service = nil
+	}
+	if before.IsVouched(adopt.Digest(secret), a.deployment, service) {
+		return true, nil
+	}
+	if changed, err := a.hasChanged(ctx); err != nil || !changed {
+		return false, err
+	}
+	return false, fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. %s says what it would change",
+		secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore --dry-run=client"))
+}
+
+// hasChanged reports whether the adoption has changed the Deployment, the Service or the Helm release. If another client changes
+// them between the backup and the consent, the adoption ends there. Then they stay as they are: the backup is outdated.
+func (a *adopting) hasChanged(ctx context.Context) (bool, error) {
+	objects := []metav1.Object{a.deployment}
+	if a.service != nil {
+		objects = append(objects, a.service)
+	}
+	for _, object := range objects {
+		annotations := object.GetAnnotations()
+		if annotations[v1.AnnotationAdoptableBy] != "" || annotations[adopt.AnnotationBackup] != "" {
+			return true, nil
+		}
+	}
+	if adopt.Taken(a.deployment) || a.release == nil {
+		return adopt.Taken(a.deployment), nil
+	}
+	hasAll, err := a.release.hasAll(ctx)
+	return !hasAll, err
+}
