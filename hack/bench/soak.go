@@ -30,6 +30,8 @@ const (
 	soakLooks = 240
 	// soakFaults is how many faults there are on the way.
 	soakFaults = 12
+	// warmUpRate is how many Applications a second change before the soak.
+	warmUpRate = 20
 	// steadyEnough is the slope, in percent an hour, below which a line is flat.
 	steadyEnough = 1
 )
@@ -54,11 +56,14 @@ func (b *bench) measureSoak(ctx context.Context, l *lab) error {
 		if err := l.awaitRest(ctx, c, l.applications); err != nil {
 			return err
 		}
+		if err := l.warmUp(ctx, c); err != nil {
+			return err
+		}
 		work, stop := context.WithCancel(ctx)
 		defer stop()
 		done := make(chan error, 2)
-		go func() { done <- l.soakChanges(work, b.options.soak) }()
-		go func() { done <- l.soakFaults(work, c, b.options.soak) }()
+		go func() { done <- l.soakChanges(work, soakRate, b.options.soak) }()
+		go func() { done <- l.disturbSoak(work, c, b.options.soak) }()
 		var err error
 		if looks, err = l.soakLooks(ctx, c, b.options.soak); err != nil {
 			return err
@@ -74,7 +79,7 @@ func (b *bench) measureSoak(ctx context.Context, l *lab) error {
 }
 
 // limitHistories limits the histories of the Applications, whose revisions the controller has in memory: each is full after
-// its first change, within a quarter of an hour. With five revisions, they would grow for most of the hour.
+// its first change. With five revisions, they would grow for most of the hour.
 func (l *lab) limitHistories(ctx context.Context) error {
 	return inParallel(ctx, l.options.workers, l.applications, func(ctx context.Context, i int) error {
 		application := newApplication(i)
@@ -87,10 +92,27 @@ func (l *lab) limitHistories(ctx context.Context) error {
 	})
 }
 
+// warmUp has happen once what the controller is going to see: it changes every Application, which fills its history, and causes each
+// fault. What the controller and the Go runtime keep from then on is no growth.
+func (l *lab) warmUp(ctx context.Context, c *controller) error {
+	if err := l.soakChanges(ctx, warmUpRate, time.Duration(l.churned())*time.Second/warmUpRate); err != nil {
+		return err
+	}
+	for _, fault := range l.soakFaults(c) {
+		if err := fault(ctx); err != nil {
+			return fmt.Errorf("disturb: %w", err)
+		}
+		if err := sleep(ctx, 10*time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // soakChanges changes images; every tenth Application is deleted and created again instead. The API server is away now and
 // then, so what fails is left for the next turn.
-func (l *lab) soakChanges(ctx context.Context, lasting time.Duration) error {
-	_, err := atRate(ctx, soakRate, lasting, func(ctx context.Context, turn int) error {
+func (l *lab) soakChanges(ctx context.Context, rate float64, lasting time.Duration) error {
+	_, err := atRate(ctx, rate, lasting, func(ctx context.Context, turn int) error {
 		i := turn % l.churned()
 		if turn%10 != 0 {
 			_, _ = l.changeImage(ctx, l.clients, i, l.tag())
@@ -113,9 +135,9 @@ func unlessEnded(ctx context.Context, err error) error {
 	return nil
 }
 
-// soakFaults kills the API server, stops etcd or stops the controller, each for a few seconds.
-func (l *lab) soakFaults(ctx context.Context, c *controller, lasting time.Duration) error {
-	faults := []func(context.Context) error{
+// soakFaults are the faults: they kill the API server, stop etcd and stop the controller, each for a few seconds.
+func (l *lab) soakFaults(c *controller) []func(context.Context) error {
+	return []func(context.Context) error{
 		func(ctx context.Context) error {
 			return errors.Join(l.plane.Act(ctx, controlplane.KubeAPIServer, "kill"), sleep(ctx, 3*time.Second), l.plane.Act(ctx, controlplane.KubeAPIServer, "start"))
 		},
@@ -128,6 +150,11 @@ func (l *lab) soakFaults(ctx context.Context, c *controller, lasting time.Durati
 			return sleep(ctx, 5*time.Second)
 		},
 	}
+}
+
+// disturbSoak causes faults, drawn and at equal distances.
+func (l *lab) disturbSoak(ctx context.Context, c *controller, lasting time.Duration) error {
+	faults := l.soakFaults(c)
 	for range soakFaults {
 		if err := sleep(ctx, lasting/(soakFaults+1)); err != nil {
 			return unlessEnded(ctx, err)
@@ -159,7 +186,8 @@ func (l *lab) soakLooks(ctx context.Context, c *controller, lasting time.Duratio
 }
 
 // look reads what the kernel and the controller itself say, after a collection: between two of them, the memory of a process
-// goes up and down by more than a leak would add in an hour.
+// goes up and down by more than a leak would add in an hour. The live heap is what the collection found, without what has been
+// allocated since.
 func (l *lab) look(ctx context.Context, c *controller) (look, error) {
 	if _, err := c.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
 		return look{}, err
@@ -178,7 +206,7 @@ func (l *lab) look(ctx context.Context, c *controller) (look, error) {
 		switch name {
 		case "go_goroutines":
 			next.goroutines = family.GetMetric()[0].GetGauge().GetValue()
-		case "go_memstats_heap_alloc_bytes":
+		case "go_gc_heap_live_bytes":
 			next.heap = family.GetMetric()[0].GetGauge().GetValue() / mebibyte
 		}
 	}
