@@ -20,10 +20,10 @@ import (
 // once. Goal G12 of docs/performance.md measures it.
 const (
 	// largeCost is the WriteCost of the largest Application that never waits. The example with every field costs 19 KiB.
-	largeCost  = 48 << 10
+	largeCost  = 40 << 10
 	restFactor = 10
 	// A rest is not shorter than minRest, and not longer than maxRest, whatever the API server is busy with.
-	minRest = 200 * time.Millisecond
+	minRest = time.Second
 	maxRest = 10 * time.Second
 )
 
