@@ -131,6 +131,10 @@ func (l *lab) besideNoise(ctx context.Context, noise float64, kubeconfig string)
 		if err := l.awaitRest(ctx, c, l.applications+l.options.expensive); err != nil {
 			return err
 		}
+		// The first time after a start, the controller reads the present Application before it writes. That is no part of the noise.
+		if err := l.changeEach(ctx, c); err != nil {
+			return err
+		}
 		if err := l.collectGarbage(ctx); err != nil {
 			return err
 		}
@@ -162,6 +166,22 @@ func (l *lab) besideNoise(ctx context.Context, noise float64, kubeconfig string)
 		return err
 	}, "--kubeconfig="+kubeconfig)
 	return run, err
+}
+
+// changeEach changes each of the other tenants' Applications once, and waits until that is done.
+func (l *lab) changeEach(ctx context.Context, c *controller) error {
+	asked, err := l.follow(ctx, func(e *event) bool { return measured(e) && isSuccessfulWrite(e) })
+	if err != nil {
+		return err
+	}
+	err = inParallel(ctx, 1, l.churned(), func(ctx context.Context, i int) error {
+		_, err := l.changeImage(ctx, l.users, i, l.tag())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return asked.untilCalm(ctx, c.subject, func([]event) bool { return true })
 }
 
 // rawBesideNoise has the raw client follow the other tenants' changes beside the noise, while no controller runs. It watches
