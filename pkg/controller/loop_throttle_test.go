@@ -139,8 +139,8 @@ func TestOrdinaryApplicationsAreNotLarge(t *testing.T) {
 				continue
 			}
 			found++
-			if cost := app.WriteCost(); cost > largeCost/2 {
-				t.Errorf("%s: %s costs %d, want %d at most", file, app.Name, cost, largeCost/2)
+			if cost := app.WriteCost(); cost > largeCost {
+				t.Errorf("%s: %s costs %d, want %d at most", file, app.Name, cost, largeCost)
 			}
 		}
 	}
