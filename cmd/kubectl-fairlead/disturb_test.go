@@ -70,6 +70,36 @@ func TestHelmUpgradeAtEveryWrite(t *testing.T) {
 	}
 }
 
+// TestAbortAfterAnEdit lets another user edit the Deployment after the adoption has read it. The adoption ends, and taking it back
+// leaves the edit alone.
+func TestAbortAfterAnEdit(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	proxy := p.faultyProxy()
+	if !p.forceApply("kubectl", child.Deployment, chartDeployment) || !p.forceApply("kubectl", child.Service, chartService) {
+		t.Fatal("the manifests are refused")
+	}
+	p.deployment(kube)
+	edited := strings.Replace(chartDeployment, "shop:1", "shop:2", 1)
+	proxy.disturb = func() {
+		if !p.forceApply("kubectl", child.Deployment, edited) {
+			t.Error("the edit is refused")
+		}
+	}
+	r, write := proxy.run(p, disturbed, 2, "adopt", "web", "--harden", "--accept=.spec.containers[web].tty")
+	if !strings.HasSuffix(write, "/secrets") || !strings.Contains(r.stderr, "run the command again") {
+		t.Fatalf("edited before %q, it ends with %q", write, r.stderr)
+	}
+	p.want(0, []string{"adopt", "web", "--abort"}, "the Application is deleted, and the adoption is taken back; no pod was replaced")
+	if image := p.deployment(kube).Spec.Template.Spec.Containers[0].Image; !strings.HasSuffix(image, "shop:2") {
+		t.Errorf("the Deployment has the image %s", image)
+	}
+	if _, err := kube.CoreV1().Secrets(p.namespace).Get(t.Context(), "web-before-adoption", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the backup is left: %v", err)
+	}
+	p.want(0, []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"})
+}
+
 // forceApply applies a manifest as a GitOps tool does. A conflict is one of versions: the tool applies again in its next round.
 func (p *plugin) forceApply(manager string, kind child.Kind, text string) (applied bool) {
 	p.Helper()

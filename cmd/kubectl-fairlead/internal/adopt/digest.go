@@ -34,8 +34,23 @@ func Digest(secret *corev1.Secret) string {
 // IsVouched reports whether every object that a backup restores names its digest, or is what the backup says already, as after
 // a restoration that was interrupted. A service of nil is not restored.
 func (s Saved) IsVouched(digest string, deployment *appsv1.Deployment, service *corev1.Service) bool {
-	named := func(object metav1.Object) bool { return object.GetAnnotations()[AnnotationBackup] == digest }
-	return (named(deployment) || s.isDeployment(deployment)) && (service == nil || named(service) || s.isService(service))
+	return s.IsDeploymentVouched(digest, deployment) && (service == nil || s.IsServiceVouched(digest, service))
+}
+
+// IsDeploymentVouched is the half of IsVouched about the Deployment.
+func (s Saved) IsDeploymentVouched(digest string, deployment *appsv1.Deployment) bool {
+	return deployment.Annotations[AnnotationBackup] == digest || s.isDeployment(deployment)
+}
+
+// IsServiceVouched is the half of IsVouched about the Service.
+func (s Saved) IsServiceVouched(digest string, service *corev1.Service) bool {
+	return service.Annotations[AnnotationBackup] == digest || s.isService(service)
+}
+
+// IsMarked reports whether an adoption has changed the object, or at least begun to: it has the consent, or the digest of a backup.
+func IsMarked(object metav1.Object) bool {
+	annotations := object.GetAnnotations()
+	return annotations[v1.AnnotationAdoptableBy] != "" || annotations[AnnotationBackup] != ""
 }
 
 // Describes reports whether the backup says what runs before an adoption. The Service may carry the consent already, with the

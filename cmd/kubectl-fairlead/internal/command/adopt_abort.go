@@ -66,15 +66,15 @@ func (a *adopting) abort(ctx context.Context) error {
 	if err := a.mayAbort(application, secret); err != nil {
 		return err
 	}
-	restores := false
 	if secret != nil {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {
 			return err
 		}
-		if restores, err = a.mayRestore(ctx, secret); err != nil {
+		if before, err = a.restorable(ctx, before, secret); err != nil {
 			return err
 		}
 	}
+	restores := before.Deployment != nil || before.Service != nil
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		to.Line(a.takenBack(application != nil, restores, true))
 		return nil
@@ -232,16 +232,29 @@ func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
 			return fmt.Errorf("take the consent of the Service back: %w", err)
 		}
 	}
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	if before.Deployment != nil {
+		if err := a.takeBackDeployment(ctx, before.Deployment); err != nil {
+			return fmt.Errorf("restore the Deployment: %w", err)
+		}
+	}
+	if a.release == nil {
+		return nil
+	}
+	return a.release.end(ctx)
+}
+
+// takeBackDeployment takes the consent of the Deployment back, and what the Application made of it.
+func (a *adopting) takeBackDeployment(ctx context.Context, before *appsv1.Deployment) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		if adopt.Taken(live) {
-			return restoreDeployment(ctx, a.clients, live, before.Deployment)
+			return restoreDeployment(ctx, a.clients, live, before)
 		}
 		// It never had another template, or an earlier run has restored it.
-		body, err := adopt.Withdraw(live, before.Deployment)
+		body, err := adopt.Withdraw(live, before)
 		if err != nil {
 			return err
 		}
@@ -249,15 +262,8 @@ func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
 		if err != nil {
 			return err
 		}
-		return giveFieldsBack(ctx, a.clients, live, before.Deployment)
+		return giveFieldsBack(ctx, a.clients, live, before)
 	})
-	if err != nil {
-		return fmt.Errorf("restore the Deployment: %w", err)
-	}
-	if a.release == nil {
-		return nil
-	}
-	return a.release.end(ctx)
 }
 
 // restoreDeployment makes a Deployment what it was before. Its managers get their fields back in a second write, for which

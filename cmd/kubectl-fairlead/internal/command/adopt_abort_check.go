@@ -101,43 +101,32 @@ func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment)
 		adopt.BackupName(a.name))
 }
 
-// mayRestore reports whether there is something to restore, and refuses a backup that is not as the adoption saved it, whatever of
-// it is different: a strategy, say. It reads the Secret itself, because saved leaves out the marks of a Helm release that is gone.
-func (a *adopting) mayRestore(ctx context.Context, secret *corev1.Secret) (bool, error) {
-	before, err := adopt.Read(secret)
+// restorable returns what of the backup is to be restored: without an object that the adoption has not changed, but another client
+// since. Then the adoption ended before its consent, and the object stays as it is. It refuses a backup that is not as the adoption saved
+// it, whatever of it is different: a strategy, say. It reads the Secret itself, because saved leaves out the marks of a Helm release that
+// is gone.
+func (a *adopting) restorable(ctx context.Context, before adopt.Saved, secret *corev1.Secret) (adopt.Saved, error) {
+	saved, err := adopt.Read(secret)
 	if err != nil {
-		return false, err
+		return adopt.Saved{}, err
 	}
-	service := a.service
-	if before.Service == nil {
-		service = nil
+	digest, refused := adopt.Digest(secret), false
+	if !saved.IsDeploymentVouched(digest, a.deployment) {
+		before.Deployment, refused = nil, adopt.IsMarked(a.deployment) || adopt.Taken(a.deployment)
 	}
-	if before.IsVouched(adopt.Digest(secret), a.deployment, service) {
-		return true, nil
+	if saved.Service != nil && a.service != nil && !saved.IsServiceVouched(digest, a.service) {
+		before.Service, refused = nil, refused || adopt.IsMarked(a.service)
 	}
-	if changed, err := a.hasChanged(ctx); err != nil || !changed {
-		return false, err
-	}
-	return false, fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. %s says what it would change",
-		secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore --dry-run=client"))
-}
-
-// hasChanged reports whether the adoption has changed the Deployment, the Service or the Helm release. If another client changes
-// them between the backup and the consent, the adoption ends there. Then they stay as they are: the backup is outdated.
-func (a *adopting) hasChanged(ctx context.Context) (bool, error) {
-	objects := []metav1.Object{a.deployment}
-	if a.service != nil {
-		objects = append(objects, a.service)
-	}
-	for _, object := range objects {
-		annotations := object.GetAnnotations()
-		if annotations[v1.AnnotationAdoptableBy] != "" || annotations[adopt.AnnotationBackup] != "" {
-			return true, nil
+	if before.Deployment == nil && before.Service == nil && a.release != nil {
+		hasAll, err := a.release.hasAll(ctx)
+		if err != nil {
+			return adopt.Saved{}, err
 		}
+		refused = refused || !hasAll
 	}
-	if adopt.Taken(a.deployment) || a.release == nil {
-		return adopt.Taken(a.deployment), nil
+	if refused {
+		return adopt.Saved{}, fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. %s says what it would change",
+			secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore --dry-run=client"))
 	}
-	hasAll, err := a.release.hasAll(ctx)
-	return !hasAll, err
+	return before, nil
 }
