@@ -26,15 +26,10 @@ type Revisions interface {
 // because the cache may lack the newest revision.
 func (h *Handler) missingRevision(ctx context.Context, in input, found *verdict) error {
 	asked := toRevision(in.new)
-	if len(found.errs) > 0 || h.config.Revisions == nil || asked == 0 || in.old != nil && toRevision(in.old) == asked {
+	if len(found.errs) > 0 || asked == 0 || in.old != nil && toRevision(in.old) == asked {
 		return nil
 	}
-	numbers, known, err := h.config.Revisions.Revisions(in.new)
-	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(in.new), "err", err)
-		return nil
-	}
-	if known && !slices.Contains(numbers, asked) {
+	if numbers, missing := h.lacksRevision(ctx, in.new, asked); missing {
 		found.warnings = append(found.warnings, fmt.Sprintf(
 			"spec.rollback.toRevision: revision %d does not exist, so Fairlead changes nothing until you name another one or remove the field. %s", asked, revisionsOf(numbers)))
 	}
@@ -42,14 +37,32 @@ func (h *Handler) missingRevision(ctx context.Context, in input, found *verdict)
 }
 
 // pinnedPods warns of a change of the pods that has no effect, because the spec names a revision, as it did before.
-func pinnedPods(_ context.Context, in input, found *verdict) error {
+func (h *Handler) pinnedPods(ctx context.Context, in input, found *verdict) error {
 	pinned := toRevision(in.new)
 	if len(found.errs) > 0 || in.old == nil || pinned == 0 || toRevision(in.old) != pinned || revision.SamePods(&in.old.Spec, &in.new.Spec) {
+		return nil
+	}
+	if numbers, missing := h.lacksRevision(ctx, in.new, pinned); missing {
+		found.warnings = append(found.warnings, fmt.Sprintf(
+			"spec.rollback.toRevision: revision %d does not exist, so this change of the pods has no effect until you name another one or remove the field. %s", pinned, revisionsOf(numbers)))
 		return nil
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf(
 		"spec.rollback.toRevision: the pods stay at revision %d, so this change of the pods has no effect until you remove the field", pinned))
 	return nil
+}
+
+// lacksRevision reports whether the Application is known to have no such revision, and returns those that it has.
+func (h *Handler) lacksRevision(ctx context.Context, application *v1.Application, number int64) (numbers []int64, missing bool) {
+	if h.config.Revisions == nil {
+		return nil, false
+	}
+	numbers, known, err := h.config.Revisions.Revisions(application)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(application), "err", err)
+		return nil, false
+	}
+	return numbers, known && !slices.Contains(numbers, number)
 }
 
 // toRevision returns the revision that the spec asks for; 0 if it asks for none.

@@ -131,7 +131,12 @@ func TestValidate(t *testing.T) {
 		},
 		{name: "a revision that exists", cluster: cluster{revisions: []int64{98, 99}}, updated: application(toRevision99), old: application(nil)},
 		{
-			name: "another image beside a revision that was named before", cluster: cluster{revisions: []int64{1}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99),
+			name: "another image beside a revision that was named before and does not exist", cluster: cluster{revisions: []int64{2, 3}},
+			updated: both(toRevision99, image("web:2")), old: application(toRevision99),
+			warned: []string{"spec.rollback.toRevision: revision 99 does not exist, so this change of the pods has no effect until you name another one or remove the field. Revisions: 2, 3"},
+		},
+		{
+			name: "another image beside a revision that was named before", cluster: cluster{revisions: []int64{98, 99}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99),
 			warned: []string{"spec.rollback.toRevision: the pods stay at revision 99, so this change of the pods has no effect until you remove the field"},
 		},
 		{
