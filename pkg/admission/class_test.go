@@ -165,8 +165,10 @@ func TestClassDeletion(t *testing.T) {
 		want         string
 	}{
 		{"nobody has it", applicationClass("gold", false, nil), []*v1.Application{application(nil), application(inClass("other"))}, ""},
-		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Application (shop/web)"},
-		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, "in use by 1 Application (shop/web)"},
+		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Application (shop/web): set another class in spec.className, or remove that field; then delete it"},
+		{"named, and the default", applicationClass("gold", true, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Application (shop/web): " +
+			"remove its annotation applicationclass.apps.fairlead.dev/is-default, then set another class in spec.className, or remove that field; then delete it"},
+		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, "in use by 1 Application (shop/web): remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			handler := (&inClasses{classes: []*v1.ApplicationClass{test.class}, applications: test.applications}).handler(t)

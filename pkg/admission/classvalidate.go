@@ -179,18 +179,30 @@ func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.Admissio
 	if err != nil {
 		return nil, err
 	}
-	users = append(users, byDefault...)
-	if len(users) == 0 {
+	all := slices.Concat(users, byDefault)
+	if len(all) == 0 {
 		return &admissionv1.AdmissionResponse{Allowed: true}, nil
 	}
 	return &admissionv1.AdmissionResponse{Result: &metav1.Status{
 		Status: metav1.StatusFailure,
 		Code:   http.StatusConflict,
 		Reason: metav1.StatusReasonConflict,
-		Message: fmt.Sprintf("ApplicationClass %s is in use by %s (%s): set another class in spec.className, "+
-			"or remove the annotation %s if the class is only the default; then delete it",
-			old.Name, counted(len(users), "Application", "Applications"), someNames(users), v1.AnnotationDefaultClass),
+		Message: fmt.Sprintf("ApplicationClass %s is in use by %s (%s): %s; then delete it",
+			old.Name, counted(len(all), "Application", "Applications"), someNames(all), beforeDeletion(old, len(users) > 0)),
 	}}, nil
+}
+
+// beforeDeletion says what to do first. While a class is the default, the webhook writes its name into Applications that
+// have none, so the annotation alone is not enough to remove, and must go first.
+func beforeDeletion(old *v1.ApplicationClass, named bool) string {
+	var first []string
+	if class.IsMarkedDefault(old) {
+		first = append(first, "remove its annotation "+v1.AnnotationDefaultClass)
+	}
+	if named {
+		first = append(first, "set another class in spec.className, or remove that field")
+	}
+	return strings.Join(first, ", then ")
 }
 
 // someNames are the first few, in alphabetical order.
