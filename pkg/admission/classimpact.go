@@ -129,7 +129,7 @@ func listed(text string, names []string, all bool) []string {
 		shown := names[:min(len(names), firstNames)]
 		text += strings.Join(shown, ", ")
 		if more := len(names) - len(shown); more > 0 {
-			text += fmt.Sprintf(" and %d more; --dry-run=server names them", more)
+			text += fmt.Sprintf(" and %d more; --dry-run=server names all beforehand", more)
 		}
 		return []string{text}
 	}

@@ -49,7 +49,7 @@ func TestClassImpact(t *testing.T) {
 			"shop/app-00: " + reason,
 		}},
 		{name: "tightened for many", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("standard", 2, 6, 6, 6, 6, 6), want: []string{
-			"with this change 5 Applications are stalled and not updated any more: shop/app-01, shop/app-02, shop/app-03 and 2 more; --dry-run=server names them",
+			"with this change 5 Applications are stalled and not updated any more: shop/app-01, shop/app-02, shop/app-03 and 2 more; --dry-run=server names all beforehand",
 			"shop/app-01: " + reason,
 		}},
 		{name: "other defaults", old: class(false, 9, ""), updated: class(false, 9, "low"), applications: sized("standard", 1, 1), want: []string{

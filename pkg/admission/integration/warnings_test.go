@@ -85,7 +85,7 @@ func TestWarningsOfAClassChange(t *testing.T) {
 		want    string
 	}{
 		{metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, stalled + first + last + "\n" + reason},
-		{metav1.PatchOptions{}, stalled + first + " and 1 more; --dry-run=server names them\n" + reason},
+		{metav1.PatchOptions{}, stalled + first + " and 1 more; --dry-run=server names all beforehand\n" + reason},
 	} {
 		if _, err := classes.Patch(t.Context(), "team", types.MergePatchType, []byte(`{"spec":{"limits":{"maxReplicas":4}}}`), test.options); err != nil {
 			t.Fatal(err)
