@@ -72,6 +72,14 @@ func TestWhatWaits(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
 }
 
+// TestScaleWithoutReplicas: where the spec leaves the number of pods out, the cluster knows it.
+func TestScaleWithoutReplicas(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+	p.want(0, []string{"scale", "web", "--replicas=3"}, "replicas 1 → 3\n  No pod is replaced; the number of pods goes from 1 to 3.\n  written\n")
+}
+
 // TestUndoOfStuckRollout: the pods of the former ReplicaSet, which the rollout has not replaced, stay.
 func TestUndoOfStuckRollout(t *testing.T) {
 	p := start(t)

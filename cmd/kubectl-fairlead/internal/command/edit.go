@@ -283,8 +283,8 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return "", err
 	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
-	if before == nil && deployment != nil {
-		d.Pods.Before = deployment.Spec.Replicas
+	if deployment != nil && (before == nil || d.Pods.Before == nil && d.Pods.After != nil) {
+		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}
 	sentence := difference.Sentence(d)
 	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0) {
