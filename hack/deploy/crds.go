@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/fairlead/hack/internal/objects"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 func installCRDs(ctx context.Context, c *cluster, o options) error {
@@ -54,16 +55,8 @@ func printWhatStays(ctx context.Context, c *cluster, o options) error {
 		if err != nil {
 			return err
 		}
-		held := 0
-		for i := range all {
-			if len(all[i].GetFinalizers()) > 0 {
-				held++
-			}
-		}
 		fmt.Fprintf(c.out, "stays: %s, with %s\n", crd.GetName(), counted(len(all)))
-		if held > 0 {
-			fmt.Fprintf(c.out, "stays: %d of these have a finalizer, and cannot be deleted until Fairlead is deployed again\n", held)
-		}
+		printWhoEndsDeletions(c, all)
 		return nil
 	})
 	if err != nil {
@@ -71,6 +64,26 @@ func printWhatStays(ctx context.Context, c *cluster, o options) error {
 	}
 	fmt.Fprintln(c.out, "The children of Applications stay too. Nothing repairs or changes them until Fairlead is deployed again.")
 	return nil
+}
+
+// printWhoEndsDeletions counts the objects whose deletion waits for a controller, and says for which one.
+func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured) {
+	var ours, theirs int
+	for i := range all {
+		own, others := finalizersOf(&all[i])
+		if own {
+			ours++
+		}
+		if others != "" {
+			theirs++
+		}
+	}
+	if ours > 0 {
+		fmt.Fprintf(c.out, "stays: %s with the finalizer %s, so a deletion waits until Fairlead is deployed again\n", counted(ours), v1.FinalizerOrphan)
+	}
+	if theirs > 0 {
+		fmt.Fprintf(c.out, "stays: %s with a finalizer of another tool, so a deletion waits for that tool\n", counted(theirs))
+	}
 }
 
 // removeCRD deletes a CRD and returns once it is gone. The API server deletes all objects of its

@@ -72,8 +72,18 @@ func TestDeployAndUndeploy(t *testing.T) {
 	if _, err := applications.Create(t.Context(), application, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("create an Application when the webhooks are gone: %v", err)
 	}
+	theirs := application.DeepCopy()
+	theirs.SetName("theirs")
+	theirs.SetFinalizers([]string{"example.com/hold"})
+	if _, err := applications.Create(t.Context(), theirs, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	output = mustRun(t, "uninstall", o) // with nothing there
-	for _, want := range []string{"not there: Namespace fairlead-system\n", "stays: applications.apps.fairlead.dev, with 1 object\n", "stays: 1 of these have a finalizer"} {
+	for _, want := range []string{
+		"not there: Namespace fairlead-system\n", "stays: applications.apps.fairlead.dev, with 2 objects\n" +
+			"stays: 1 object with the finalizer apps.fairlead.dev/orphan, so a deletion waits until Fairlead is deployed again\n" +
+			"stays: 1 object with a finalizer of another tool, so a deletion waits for that tool\n",
+	} {
 		if !strings.Contains(output, want) {
 			t.Errorf("the output lacks %q:\n%s", want, output)
 		}
