@@ -21,6 +21,8 @@ func TestPlatform(t *testing.T) {
 	p.create("broken", "{image: example.com/simulate/image-pull-error:1, replicas: 1}")
 	p.create("none", "{image: example.com/web:1, replicas: 0}")
 	p.want(0, []string{"status", "fla/none", "applications.apps.fairlead.dev/none", "--watch", "--timeout=60s"}, "Scaled to zero.")
+	p.create("auto", "{image: example.com/web:1, resources: {requests: {cpu: 10m}}, autoscaling: {minReplicas: 0, maxReplicas: 0, targetCPUUtilizationPercentage: 50}}")
+	p.want(0, []string{"status", "auto", "--watch", "--timeout=60s"}, "Scaled to zero.")
 	p.eventually("the image to be missed", func() bool { return strings.Contains(p.run("get", "broken").stdout, "ImagePullFailed") })
 	p.want(0, []string{"get", "fla/broken"}, "broken")
 	p.want(1, []string{"why", "application/broken"}, "→ Set another image: kubectl fairlead -n "+p.namespace+" set image broken IMAGE")
@@ -31,6 +33,7 @@ func TestPlatform(t *testing.T) {
 		"top broken":                  "error: this cluster serves no metrics: install metrics-server\n",
 		"exec broken -- date":         "error: no pod of " + p.namespace + "/broken is ready: see 'kubectl fairlead -n " + p.namespace + " why broken'\n",
 		"exec none -- date":           "error: " + p.namespace + "/none has no pods, because it asks for none: see 'kubectl fairlead -n " + p.namespace + " scale none --replicas=1'\n",
+		"exec auto -- date":           "error: " + p.namespace + "/auto has no pods, because its autoscaler asks for none: set spec.autoscaling.minReplicas and maxReplicas to 1 or more\n",
 		"why pod/broken":              "error: \"pod/broken\" is not the name of an Application: write its name alone, such as web\n",
 		"undo broken --to-revision=7": "error: " + p.namespace + "/broken: there is no revision 7. Revisions: 1\n",
 		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the number of pods is 1, not 7 as --current-replicas expects\n",

@@ -188,6 +188,9 @@ func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Applicat
 	}
 	name, namespace := application.Name, application.Namespace
 	if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonScaledToZero {
+		if application.Spec.Autoscaling != nil {
+			return "", nil, fmt.Errorf("%s/%s has no pods, because its autoscaler asks for none: set spec.autoscaling.minReplicas and maxReplicas to 1 or more", namespace, name)
+		}
 		return "", nil, fmt.Errorf("%s/%s has no pods, because it asks for none: see '%s'", namespace, name, t.commandLine(namespace, "scale "+name+" --replicas=1"))
 	}
 	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see '%s'", namespace, name, t.commandLine(namespace, "why "+name))
