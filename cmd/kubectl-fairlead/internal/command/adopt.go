@@ -75,7 +75,7 @@ func (t *tool) adopt() *cobra.Command {
 
 			# Adopt what a chart installed
 			kubectl fairlead adopt web --harden --from-helm`),
-		Args: cobra.ExactArgs(1),
+		Args: oneName("Deployment"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rollout && abort {
 				return usageError(cmd.CommandPath(), "pass --rollout or --abort, but not both")

@@ -112,7 +112,7 @@ func TestUsage(t *testing.T) {
 			"See 'kubectl fairlead timeline -h' for help and examples\n",
 		"timeline pod/web":                        "error: \"pod/web\" is not the name of an Application: write its name alone, such as web\n",
 		"lint -f x.yaml --security-profile=loose": "error: --security-profile is \"loose\": use one of restricted, baseline, privileged\n",
-		"status web --timeout=x":                  "error: invalid argument \"x\" for \"--timeout\" flag: time: invalid duration \"x\"\nSee 'kubectl fairlead status -h' for help and examples\n",
+		"status web --timeout=x":                  "error: --timeout is \"x\", but takes a duration, such as 5m\nSee 'kubectl fairlead status -h' for help and examples\n",
 	} {
 		streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 		if code := command.Run(t.Context(), streams, strings.Fields(line)); code != command.ExitError {

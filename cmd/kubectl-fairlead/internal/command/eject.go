@@ -71,7 +71,7 @@ func (t *tool) eject() *cobra.Command {
 
 			# Save the manifests of web in the directory web, and delete the Application alone
 			kubectl fairlead eject web --output-dir=web`),
-		Args: cobra.ExactArgs(1),
+		Args: oneName("Application"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := e.start(cmd, args[0]); err != nil {
 				return err

@@ -4,10 +4,12 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/kubectl/pkg/cmd/options"
 )
 
@@ -43,7 +45,9 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 // finishHelp sets how the help looks, once all commands are added.
 func (t *tool) finishHelp(root *cobra.Command) {
 	root.SetUsageTemplate(usageTemplate)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd.CommandPath(), "%s", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError(cmd.CommandPath(), "%s", explainFlag(err))
+	})
 	root.SetHelpCommand(helpCommand(root))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	list := options.NewCmdOptions(t.Out)
@@ -85,6 +89,50 @@ func explainArgs(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		explainArgs(below)
 	}
+}
+
+// oneName refuses a command line that names no object, or several.
+func oneName(kind string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return fmt.Errorf("name one %s", kind)
+		case 1:
+			return nil
+		default:
+			return fmt.Errorf("name one %s, not %d", kind, len(args))
+		}
+	}
+}
+
+// required asks for the first argument that is missing.
+func required(asks ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(asks) {
+			return errors.New(asks[len(args)])
+		}
+		return nil
+	}
+}
+
+// explainFlag says which values a flag takes. The error of pflag names a function of Go.
+func explainFlag(err error) string {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err.Error()
+	}
+	takes := ""
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int32", "int64":
+		takes = "a whole number"
+	case "bool":
+		takes = "true or false"
+	case "duration":
+		takes = "a duration, such as 5m"
+	default:
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s is %q, but takes %s", invalid.GetFlag().Name, invalid.GetValue(), takes)
 }
 
 // long is a description: without the indentation of the source.

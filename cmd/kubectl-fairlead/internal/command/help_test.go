@@ -14,10 +14,19 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestArguments: a command with too many or too few arguments says which it takes.
+// TestArguments: a command with too many or too few arguments, or a flag with a value that it does not take, says which it takes.
 func TestArguments(t *testing.T) {
 	for want, args := range map[string][]string{
-		"error: accepts 1 arg(s), received 0: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                                                           {"eject"},
+		"error: name one Application: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                                                                   {"eject"},
+		"error: name one Application, not 2: kubectl fairlead eject NAME [flags]\nSee 'kubectl fairlead eject -h' for help and examples\n":                                                                            {"eject", "web", "api"},
+		"error: name one Deployment: kubectl fairlead adopt NAME [flags]\nSee 'kubectl fairlead adopt -h' for help and examples\n":                                                                                    {"adopt"},
+		"error: name an Application: kubectl fairlead exec NAME [-c CONTAINER] [flags] -- COMMAND [ARGS...]\nSee 'kubectl fairlead exec -h' for help and examples\n":                                                  {"exec"},
+		"error: pass the command to run, after --: kubectl fairlead exec NAME [-c CONTAINER] [flags] -- COMMAND [ARGS...]\nSee 'kubectl fairlead exec -h' for help and examples\n":                                    {"exec", "web"},
+		"error: write -- between the one Application and the command: kubectl fairlead exec NAME [-c CONTAINER] [flags] -- COMMAND [ARGS...]\nSee 'kubectl fairlead exec -h' for help and examples\n":                 {"exec", "web", "ls"},
+		"error: name an Application: kubectl fairlead port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...] [flags]\nSee 'kubectl fairlead port-forward -h' for help and examples\n":                                        {"port-forward"},
+		"error: --replicas is \"two\", but takes a whole number\nSee 'kubectl fairlead scale -h' for help and examples\n":                                                                                             {"scale", "web", "--replicas=two"},
+		"error: --watch is \"maybe\", but takes true or false\nSee 'kubectl fairlead status -h' for help and examples\n":                                                                                              {"status", "web", "--watch=maybe"},
+		"error: --timeout is \"5\", but takes a duration, such as 5m\nSee 'kubectl fairlead status -h' for help and examples\n":                                                                                       {"status", "web", "--timeout=5"},
 		"error: there is an argument too many, \"web.yaml\": kubectl fairlead lint -f FILE... [flags]\nSee 'kubectl fairlead lint -h' for help and examples\n":                                                        {"lint", "web.yaml"},
 		"error: pass an image after the names: kubectl fairlead set image NAME... [CONTAINER=]IMAGE [flags]\nSee 'kubectl fairlead set image -h' for help and examples\n":                                             {"set", "image", "web"},
 		"error: name an Application, or select some with -l, --all or -A\nSee 'kubectl fairlead restart -h' for help and examples\n":                                                                                  {"restart"},

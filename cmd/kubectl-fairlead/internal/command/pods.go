@@ -6,6 +6,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -102,7 +103,12 @@ func (t *tool) exec() *cobra.Command {
 		# The variables of the sidecar proxy
 		kubectl fairlead exec web -c proxy -- env`)
 	cmd.ValidArgsFunction = t.completeNames()
-	cmd.Args = cobra.MinimumNArgs(2)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := required("name an Application", "pass the command to run, after --")(cmd, args); err != nil || cmd.ArgsLenAtDash() == 1 {
+			return err
+		}
+		return errors.New("write -- between the one Application and the command")
+	}
 	hide(cmd, "filename", "pod-running-timeout")
 	cmd.Run = nil
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -130,7 +136,7 @@ func (t *tool) portForward() *cobra.Command {
 		# Port 8080 of the pod as port 9000 here
 		kubectl fairlead port-forward web 9000:8080`)
 	cmd.ValidArgsFunction = t.completeNames()
-	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.Args = required("name an Application")
 	hide(cmd, "pod-running-timeout")
 	cmd.Run = nil
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

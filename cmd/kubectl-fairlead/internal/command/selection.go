@@ -92,7 +92,11 @@ func deploymentName(arg string) (string, error) {
 	if found && slices.Contains([]string{"deploy", "deployment", "deployments"}, strings.TrimSuffix(kind, ".apps")) {
 		arg = name
 	}
-	return nameOf(arg)
+	name, err := nameOf(arg)
+	if err != nil {
+		return "", fmt.Errorf("%q is not the name of a Deployment: write its name alone, such as web", arg)
+	}
+	return name, nil
 }
 
 // many reports whether the user asked for any number of Applications.

@@ -28,6 +28,9 @@ func TestNameOf(t *testing.T) {
 			t.Errorf("adopt %s: %q, %v, want %q", arg, got, err, want)
 		}
 	}
+	if _, err := deploymentName("svc/web"); err == nil || err.Error() != `"svc/web" is not the name of a Deployment: write its name alone, such as web` {
+		t.Errorf("a Service: %v", err)
+	}
 	if _, err := nameOf("pod/web"); err == nil || err.Error() != `"pod/web" is not the name of an Application: write its name alone, such as web` {
 		t.Error(err)
 	}
