@@ -210,6 +210,9 @@ func (a *adopting) mayRollOut(application *v1.Application) error {
 // rollOut replaces the pods.
 func (a *adopting) rollOut(ctx context.Context) error {
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("there is nothing to roll out: namespace %s has no Application %s. Adopt the Deployment first: run %s", a.namespace, a.name, a.command(""))
+	}
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 			return nil, err
 		}
 	} else if gone && len(objects) == 0 {
-		return nil, fmt.Errorf("there is no Application %s, and none left objects behind", e.name)
+		return nil, fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind. If it is in another one, pass that with -n", e.name, e.namespace)
 	}
 	e.announce(e.tool.screen(), objects, gone)
 	if err := e.checkRestored(before); err != nil {

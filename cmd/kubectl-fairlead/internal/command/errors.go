@@ -36,6 +36,8 @@ func explain(err error) string {
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster, or leave out -A and pass a --namespace.", err)
 	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationResource:
 		return fmt.Sprintf("%s\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.", err)
+	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "deployments":
+		return fmt.Sprintf("%s\nIf it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.", err)
 	case apierrors.IsForbidden(err):
 		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
 	}

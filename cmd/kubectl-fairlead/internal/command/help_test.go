@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -108,6 +109,7 @@ func TestExplainsMissingAPI(t *testing.T) {
 	for want, err := range map[string]error{
 		"this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context":                                             apierrors.NewGenericServerResponse(404, "get", resource, "web", "404 page not found", 0, true),
 		"applications.apps.fairlead.dev \"web\" not found\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.": apierrors.NewNotFound(resource, "web"),
+		"deployments.apps \"web\" not found\nIf it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.":            apierrors.NewNotFound(appsv1.Resource("deployments"), "web"),
 	} {
 		if got := explain(err); got != want {
 			t.Errorf("%q, want %q", got, want)
