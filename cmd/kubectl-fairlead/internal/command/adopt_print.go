@@ -5,6 +5,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
@@ -21,7 +22,11 @@ func printChanges(to *screen.Screen, id string, pods int32, changed, lost []prev
 	if len(changed)+len(lost) == 1 {
 		what = "1 field of the pod template changes"
 	}
-	to.Printf("%s: %s will be replaced once you release %s, because %s:", id, who, them, what)
+	if pods == 0 {
+		to.Printf("%s: there are no pods to replace. %s once you release the rollout:", id, strings.ToUpper(what[:1])+what[1:])
+	} else {
+		to.Printf("%s: %s will be replaced once you release %s, because %s:", id, who, them, what)
+	}
 	for _, change := range changed {
 		to.Hanging("  ~ ", difference.Describe(change))
 	}
@@ -48,9 +53,12 @@ func printHeld(to *screen.Screen, message, rollOut, abort string) {
 
 // printRollout says what the release of the pods does.
 func printRollout(to *screen.Screen, id string, pods int32) {
-	if pods == 1 {
+	switch pods {
+	case 0:
+		to.Printf("%s: there are no pods to replace.", id)
+	case 1:
 		to.Printf("%s: the one pod is replaced.", id)
-		return
+	default:
+		to.Printf("%s: all %d pods are replaced.", id, pods)
 	}
-	to.Printf("%s: all %d pods are replaced.", id, pods)
 }

@@ -38,12 +38,14 @@ func TestPrint(t *testing.T) {
 			}
 			printChanges(to, "shop/web", 2, changed, []preview.Change{{Path: ".spec.containers[web].tty", Before: true}})
 			printChanges(to, "shop/idle", 1, changed[:1], nil)
+			printChanges(to, "shop/none", 0, changed[:2], nil)
 			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
 			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
 			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
 				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")
 			printRollout(to, "shop/web", 2)
 			printRollout(to, "shop/idle", 1)
+			printRollout(to, "shop/none", 0)
 		},
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
