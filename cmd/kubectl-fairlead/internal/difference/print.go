@@ -78,8 +78,9 @@ func Headline(d preview.Difference) string {
 		if pods.Paused {
 			said += " It waits while rollouts are paused."
 		}
+		said += scaled(pods)
 	case pods.Held > 0:
-		said = fmt.Sprintf("%s replaced, because a paused rollout goes on.", howManyOf(pods.Held, pods.Live))
+		said = fmt.Sprintf("%s replaced, because a paused rollout goes on.", howManyOf(pods.Held, pods.Live)) + scaled(pods)
 	case pods.Before == nil && pods.After == nil, pods.Before != nil && pods.After != nil && *pods.Before == *pods.After:
 		said = "no pod is replaced."
 	case pods.Before != nil && pods.After != nil:
@@ -93,6 +94,14 @@ func Headline(d preview.Difference) string {
 		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
 	}
 	return said + pinned(pods)
+}
+
+// scaled says that the number of pods changes beside what is said of those that run.
+func scaled(pods preview.Pods) string {
+	if pods.Before == nil || pods.After == nil || *pods.Before == *pods.After {
+		return ""
+	}
+	return fmt.Sprintf(" The number of pods goes from %d to %d.", *pods.Before, *pods.After)
 }
 
 // pinned says that the spec does not decide about the pods.

@@ -55,6 +55,9 @@ func TestSentence(t *testing.T) {
 		"The pods of the failed revision are replaced, because of containers[web].image.": {
 			Pods: preview.Pods{Live: 3, Replaced: true, Kept: -1, Because: image},
 		},
+		"All 2 pods are replaced, because of containers[web].image. The number of pods goes from 2 to 5.": {
+			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Before: new(int32(2)), After: new(int32(5))},
+		},
 		"No pod is replaced; the number of pods goes from 3 to 0.": {Pods: preview.Pods{Live: 3, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(0))}},
 		"No pod is replaced, because none is asked for.":           {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
 		"No pod is replaced, because all of them are of that revision already.": {
