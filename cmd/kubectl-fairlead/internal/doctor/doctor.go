@@ -248,7 +248,11 @@ func (in Installation) lag(now time.Time) Result {
 		shown := never[:min(len(never), 3)]
 		return Result{Lag, tree.Degraded, fmt.Sprintf("%d of %d Applications were never observed, such as %s", len(never), len(in.Applications), strings.Join(shown, ", ")), "Check that the controller runs, and that its --namespace covers them."}
 	}
-	return Result{Lag, tree.Healthy, fmt.Sprintf("%d Applications, %d of them with a spec that is not observed yet", len(in.Applications), behind), ""}
+	all := fmt.Sprintf("%d Applications", len(in.Applications))
+	if len(in.Applications) == 1 {
+		all = "1 Application"
+	}
+	return Result{Lag, tree.Healthy, fmt.Sprintf("%s, %d of them with a spec that is not observed yet", all, behind), ""}
 }
 
 func (in Installation) permissions() Result {

@@ -120,6 +120,23 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestCountsApplications: one is counted as one.
+func TestCountsApplications(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "0 Applications, 0 of them with a spec that is not observed yet",
+		1: "1 Application, 0 of them with a spec that is not observed yet",
+		2: "2 Applications, 0 of them with a spec that is not observed yet",
+	} {
+		in := healthy(t)
+		in.Applications = slices.Repeat(in.Applications, n)
+		for _, result := range doctor.Examine(in, now) {
+			if result.Check == doctor.Lag && result.Message != want {
+				t.Errorf("%q, want %q", result.Message, want)
+			}
+		}
+	}
+}
+
 // TestUnreadableWebhooks says nothing about certificates that the user may not see.
 func TestUnreadableWebhooks(t *testing.T) {
 	in := healthy(t)
