@@ -121,6 +121,8 @@ var bounds = []refusal{
 	{"negative replicas", "replicas: -1", "spec.replicas", "should be greater than or equal to 0"},
 	{"too many replicas", "replicas: 10001", "spec.replicas", "should be less than or equal to 10000"},
 	{"replicas of text", "replicas: two", "spec.replicas", "must be of type integer"},
+	{"a command of text", "command: nginx", "spec.command", `must be of type array: "string"`},
+	{"a port as a number", "ports: [8080]", "spec.ports[0]", `must be of type object: "integer"`},
 	{"empty ports", "ports: []", "spec.ports", "should have at least 1 items"},
 	{"port 0", "ports: [{name: http, containerPort: 0}]", "spec.ports[0].containerPort", "should be greater than or equal to 1"},
 	{"port 65536", "ports: [{name: http, containerPort: 65536}]", "spec.ports[0].containerPort", "should be less than or equal to 65535"},
