@@ -38,8 +38,8 @@ const (
 
 // look is the controller at one moment.
 type look struct {
-	at                            time.Duration
-	rss, heap, goroutines, series float64
+	at                                       time.Duration
+	rss, anonymous, heap, goroutines, series float64
 	// watches are those that are open at the API server. They are not known while it is away.
 	watches float64
 	known   bool
@@ -192,7 +192,7 @@ func (l *lab) look(ctx context.Context, c *controller) (look, error) {
 	if _, err := c.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
 		return look{}, err
 	}
-	rss, err := c.rss()
+	rss, anonymous, err := c.memory()
 	if err != nil {
 		return look{}, err
 	}
@@ -200,7 +200,7 @@ func (l *lab) look(ctx context.Context, c *controller) (look, error) {
 	if err != nil {
 		return look{}, err
 	}
-	next := look{rss: float64(rss) / mebibyte}
+	next := look{rss: float64(rss) / mebibyte, anonymous: float64(anonymous) / mebibyte}
 	for name, family := range m.Families {
 		next.series += float64(len(family.GetMetric()))
 		switch name {
@@ -239,6 +239,7 @@ func (b *bench) reportSoak(looks []look) {
 		of         func(look) float64
 	}{
 		{"resident memory", "MiB", func(l look) float64 { return l.rss }},
+		{"anonymous memory", "MiB", func(l look) float64 { return l.anonymous }},
 		{"live heap", "MiB", func(l look) float64 { return l.heap }},
 		{"goroutines", "", func(l look) float64 { return l.goroutines }},
 		{"open watches", "", func(l look) float64 { return l.watches }},

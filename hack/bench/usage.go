@@ -29,12 +29,19 @@ func (s *subject) cpu() (used time.Duration, err error) {
 
 // rss is the memory that the child has now, in bytes, as the kernel counts it page by page.
 func (s *subject) rss() (bytes int64, err error) {
+	bytes, _, err = s.memory()
+	return bytes, err
+}
+
+// memory is rss, and how much of it is anonymous. The rest are pages of the program's file, which the kernel drops and reads
+// again as it likes.
+func (s *subject) memory() (rss, anonymous int64, err error) {
 	err = s.proc(func(p procfs.Proc) error {
 		rollup, err := p.ProcSMapsRollup()
-		bytes = int64(rollup.Rss)
+		rss, anonymous = int64(rollup.Rss), int64(rollup.Anonymous)
 		return err
 	})
-	return bytes, err
+	return rss, anonymous, err
 }
 
 // leastRSS is rss once it no longer falls, looking once a period: the runtime gives memory back bit by bit.

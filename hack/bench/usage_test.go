@@ -19,9 +19,12 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &subject{&process.Process{Cmd: &exec.Cmd{Process: self}}}
-	rss, err := s.rss()
+	rss, anonymous, err := s.memory()
 	if err != nil || rss < mebibyte {
 		t.Errorf("rss is %d, %v", rss, err)
+	}
+	if anonymous <= 0 || anonymous >= rss {
+		t.Errorf("%d bytes are anonymous, of %d", anonymous, rss)
 	}
 	if peak, err := s.peak(); err != nil || peak < rss/2 {
 		t.Errorf("peak is %d, %v, and rss %d", peak, err, rss)
