@@ -121,7 +121,7 @@ func explainFlag(err error) string {
 	if !errors.As(err, &invalid) {
 		return err.Error()
 	}
-	takes := ""
+	var takes string
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int32", "int64":
 		takes = "a whole number"
