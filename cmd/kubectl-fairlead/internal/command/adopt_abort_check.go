@@ -101,9 +101,9 @@ func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment)
 		adopt.BackupName(a.name))
 }
 
-// restorable returns what of the backup is to be restored: without an object that the adoption has not changed, but another client
-// since. Then the adoption ended before its consent, and the object stays as it is. It refuses a backup that is not as the adoption saved
-// it, whatever of it is different: a strategy, say. It reads the Secret itself, because saved leaves out the marks of a Helm release that
+// restorable returns what an abort restores of the backup: no object that another client has changed and the adoption has not. There
+// the adoption ended before its consent, and the object stays as it is. It refuses a backup that is not as the adoption saved it,
+// whatever of it is different: a strategy, say. It reads the Secret itself, because saved leaves out the marks of a Helm release that
 // is gone.
 func (a *adopting) restorable(ctx context.Context, before adopt.Saved, secret *corev1.Secret) (adopt.Saved, error) {
 	saved, err := adopt.Read(secret)
