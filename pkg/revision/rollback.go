@@ -13,6 +13,29 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
+// Select decides whether the pods are what the spec says, what they were in the revision that it names, or what they were
+// when they were healthy last.
+func Select(in Input) (Selection, error) {
+	f, err := newFacts(in)
+	if err != nil {
+		return Selection{}, err
+	}
+	if rollback := in.Application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		return f.pin(*rollback.ToRevision), nil
+	}
+	asSpecified := Selection{Application: in.Application, facts: f, spec: f.wanted}
+	if mark := f.rolledBack(); mark != nil {
+		return f.stay(*mark), nil
+	}
+	if !f.failed() {
+		return asSpecified, nil
+	}
+	if asSpecified.blocked = f.blocker(); asSpecified.blocked != nil {
+		return asSpecified, nil
+	}
+	return f.rollBack(), nil
+}
+
 // failed reports whether the rollout of the spec failed and must be rolled back. The Deployment carries the name of its
 // revision, so another revision's failure does not count.
 func (f facts) failed() bool {
