@@ -232,7 +232,7 @@ func (l *lab) tag() string { return "2." + strconv.FormatInt(l.changes.Add(1), 1
 // changeAtRate changes Applications, calls follow for each, and returns the rate that came about.
 func (l *lab) changeAtRate(ctx context.Context, rate float64, follow func(i int, changed *v1.Application)) (float64, error) {
 	offset := int(l.changes.Load())
-	return atRate(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
+	return atRandomTimes(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
 		i := (offset + turn) % l.churned()
 		changed, err := l.changeImage(ctx, l.users, i, l.tag())
 		if err != nil {

@@ -239,7 +239,7 @@ func delivered(store cache.Store) noticed {
 // disturb changes the expensive Applications at a rate, and returns that which came about.
 func (l *lab) disturb(ctx context.Context, rate float64) (float64, error) {
 	var refused atomic.Int64
-	asked, err := atRate(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
+	asked, err := atRandomTimes(ctx, rate, l.options.step, func(ctx context.Context, turn int) error {
 		err := l.changeExpensive(ctx, turn%l.options.expensive)
 		if apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) {
 			refused.Add(1) // The API server is as busy as that with them alone.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -63,6 +64,18 @@ func (l *lab) create(ctx context.Context, first, last int) ([]*v1.Application, e
 func atRate(ctx context.Context, perSecond float64, lasting time.Duration, do func(ctx context.Context, i int) error) (float64, error) {
 	const inFlight = 200
 	return load.AtRate(ctx, perSecond, lasting, inFlight, do)
+}
+
+// atRandomTimes is atRate with each turn at a random moment of its period, as users come. At a steady beat, what else happens
+// once in a period, such as the changes of another tenant or a batch of status, would coincide with every turn or with none.
+func atRandomTimes(ctx context.Context, perSecond float64, lasting time.Duration, do func(ctx context.Context, i int) error) (float64, error) {
+	period := time.Duration(float64(time.Second) / perSecond)
+	return atRate(ctx, perSecond, lasting, func(ctx context.Context, i int) error {
+		if err := sleep(ctx, rand.N(period)); err != nil {
+			return err
+		}
+		return do(ctx, i)
+	})
 }
 
 // inParallel does something n times, so many at once, and stops at the first error.
