@@ -139,9 +139,13 @@ func (s *configState) missingMessage() string {
 	if len(s.missing) == 0 {
 		return ""
 	}
-	waits := "no pod starts without it"
+	it := "it"
+	if len(s.missing) > 1 {
+		it = "them"
+	}
+	waits := "no pod starts without " + it
 	if s.podsRun {
-		waits = "running pods stay as they are, and new ones wait for it"
+		waits = "running pods stay as they are, and new ones wait for " + it
 	}
 	return enumerate(s.missing, "; ") + "; " + waits
 }
