@@ -35,8 +35,8 @@ const (
 	// AdoptionRefused: the object has the consent, but cannot be adopted as it is, or as the spec is. The reason names
 	// the field.
 	AdoptionRefused Adoption = "Refused"
-	// AdoptionHeld: the object has the consent, and waits: a Service until every pod carries Fairlead's label, any object
-	// until those to which it refers are the Application's.
+	// AdoptionHeld: the object has the consent, and waits: a Deployment until its rollout is complete, a Service until every
+	// pod carries Fairlead's label, any object until those to which it refers are the Application's.
 	AdoptionHeld Adoption = "Held"
 	// AdoptionShared: the object has the consent, but selects a pod that is not the Application's.
 	AdoptionShared Adoption = "Shared"
@@ -59,6 +59,10 @@ func decideForeign(differ Differ, in Input, steps []Step, step Step) (Step, erro
 	if path != "" {
 		step.Adoption = AdoptionRefused
 		step.Reason = fmt.Sprintf("%s %s cannot be adopted because of %s: %s", step.Ref.Kind, step.Ref.Name, path, why)
+		return step, nil
+	}
+	if isRollingOut(live) {
+		step.Adoption, step.Reason, step.RecheckAfter = AdoptionHeld, RolloutInProgress, rolloutRecheck
 		return step, nil
 	}
 	step.Adoption = ""

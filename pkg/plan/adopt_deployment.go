@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +16,12 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// RolloutInProgress is in the message about a Deployment that can be adopted as soon as its rollout is complete. Even the
-// annotation of a consent begins a new generation, which the Deployment controller observes a moment later.
+// RolloutInProgress is in the message about a Deployment that can be adopted as soon as its rollout is complete.
 const RolloutInProgress = "a rollout is in progress; the adoption waits until it is complete"
+
+// rolloutRecheck is the delay before the plan checks again whether the rollout is complete. The informers have the Deployment
+// only if the consent came with Fairlead's labels.
+const rolloutRecheck = 10 * time.Second
 
 // refuseDeployment returns the path of what excludes the adoption of a live Deployment, and why; "" if nothing does.
 //
@@ -33,10 +37,6 @@ func refuseDeployment(in Input, rendered, live *appsv1.Deployment) (path, why st
 	}
 	if !rendered.Spec.Paused {
 		return "spec.paused", "the adoption would replace the pods at once; set it to true in the Application, and to false once they may be replaced"
-	}
-	// A paused Deployment with pods of two templates starts and stops some of them to fit its strategy, which the adoption changes.
-	if live.Status.ObservedGeneration < live.Generation || live.Status.UpdatedReplicas != live.Status.Replicas {
-		return "status.updatedReplicas", RolloutInProgress
 	}
 	if want, have := rendered.Spec.Replicas, replicasOf(live); want != nil && *want != have {
 		return "spec.replicas", fmt.Sprintf("the adoption would change the number of pods from %d to %d; set it to %d in the Application, or remove it there", have, *want, have)
@@ -61,6 +61,14 @@ func refuseDeployment(in Input, rendered, live *appsv1.Deployment) (path, why st
 		}
 	}
 	return "", ""
+}
+
+// isRollingOut reports whether pods of two templates may run. In a paused Deployment, some of them start and stop to fit its
+// strategy, which the adoption changes. Even the annotation of a consent begins a new generation, which the Deployment
+// controller observes a moment later.
+func isRollingOut(live child.Object) bool {
+	deployment, ok := live.(*appsv1.Deployment)
+	return ok && (deployment.Status.ObservedGeneration < deployment.Generation || deployment.Status.UpdatedReplicas != deployment.Status.Replicas)
 }
 
 // refuseSelector: the live selector stays, so it must select the new pods too.

@@ -140,8 +140,8 @@ func TestAdoptDeployment(t *testing.T) {
 		{"not paused", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.Paused = nil }, plan.AdoptionRefused, "spec.paused"},
 		{"another number of pods", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.Replicas = new(int32(1)) }, plan.AdoptionRefused, "spec.replicas: the adoption would change the number of pods from 2 to 1"},
 		{"the default number of pods", func(_ *v1.Application, live *appsv1.Deployment) { live.Spec.Replicas = nil }, plan.AdoptionRefused, "from 1 to 2"},
-		{"a rollout in progress", func(_ *v1.Application, live *appsv1.Deployment) { live.Status.UpdatedReplicas = 1 }, plan.AdoptionRefused, "status.updatedReplicas: a rollout is in progress"},
-		{"a rollout that has not begun", func(_ *v1.Application, live *appsv1.Deployment) { live.Generation = 4 }, plan.AdoptionRefused, "status.updatedReplicas"},
+		{"a rollout in progress", func(_ *v1.Application, live *appsv1.Deployment) { live.Status.UpdatedReplicas = 1 }, plan.AdoptionHeld, "a rollout is in progress"},
+		{"a rollout that has not begun", func(_ *v1.Application, live *appsv1.Deployment) { live.Generation = 4 }, plan.AdoptionHeld, "a rollout is in progress"},
 		{"pods that are not available", func(_ *v1.Application, live *appsv1.Deployment) { live.Status.AvailableReplicas = 0 }, "", "a user consented"},
 		{"an open number of pods", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.Replicas = nil }, "", "a user consented"},
 		{"pods that read the ConfigMap of the Application", func(app *v1.Application, live *appsv1.Deployment) {
@@ -167,6 +167,9 @@ func TestAdoptDeployment(t *testing.T) {
 			}
 			if adopts && !got.RecheckOwner {
 				t.Error("the object would get the ownerReference of an Application that may be deleted")
+			}
+			if held := test.want == plan.AdoptionHeld; held != (got.RecheckAfter > 0) {
+				t.Errorf("it is checked again after %s, although only an adoption that waits for a rollout is", got.RecheckAfter)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ package adopt
 
 import (
 	"errors"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +45,7 @@ func Refusal(differ plan.Differ, application *v1.Application, children []child.D
 		if err != nil {
 			return err
 		}
-		if step.Adoption == plan.AdoptionRefused && !strings.Contains(step.Reason, plan.RolloutInProgress) {
+		if step.Adoption == plan.AdoptionRefused {
 			return errors.New(step.Reason)
 		}
 	}

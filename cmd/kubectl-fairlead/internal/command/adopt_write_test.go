@@ -23,7 +23,7 @@ import (
 func TestAwaitWaitsForARollout(t *testing.T) {
 	answers := []metav1.Condition{
 		{Type: v1.ConditionAdopted, Reason: v1.ReasonAwaitingConsent},
-		{Type: v1.ConditionAdopted, Reason: v1.ReasonRefused, Message: "Deployment web cannot be adopted because of status.updatedReplicas: " + plan.RolloutInProgress + "."},
+		{Type: v1.ConditionAdopted, Reason: v1.ReasonAdopting, Message: "Deployment web is not adopted yet: " + plan.RolloutInProgress + "."},
 		{Type: v1.ConditionAdopted, Reason: v1.ReasonPodsHeld},
 	}
 	fairlead := fake.NewClientset()
