@@ -34,6 +34,7 @@ func TestPlatform(t *testing.T) {
 		"exec broken -- date":         "error: no pod of " + p.namespace + "/broken is ready: see 'kubectl fairlead -n " + p.namespace + " why broken'\n",
 		"exec none -- date":           "error: " + p.namespace + "/none has no pods, because it asks for none: see 'kubectl fairlead -n " + p.namespace + " scale none --replicas=1'\n",
 		"exec auto -- date":           "error: " + p.namespace + "/auto has no pods, because its autoscaler asks for none: set spec.autoscaling.minReplicas and maxReplicas to 1 or more\n",
+		"logs none":                   "error: " + p.namespace + "/none has no pods, because it asks for none: see 'kubectl fairlead -n " + p.namespace + " scale none --replicas=1'\n",
 		"why pod/broken":              "error: \"pod/broken\" is not the name of an Application: write its name alone, such as web\n",
 		"undo broken --to-revision=7": "error: " + p.namespace + "/broken: there is no revision 7. Revisions: 1\n",
 		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the number of pods is 1, not 7 as --current-replicas expects\n",

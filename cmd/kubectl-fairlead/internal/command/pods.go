@@ -58,6 +58,11 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if len(applications) == 1 {
+			if err := t.checkScaledToZero(applications[0]); err != nil {
+				return err
+			}
+		}
 		selector, err := podsOf(applications)
 		if err != nil {
 			return err
@@ -192,12 +197,22 @@ func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Applicat
 			return node.Name, application, nil
 		}
 	}
-	name, namespace := application.Name, application.Namespace
-	if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonScaledToZero {
-		if application.Spec.Autoscaling != nil {
-			return "", nil, fmt.Errorf("%s/%s has no pods, because its autoscaler asks for none: set spec.autoscaling.minReplicas and maxReplicas to 1 or more", namespace, name)
-		}
-		return "", nil, fmt.Errorf("%s/%s has no pods, because it asks for none: see '%s'", namespace, name, t.commandLine(namespace, "scale "+name+" --replicas=1"))
+	if err := t.checkScaledToZero(application); err != nil {
+		return "", nil, err
 	}
+	name, namespace := application.Name, application.Namespace
 	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see '%s'", namespace, name, t.commandLine(namespace, "why "+name))
+}
+
+// checkScaledToZero reports that the Application has no pods because it asks for none.
+func (t *tool) checkScaledToZero(application *v1.Application) error {
+	name, namespace := application.Name, application.Namespace
+	switch ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); {
+	case ready == nil || ready.Reason != v1.ReasonScaledToZero:
+		return nil
+	case application.Spec.Autoscaling != nil:
+		return fmt.Errorf("%s/%s has no pods, because its autoscaler asks for none: set spec.autoscaling.minReplicas and maxReplicas to 1 or more", namespace, name)
+	default:
+		return fmt.Errorf("%s/%s has no pods, because it asks for none: see '%s'", namespace, name, t.commandLine(namespace, "scale "+name+" --replicas=1"))
+	}
 }

@@ -6,6 +6,7 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,9 +65,13 @@ func (f facts) childrenBeingDeleted() []Evidence {
 
 // notObserved explains a status about another spec.
 func notObserved(f facts) []Finding {
+	observed := "no generation yet"
+	if f.app.Status.ObservedGeneration > 0 {
+		observed = strconv.FormatInt(f.app.Status.ObservedGeneration, 10)
+	}
 	evidence := []Evidence{{
 		Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.observedGeneration",
-		Message: fmt.Sprintf("%d, but metadata.generation is %d", f.app.Status.ObservedGeneration, f.app.Generation),
+		Message: fmt.Sprintf("%s, but metadata.generation is %d", observed, f.app.Generation),
 	}}
 	switch {
 	case f.app.Spec.ReconcilePolicy == v1.ReconcileSuspend:
@@ -92,7 +97,7 @@ var refusals = map[string]string{
 	v1.ReasonRevisionMissing:    "Change what the spec says about the pods: that starts a new revision.",
 	v1.ReasonClassNotFound:      "Name a class that exists: kubectl fairlead classes lists them, and so does the warning when you apply the Application",
 	v1.ReasonClassNotAllowed:    "Name a class that selects this namespace, or ask the platform team: kubectl fairlead classes",
-	v1.ReasonClassRequired:      "Name a class in spec.className: kubectl fairlead classes",
+	v1.ReasonClassRequired:      "Name a class in spec.className, or ask the platform team for one: kubectl fairlead classes",
 	v1.ReasonClassInvalid:       "Ask the platform team to correct the class, or name another one: kubectl fairlead classes",
 	v1.ReasonClassLimitExceeded: "Stay within the limits of the class, or name another one: kubectl fairlead classes",
 }

@@ -79,6 +79,12 @@ func TestOldStatus(t *testing.T) {
 	if len(answer.Findings) != 1 || answer.Findings[0].Reason != "NotObserved" {
 		t.Errorf("%+v", answer.Findings)
 	}
+	// The API server gives a new Application the observedGeneration -1.
+	loaded.Application.Generation, loaded.Application.Status.ObservedGeneration = 1, -1
+	const none = "no generation yet, but metadata.generation is 1"
+	if got := why.Explain(loaded).Findings[0].Evidence[0].Message; got != none {
+		t.Errorf("%q, want %q", got, none)
+	}
 }
 
 // TestSuspended does not say that the controller has yet to observe what it is not to look at.
