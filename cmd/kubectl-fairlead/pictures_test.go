@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/picture"
@@ -83,9 +84,9 @@ func (p *plugin) atTerminal(arguments string) string {
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
 	file := filepath.Join(p.TempDir(), "terminal")
-	shell := fmt.Sprintf("stty columns %d; exec '%s' --namespace=%s %s", pictureColumns, binary(p.TB), p.namespace, arguments)
+	shell := fmt.Sprintf("stty columns %d; exec '%s' %s", pictureColumns, binary(p.TB), arguments)
 	command := exec.CommandContext(ctx, "script", "--quiet", "--log-out", file, "--command", shell)
-	command.Env = []string{"KUBECONFIG=" + p.cluster.Kubeconfig(), "HOME=" + p.TempDir(), "TERM=xterm", "SHELL=/bin/sh", "PATH=" + os.Getenv("PATH")}
+	command.Env = []string{"KUBECONFIG=" + p.kubeconfigOfNamespace(), "HOME=" + p.TempDir(), "TERM=xterm", "SHELL=/bin/sh", "PATH=" + os.Getenv("PATH")}
 	if output, err := command.CombinedOutput(); err != nil {
 		p.Logf("%s: %v\n%s", arguments, err, output) // why ends with 1.
 	}
@@ -100,4 +101,19 @@ func (p *plugin) atTerminal(arguments string) string {
 		}
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// kubeconfigOfNamespace returns the path of a kubeconfig whose context names the namespace, so that no command does.
+func (p *plugin) kubeconfigOfNamespace() string {
+	p.Helper()
+	config, err := clientcmd.LoadFromFile(p.cluster.Kubeconfig())
+	if err != nil {
+		p.Fatal(err)
+	}
+	config.Contexts[config.CurrentContext].Namespace = p.namespace
+	path := filepath.Join(p.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		p.Fatal(err)
+	}
+	return path
 }
