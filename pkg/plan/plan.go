@@ -204,6 +204,9 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (Step,
 	if err := keepSelector(in.Snapshot.Application, &desired, live); err != nil {
 		return Step{}, err
 	}
+	if err := keepRestart(&desired, live); err != nil {
+		return Step{}, err
+	}
 	difference, err := differ.Compare(desired, live)
 	if err != nil {
 		return Step{}, err

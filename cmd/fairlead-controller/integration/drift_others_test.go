@@ -158,3 +158,33 @@ func (e *env) fight(kind child.Kind, name, patch string) (surrender func()) {
 	e.Cleanup(stop)
 	return stop
 }
+
+// TestRolloutRestartAfterARestart: a restart that is in the spec does not undo a later one of the Deployment.
+func TestRolloutRestartAfterARestart(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.apply(full)
+	e.waitReady("web")
+	const path = `spec.template.metadata.annotations.kubectl\.kubernetes\.io/restartedAt`
+	restart := func(at string) {
+		edit(e, "web", func(application *v1.Application) {
+			application.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: at}}
+		})
+	}
+	restart("2026-01-02T15:04:05Z")
+	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:05Z"})
+	e.waitReady("web")
+	cursor := e.cluster.AuditCursor(t)
+	e.patch(child.Deployment, "web", types.StrategicMergePatchType, `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-02T15:04:06Z"}}}}}`)
+	// Whatever the controller does about it comes before what it does about this.
+	e.patch(child.Service, "web", types.MergePatchType, `{"spec":{"selector":{"tier":"front"}}}`)
+	e.waitEvent("web", v1.EventDriftRepaired, child.Service.Kind, "web")
+	for _, event := range e.written(cursor, controlplane.Writes()) {
+		if event.Resource == child.Deployment.Resource {
+			t.Errorf("the restart was taken for drift: %s", event)
+		}
+	}
+	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:06Z"})
+	restart("2026-01-02T15:04:07Z")
+	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:07Z"})
+}

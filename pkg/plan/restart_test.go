@@ -1,0 +1,43 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// TestKeepRestart: kubectl rollout restart works as well after a restart that is in the spec.
+func TestKeepRestart(t *testing.T) {
+	const field = ".spec.template.metadata.annotations." + v1.AnnotationRestartedAt
+	for _, test := range []struct {
+		name, live string
+		restored   bool
+	}{
+		{"restarted since", "2026-01-02T03:04:06Z", false},
+		{"restarted since, in another time zone", "2026-01-02T05:04:06+02:00", false},
+		{"restarted before", "2026-01-02T03:04:04Z", true},
+		{"no time", "yesterday", true},
+		{"removed", "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			snapshot := settled(t, application(t, `podMetadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-01-02T03:04:05Z"}}`))
+			annotations := live[*appsv1.Deployment](snapshot, child.Deployment).Spec.Template.Annotations
+			annotations[v1.AnnotationRestartedAt] = test.live
+			if test.live == "" {
+				delete(annotations, v1.AnnotationRestartedAt)
+			}
+			got := step(t, compute(t, snapshot), ref(child.Deployment))
+			if want := map[bool]plan.Action{true: plan.Apply, false: plan.Keep}[test.restored]; got.Action != want || slices.Contains(got.Fields, field) != test.restored {
+				t.Errorf("%s of %v, want %s", got.Action, got.Fields, want)
+			}
+		})
+	}
+}
