@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,11 +29,31 @@ func installCRDs(ctx context.Context, c *cluster, o options) error {
 
 // installCRDsAlone is for a user who runs the controller outside of the cluster: the next step is theirs.
 func installCRDsAlone(ctx context.Context, c *cluster, o options) error {
+	checkDeleted := func(crd *unstructured.Unstructured) error { return c.checkDeleted(ctx, crd) }
+	if err := forEachCRD(o, checkDeleted); err != nil {
+		return err
+	}
 	if err := installCRDs(ctx, c, o); err != nil {
 		return err
 	}
 	fmt.Fprintln(c.out, "next: make run, and in another terminal: kubectl apply -f artifacts/examples/minimal.yaml")
 	return nil
+}
+
+// checkDeleted refuses to install a CRD that is being deleted. It would be established, and gone soon after.
+func (c *cluster) checkDeleted(ctx context.Context, crd *unstructured.Unstructured) error {
+	live, err := c.objects.Resource(objects.CRDs).Get(ctx, crd.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get CRD %s: %w", crd.GetName(), err)
+	}
+	if live.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	c.printWaiting(ctx, crd)
+	return fmt.Errorf("the CRD %s is being deleted, since %s: let that end, then run make install again", crd.GetName(), live.GetDeletionTimestamp().UTC().Format(time.RFC3339))
 }
 
 func forEachCRD(o options, do func(*unstructured.Unstructured) error) error {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -104,6 +105,36 @@ func TestInstallNamesWhatIsNotServed(t *testing.T) {
 	}
 	if strings.Contains(output.String(), "applied:") {
 		t.Errorf("something was applied:\n%s", &output)
+	}
+}
+
+// TestInstallWhileTheCRDIsDeleted: an uninstall was interrupted. What it waits for is said, and nothing is called installed.
+func TestInstallWhileTheCRDIsDeleted(t *testing.T) {
+	cp := controlplane.ForTest(t, controlplane.APIOnly())
+	o := options{kubeconfig: cp.Kubeconfig(), crds: filepath.Join("..", "..", "artifacts", "crds"), timeout: time.Minute}
+	mustRun(t, "install-crds", o)
+	client := dynamic.NewForConfigOrDie(cp.Config())
+	applications := client.Resource(v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)).Namespace(metav1.NamespaceDefault)
+	application := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.SchemeGroupVersion.String(),
+		"kind":       v1.ApplicationKind,
+		"metadata":   map[string]any{"name": "web", "finalizers": []any{v1.FinalizerOrphan}},
+		"spec":       map[string]any{"image": "example.com/web:1", "deletionPolicy": "Orphan"},
+	}}
+	if _, err := applications.Create(t.Context(), application, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const name = v1.ApplicationResource + "." + v1.GroupName
+	if err := client.Resource(objects.CRDs).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var output strings.Builder
+	err := run(t.Context(), []string{"install-crds"}, o, &output)
+	if want := "the CRD " + name + " is being deleted, since "; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "then run make install again") {
+		t.Errorf("got %v, want %q …", err, want)
+	}
+	if want := "waiting: the controller has to remove the finalizer apps.fairlead.dev/orphan of default/web; if none runs, start one: make run"; !strings.Contains(output.String(), want) || strings.Contains(output.String(), "installed:") {
+		t.Errorf("the output is not %q …:\n%s", want, &output)
 	}
 }
 
