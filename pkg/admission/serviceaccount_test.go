@@ -20,7 +20,7 @@ func TestUnreviewedServiceAccount(t *testing.T) {
 		t.Fatal("it was allowed")
 	}
 	contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: here, not every change is reviewed for who may use the account, " +
-		"because the controller serves no webhooks, or only while it runs (--webhook-url): remove name, or run it with --allow-unreviewed-service-accounts"})
+		"because the controller serves no webhooks, or only while it runs (--webhook-url): remove name, or run the controller with --allow-unreviewed-service-accounts"})
 }
 
 func TestBelongsTo(t *testing.T) {

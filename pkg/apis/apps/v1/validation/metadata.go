@@ -33,7 +33,7 @@ func validateService(in input) field.ErrorList {
 
 // unreviewedServiceAccount is the message of a controller without webhooks, or with webhooks that end with it.
 const unreviewedServiceAccount = "here, not every change is reviewed for who may use the account, because the controller serves no webhooks, " +
-	"or only while it runs (--webhook-url): remove name, or run it with --allow-unreviewed-service-accounts"
+	"or only while it runs (--webhook-url): remove name, or run the controller with --allow-unreviewed-service-accounts"
 
 func validateServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
