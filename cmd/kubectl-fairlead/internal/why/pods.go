@@ -91,6 +91,8 @@ func adviceFor(problem v1.Problem) advice {
 			`Set the number of a user that the program works with, such as 65532: kubectl patch applications.apps.fairlead.dev APP --type=merge --patch '{"spec":{"podSecurityContext":{"runAsUser":65532}}}'`,
 			"Or give the image one: USER 65532 in its Dockerfile.",
 		}}
+	case problem.Reason == v1.ReasonConfigError && says("find key"):
+		known.next = []string{"Add the key to the object that the message names, or correct the reference in the spec."}
 	case problem.Reason == v1.ReasonConfigError && !says("not found", "couldn't find", "could not find"):
 		return advice{"The node cannot make what container CONTAINER needs to start.", []string{"Correct in the spec what the message names."}}
 	case problem.Reason == v1.ReasonUnschedulable && says("persistentvolumeclaim"):

@@ -5,6 +5,7 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // deletion explains a deletion that waits.
@@ -214,9 +216,25 @@ func missingConfig(f facts) []Finding {
 	return []Finding{{
 		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
-		Next:     []string{"Create the object, with the keys that the spec names; the controller notices it by itself.", "Or mark the reference optional: true."},
+		Next:     []string{toCreate(f.ready.Message), "Or mark the reference optional: true."},
 	}}
 }
+
+// toCreate is what to do about the message of ConfigMissing, which names objects without some keys, objects that do not exist,
+// or both.
+func toCreate(message string) string {
+	var steps []string
+	for _, match := range withoutKeys.FindAllStringSubmatch(message, -1) {
+		steps = append(steps, fmt.Sprintf("add %s to %s", match[2], match[1]))
+	}
+	if len(steps) == 0 || strings.Contains(message, " does not exist") {
+		steps = append([]string{"create the object, with the keys that the spec names"}, steps...)
+	}
+	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it by itself."
+}
+
+// withoutKeys finds the objects that lack keys.
+var withoutKeys = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) has no (keys? [^;]+)`)
 
 // secondary are the conditions that do not keep the Application from being ready.
 func secondary(f facts) []Finding {

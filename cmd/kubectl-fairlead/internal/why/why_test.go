@@ -225,7 +225,7 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
 		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set in spec.resources what the message asks for."},
 		{v1.ReasonConfigError, `secret "db" not found`, "Create it, or correct the reference in the spec."},
-		{v1.ReasonConfigError, "couldn't find key password in Secret shop/db", "Create it, or correct the reference in the spec."},
+		{v1.ReasonConfigError, "couldn't find key password in Secret shop/db", "Add the key to the object that the message names, or correct the reference in the spec."},
 		{v1.ReasonConfigError, "container has runAsNonRoot and image will run as root", asUser},
 		{v1.ReasonConfigError, "container has runAsNonRoot and image has non-numeric user (nginx), cannot verify user is non-root", asUser},
 		{v1.ReasonConfigError, `failed to prepare subPath for volumeMount "data" of container "web"`, "Correct in the spec what the message names."},
@@ -235,6 +235,21 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		loaded.Application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message}}
 		if found := why.Explain(loaded).Findings; len(found) == 0 || len(found[0].Next) == 0 || found[0].Next[0] != test.want {
 			t.Errorf("%s: %+v, want it to advise %q", test.message, found, test.want)
+		}
+	}
+}
+
+// TestMissingKey: where the object exists, the key is what to add.
+func TestMissingKey(t *testing.T) {
+	for message, want := range map[string]string{
+		`Secret db-password does not exist; no pod starts without it.`:                                                                "Create the object, with the keys that the spec names; the controller notices it by itself.",
+		`Secret db has no key "password"; no pod starts without it.`:                                                                  `Add key "password" to Secret db; the controller notices it by itself.`,
+		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create the object, with the keys that the spec names; add keys "x", "tls.crt" to Secret b; the controller notices it by itself.`,
+	} {
+		loaded := clustertest.Load(t, "missing")
+		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message
+		if found := why.Explain(loaded).Findings; len(found) != 1 || found[0].Next[0] != want {
+			t.Errorf("%s: %+v, want it to advise %q", message, found, want)
 		}
 	}
 }
