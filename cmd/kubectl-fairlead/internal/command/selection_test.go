@@ -53,6 +53,7 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 		"a deletion":                 {here, "blog", "delete them: kubectl delete serviceaccount/web", "delete them: kubectl -n blog delete serviceaccount/web"},
 		"a rollout":                  {here, "blog", "start the pods: kubectl rollout resume deployment/web", "start the pods: kubectl -n blog rollout resume deployment/web"},
 		"a patch":                    {here, "blog", "kubectl patch applications.apps.fairlead.dev web --type=merge", "kubectl -n blog patch applications.apps.fairlead.dev web --type=merge"},
+		"limits":                     {here, "blog", "kubectl describe limitranges", "kubectl -n blog describe limitranges"},
 		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes", "kubectl fairlead doctor, kubectl describe nodes"},
 	} {
 		if got := test.tool.withNamespace(test.namespace, test.text); got != test.want {

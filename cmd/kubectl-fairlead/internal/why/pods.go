@@ -97,6 +97,8 @@ func adviceFor(problem v1.Problem) advice {
 		return advice{"The node cannot make what container CONTAINER needs to start.", []string{"Correct in the spec what the message names."}}
 	case problem.Reason == v1.ReasonUnschedulable && says("persistentvolumeclaim"):
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
+	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):
+		return advice{"A LimitRange of this namespace refuses the pods.", []string{"Keep spec.resources within its limits, or ask for others: kubectl describe limitranges"}}
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
 		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set in spec.resources what the message asks for."}}
 	}
