@@ -147,10 +147,13 @@ func (t *tool) undo() *cobra.Command {
 		Short: "Take the pods of an Application back to a former revision",
 		Long: long(`
 			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
-			variables and the like. The number of pods, routes and policies stay. Without --to-revision it is what runs, if the
-			spec says something else, as after a rollback; else the last healthy revision, else the one before. A revision
-			that spec.rollback.toRevision names is named no more. The content of ConfigMaps and Secrets is not kept,
-			so it does not come back.` + "\n\n" + editsNote),
+			variables and the like. The number of pods, routes and policies stay. A revision that spec.rollback.toRevision names
+			is named no more. The content of ConfigMaps and Secrets is not kept, so it does not come back.
+
+			Without --to-revision it is the last healthy revision. If that one runs, as the spec says, it is the one before;
+			revisions that were not healthy are left out, as far as that is known, and so are restarts. Fairlead records only
+			which revision was healthy last: the command says if it does not know whether the revision ever was. If none has
+			been healthy, it is what runs, if the spec says something else.` + "\n\n" + editsNote),
 		Example: examples(`
 			# Back to the last healthy revision
 			kubectl fairlead undo web
@@ -174,14 +177,7 @@ func (t *tool) undo() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				var asksFor int64
-				if status := application.Status.Revision; status != nil {
-					asksFor = status.Current // The best guess for a user who may not list classes.
-				}
-				if number, err := e.revisionOf(ctx, application, loaded); err == nil {
-					asksFor = number
-				}
-				target, err := edit.Target(edit.History(application, loaded.Children), asksFor, to)
+				target, err := edit.Target(edit.History(loaded.Objects), e.asksFor(ctx, application, loaded), to)
 				return edit.Undo(target, loaded.Children), err
 			})
 		},
@@ -189,4 +185,22 @@ func (t *tool) undo() *cobra.Command {
 	cmd.Flags().Int64Var(&to, "to-revision", 0, "The revision to go back to; see 'kubectl fairlead history'.")
 	e.addEditTo(cmd)
 	return cmd
+}
+
+// asksFor is the number of the revision of what the spec says about the pods; 0 if the spec is not carried out.
+func (e *editing) asksFor(ctx context.Context, application *v1.Application, loaded *cluster.Loaded) int64 {
+	var current int64
+	if status := application.Status.Revision; status != nil {
+		current = status.Current
+	}
+	pinned := edit.PinOf(application)
+	number, err := e.revisionOf(ctx, application, loaded)
+	switch {
+	case pinned > 0 && (err != nil || pinned != current):
+		return 0
+	case err != nil:
+		return current // The best guess for a user who may not list classes.
+	default:
+		return number
+	}
 }

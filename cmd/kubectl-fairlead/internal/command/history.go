@@ -38,7 +38,7 @@ func (t *tool) history() *cobra.Command {
 		Short: "List the revisions of the pods of an Application",
 		Long: long(`
 			List the revisions of the pods of an Application, the newest first: which one runs, which one was healthy last, and
-			which one was rolled back.`),
+			what else is known. Of most former revisions Fairlead does not know whether they were healthy: their state is empty.`),
 		Example: examples(`
 			# The revisions of the Application web
 			kubectl fairlead history web
@@ -88,7 +88,7 @@ func (t *tool) revisions(ctx context.Context, chosen *selection, names []string)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range edit.History(application, loaded.Children) {
+		for _, r := range edit.History(loaded.Objects) {
 			revisions = append(revisions, revision{application.Namespace, application.Name, r})
 		}
 	}
@@ -105,20 +105,33 @@ func printHistory(to io.Writer, revisions []revision, many, noHeaders bool, now 
 		fmt.Fprintln(table, "REVISION\tIMAGE\tSTATE\tAGE")
 	}
 	for _, r := range revisions {
-		var state []string
-		if r.Current {
-			state = append(state, "current")
-		}
-		if r.LastHealthy {
-			state = append(state, "last healthy")
-		}
-		if r.RolledBack {
-			state = append(state, "rolled back")
-		}
 		if many {
 			fmt.Fprintf(table, "%s\t%s\t", r.Namespace, r.Application)
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", r.Number, r.Image, strings.Join(state, ", "), duration.HumanDuration(now.Sub(r.Created)))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", r.Number, r.Image, stateOf(r.Revision), duration.HumanDuration(now.Sub(r.Created)))
 	}
 	return table.Flush()
+}
+
+// stateOf is what is known about a revision.
+func stateOf(r edit.Revision) string {
+	var state []string
+	for _, known := range []struct {
+		is   bool
+		what string
+	}{
+		{r.Current, "current"},
+		{r.LastHealthy, "last healthy"},
+		{r.WasHealthy && !r.LastHealthy, "was healthy"},
+		{r.NeverHealthy, "never healthy"},
+		{r.RolledBack, "rolled back"},
+		{r.WasRolledBack && !r.RolledBack, "was rolled back"},
+		{r.Pinned, "pinned"},
+		{r.RestartOf > 0, fmt.Sprintf("restart of %d", r.RestartOf)},
+	} {
+		if known.is {
+			state = append(state, known.what)
+		}
+	}
+	return strings.Join(state, ", ")
 }

@@ -84,6 +84,10 @@ func TestPrint(t *testing.T) {
 			revisions := []revision{
 				{"shop", "web", edit.Revision{Number: 12, Image: "example.com/web:3", Created: now.Add(-time.Minute), RolledBack: true}},
 				{"shop", "web", edit.Revision{Number: 11, Image: "registry.example.com/shop/web:2", Created: now.Add(-26 * time.Hour), Current: true, LastHealthy: true}},
+				{"shop", "web", edit.Revision{Number: 10, Image: "example.com/web:1", Created: now.Add(-27 * time.Hour), NeverHealthy: true, Pinned: true}},
+				{"shop", "web", edit.Revision{Number: 9, Image: "example.com/web:0", Created: now.Add(-28 * time.Hour), WasRolledBack: true}},
+				{"shop", "web", edit.Revision{Number: 8, Image: "example.com/web:0", Created: now.Add(-29 * time.Hour), WasHealthy: true, RestartOf: 7}},
+				{"shop", "web", edit.Revision{Number: 7, Image: "example.com/web:0", Created: now.Add(-30 * time.Hour)}},
 			}
 			for _, many := range []bool{false, true} {
 				if err := printHistory(to.Writer(), revisions, many, false, now); err != nil {

@@ -80,7 +80,7 @@ func TestEdits(t *testing.T) {
 // TestUndo wants the revision to go back to, and its pods in the spec.
 func TestUndo(t *testing.T) {
 	objects, _ := treetest.Load(t, "crash")
-	revisions := edit.History(objects.Application, objects.Children)
+	revisions := edit.History(objects)
 	if len(revisions) != 2 || !revisions[0].RolledBack || !revisions[1].Current || revisions[1].Image != "example.com/web:1" {
 		t.Fatalf("%+v", revisions)
 	}
@@ -99,26 +99,6 @@ func TestUndo(t *testing.T) {
 	if edited.Spec.Image != "example.com/web:1" || edited.Spec.Rollback.ToRevision != nil ||
 		what != "the pods of revision 1 (example.com/web:1) in the spec; rollback.toRevision 7 is removed" {
 		t.Errorf("%s: %s", edited.Spec.Image, what)
-	}
-
-	for name, test := range map[string]struct {
-		current, lastHealthy, asksFor int64
-		want                          int64
-	}{
-		"a rollout that is stuck":                      {2, 1, 2, 1},
-		"a healthy rollout":                            {2, 2, 2, 1},
-		"a spec that is not carried out":               {2, 2, 3, 2},
-		"a spec that is refused":                       {2, 2, 0, 2},
-		"a spec that is not carried out, on the first": {1, 1, 2, 1},
-		"the first": {1, 1, 1, 0},
-	} {
-		var history []edit.Revision
-		for number := test.current; number > 0; number-- {
-			history = append(history, edit.Revision{Number: number, Current: number == test.current, LastHealthy: number == test.lastHealthy})
-		}
-		if target, err := edit.Target(history, test.asksFor, 0); target.Number != test.want || (err != nil) != (test.want == 0) {
-			t.Errorf("%s: back to %d, %v, want %d", name, target.Number, err, test.want)
-		}
 	}
 }
 

@@ -6,11 +6,7 @@ package edit
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,6 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/revision"
+	"fairlead.dev/fairlead/pkg/tree"
 )
 
 // Revision is one entry of the history of an Application.
@@ -26,99 +23,89 @@ type Revision struct {
 	Name    string    `json:"name"`
 	Image   string    `json:"image"`
 	Created time.Time `json:"created"`
-	// Current is rolled out, LastHealthy was healthy last, and RolledBack is the spec's, which failed.
+	// Current is rolled out, LastHealthy was healthy last, RolledBack is the spec's, which failed, and Pinned is the one that
+	// spec.rollback.toRevision names.
 	Current     bool `json:"current,omitempty"`
 	LastHealthy bool `json:"lastHealthy,omitempty"`
 	RolledBack  bool `json:"rolledBack,omitempty"`
+	Pinned      bool `json:"pinned,omitempty"`
+	// WasHealthy, WasRolledBack and NeverHealthy are what the ReplicaSets and pods show about a revision. Of most former
+	// revisions they show nothing.
+	WasHealthy    bool `json:"wasHealthy,omitempty"`
+	WasRolledBack bool `json:"wasRolledBack,omitempty"`
+	NeverHealthy  bool `json:"neverHealthy,omitempty"`
+	// RestartOf is the revision before, if a restart of its pods is all that changed.
+	RestartOf int64 `json:"restartOf,omitempty"`
+
+	// pods is what it says about the pods, without the time of a restart; nil if that cannot be read.
+	pods *v1.ApplicationSpec
+	// restarted is the time of the restart.
+	restarted string
 }
 
 // History returns the revisions that the Application owns, the newest first.
-func History(application *v1.Application, children []child.Object) []Revision {
+func History(objects tree.Objects) []Revision {
+	application := objects.Application
 	var status v1.RevisionStatus
 	if application.Status.Revision != nil {
 		status = *application.Status.Revision
 	}
+	known := evidenceIn(objects)
 	var revisions []Revision
-	for _, live := range children {
+	for _, live := range objects.Children {
 		object, ok := live.(*appsv1.ControllerRevision)
 		if !ok || !child.OwnedBy(object, application) {
 			continue
 		}
-		revisions = append(revisions, Revision{
-			Number: object.Revision, Name: object.Name, Image: imageOf(object), Created: object.CreationTimestamp.Time,
+		r := Revision{
+			Number: object.Revision, Name: object.Name, Created: object.CreationTimestamp.Time,
 			Current: object.Revision == status.Current, LastHealthy: object.Revision == status.LastHealthy,
-			RolledBack: object.Revision == status.RolledBackFrom,
-		})
+			RolledBack: object.Revision == status.RolledBackFrom, Pinned: object.Revision == PinOf(application),
+		}
+		r.read(object)
+		known.addTo(&r)
+		revisions = append(revisions, r)
 	}
 	slices.SortFunc(revisions, func(a, b Revision) int {
 		return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Name, b.Name))
 	})
+	for i := range len(revisions) - 1 {
+		if r, before := &revisions[i], &revisions[i+1]; r.samePods(before) && r.restarted != before.restarted {
+			r.RestartOf = before.Number
+		}
+	}
 	return revisions
 }
 
-// imageOf is empty if the data is not what Fairlead writes.
-func imageOf(object *appsv1.ControllerRevision) string {
+// PinOf is the revision that spec.rollback.toRevision names; 0 if it names none.
+func PinOf(application *v1.Application) int64 {
+	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
+		return *rollback.ToRevision
+	}
+	return 0
+}
+
+// read takes over what the object says about the pods, if its data is what Fairlead writes.
+func (r *Revision) read(object *appsv1.ControllerRevision) {
 	var content struct {
-		Spec struct {
-			Image string `json:"image"`
-		} `json:"spec"`
+		Spec *v1.ApplicationSpec `json:"spec"`
 	}
-	if err := json.Unmarshal(object.Data.Raw, &content); err != nil {
-		return ""
+	if err := json.Unmarshal(object.Data.Raw, &content); err != nil || content.Spec == nil {
+		return
 	}
-	return content.Spec.Image
+	r.Image, r.pods = content.Spec.Image, content.Spec
+	metadata := r.pods.PodMetadata
+	if metadata == nil {
+		return
+	}
+	r.restarted = metadata.Annotations[v1.AnnotationRestartedAt]
+	delete(metadata.Annotations, v1.AnnotationRestartedAt)
+	if len(metadata.Annotations) == 0 && len(metadata.Labels) == 0 {
+		r.pods.PodMetadata = nil
+	}
 }
 
-// Target is the revision that undo goes back to: the given one, else the one that runs, if the spec says something else
-// about the pods, else the last healthy one, else the one before. asksFor is the revision of the spec, which need not be
-// there yet; the spec says something else after a rollback, and while it is not carried out.
-func Target(revisions []Revision, asksFor, number int64) (Revision, error) {
-	running := slices.IndexFunc(revisions, func(r Revision) bool { return r.Current })
-	elsewhere := running >= 0 && revisions[running].Number != asksFor || slices.ContainsFunc(revisions, func(r Revision) bool { return r.RolledBack })
-	for i, r := range revisions {
-		switch {
-		case number > 0 && r.Number == number,
-			number == 0 && elsewhere && r.Current,
-			number == 0 && !elsewhere && r.LastHealthy && !r.Current:
-			return revisions[i], nil
-		}
-	}
-	if number == 0 && running >= 0 && running+1 < len(revisions) {
-		return revisions[running+1], nil
-	}
-	if number > 0 {
-		if len(revisions) == 0 {
-			return Revision{}, fmt.Errorf("there is no revision %d: the Application has no revisions yet", number)
-		}
-		numbers := make([]string, 0, len(revisions))
-		for _, r := range slices.Backward(revisions) {
-			numbers = append(numbers, strconv.FormatInt(r.Number, 10))
-		}
-		return Revision{}, fmt.Errorf("there is no revision %d. Revisions: %s", number, strings.Join(numbers, ", "))
-	}
-	return Revision{}, errors.New("there is no former revision to go back to")
-}
-
-// Undo takes the pods of the revision. The spec decides about the pods again, if it named a revision.
-func Undo(target Revision, children []child.Object) Edit {
-	return func(application *v1.Application) (string, error) {
-		for _, live := range children {
-			object, ok := live.(*appsv1.ControllerRevision)
-			if !ok || object.Name != target.Name {
-				continue
-			}
-			restored, err := revision.Restore(application, object)
-			if err != nil {
-				return "", err
-			}
-			application.Spec = restored.Spec
-			what := fmt.Sprintf("the pods of revision %d (%s) in the spec", target.Number, target.Image)
-			if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
-				what += fmt.Sprintf("; rollback.toRevision %d is removed", *rollback.ToRevision)
-				rollback.ToRevision = nil
-			}
-			return what, nil
-		}
-		return "", fmt.Errorf("the ControllerRevision %s is gone", target.Name)
-	}
+// samePods reports whether both say the same about the pods, apart from a restart.
+func (r *Revision) samePods(other *Revision) bool {
+	return r.pods != nil && other.pods != nil && revision.SamePods(r.pods, other.pods)
 }

@@ -1,0 +1,126 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/revision"
+)
+
+// Target is the revision that undo goes back to: the given one, else the last healthy one, unless it is what runs and what
+// the spec says; then the one before. asksFor is the revision of the spec, which need not be there yet; 0 if the spec is
+// not carried out.
+func Target(revisions []Revision, asksFor, number int64) (Revision, error) {
+	if number > 0 {
+		return numbered(revisions, number)
+	}
+	running := slices.IndexFunc(revisions, func(r Revision) bool { return r.Current })
+	healthy := slices.IndexFunc(revisions, func(r Revision) bool { return r.LastHealthy })
+	elsewhere := running >= 0 && revisions[running].Number != asksFor || slices.ContainsFunc(revisions, func(r Revision) bool { return r.RolledBack })
+	switch {
+	case healthy >= 0 && (healthy != running || elsewhere):
+		return revisions[healthy], nil
+	case running < 0:
+		return Revision{}, errNoFormer
+	case elsewhere:
+		return revisions[running], nil
+	default:
+		return before(revisions[running], revisions[running+1:])
+	}
+}
+
+var errNoFormer = errors.New("there is no former revision to go back to")
+
+func numbered(revisions []Revision, number int64) (Revision, error) {
+	if i := slices.IndexFunc(revisions, func(r Revision) bool { return r.Number == number }); i >= 0 {
+		return revisions[i], nil
+	}
+	if len(revisions) == 0 {
+		return Revision{}, fmt.Errorf("there is no revision %d: the Application has no revisions yet", number)
+	}
+	return Revision{}, fmt.Errorf("there is no revision %d. Revisions: %s", number, numbersOf(revisions))
+}
+
+// numbersOf lists revisions, the oldest first.
+func numbersOf(revisions []Revision) string {
+	numbers := make([]string, 0, len(revisions))
+	for _, r := range slices.Backward(revisions) {
+		numbers = append(numbers, strconv.FormatInt(r.Number, 10))
+	}
+	return strings.Join(numbers, ", ")
+}
+
+// before is the newest of the former revisions that has other pods and is not known to have failed.
+func before(running Revision, former []Revision) (Revision, error) {
+	var same, failed []Revision
+	for _, r := range former {
+		switch {
+		case r.samePods(&running):
+			same = append(same, r)
+		case r.NeverHealthy || r.WasRolledBack && !r.WasHealthy:
+			failed = append(failed, r)
+		default:
+			return r, nil
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return Revision{}, fmt.Errorf("%w that was healthy. To go back to one that was not, name it with --to-revision: %s", errNoFormer, numbersOf(failed))
+	case len(same) > 0:
+		return Revision{}, fmt.Errorf("%w: those that there are (%s) have the same pods, apart from restarts and the content of ConfigMaps and Secrets", errNoFormer, numbersOf(same))
+	default:
+		return Revision{}, errNoFormer
+	}
+}
+
+// Undo takes the pods of the revision. The spec decides about the pods again, if it named a revision.
+func Undo(target Revision, children []child.Object) Edit {
+	return func(application *v1.Application) (string, error) {
+		for _, live := range children {
+			object, ok := live.(*appsv1.ControllerRevision)
+			if !ok || object.Name != target.Name {
+				continue
+			}
+			restored, err := revision.Restore(application, object)
+			if err != nil {
+				return "", err
+			}
+			application.Spec = restored.Spec
+			what := fmt.Sprintf("the pods of revision %d (%s) in the spec", target.Number, target.Image)
+			if pinned := PinOf(application); pinned > 0 {
+				what += fmt.Sprintf("; rollback.toRevision %d is removed", pinned)
+				application.Spec.Rollback.ToRevision = nil
+			}
+			return what + target.caution(), nil
+		}
+		return "", fmt.Errorf("the ControllerRevision %s is gone", target.Name)
+	}
+}
+
+// caution is what to know before going back to a revision; "" if it was healthy.
+func (r *Revision) caution() string {
+	switch {
+	case r.LastHealthy:
+		return ""
+	case r.RolledBack || r.WasRolledBack:
+		return fmt.Sprintf("; revision %d was rolled back before, because it failed", r.Number)
+	case r.Current:
+		return fmt.Sprintf("; revision %d runs, and has not been healthy since it was rolled out", r.Number)
+	case r.NeverHealthy:
+		return fmt.Sprintf("; revision %d was never healthy", r.Number)
+	case r.WasHealthy:
+		return ""
+	default:
+		return fmt.Sprintf("; it is not known whether revision %d was ever healthy", r.Number)
+	}
+}

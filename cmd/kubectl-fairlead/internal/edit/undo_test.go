@@ -1,0 +1,192 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package edit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/tree"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+// TestTarget wants the last healthy revision, unless it is what runs and what the spec says.
+func TestTarget(t *testing.T) {
+	for name, test := range map[string]struct {
+		current, lastHealthy, asksFor int64
+		want                          int64
+	}{
+		"a rollout that is stuck":                      {2, 1, 2, 1},
+		"a healthy rollout":                            {2, 2, 2, 1},
+		"a spec that is not carried out":               {2, 2, 3, 2},
+		"a spec that is refused":                       {2, 2, 0, 2},
+		"a spec that is not carried out, on the first": {1, 1, 2, 1},
+		"the first": {1, 1, 1, 0},
+	} {
+		var history []edit.Revision
+		for number := test.current; number > 0; number-- {
+			history = append(history, edit.Revision{Number: number, Current: number == test.current, LastHealthy: number == test.lastHealthy})
+		}
+		if target, err := edit.Target(history, test.asksFor, 0); target.Number != test.want || (err != nil) != (test.want == 0) {
+			t.Errorf("%s: back to %d, %v, want %d", name, target.Number, err, test.want)
+		}
+	}
+}
+
+// shop is an Application with a history: the images of its revisions, the oldest first. A revision is made each minute.
+func shop(status v1.RevisionStatus, images ...string) tree.Objects {
+	objects := tree.Objects{Application: application()}
+	objects.Application.Status.Revision = &status
+	deployment := &appsv1.Deployment{ObjectMeta: objectOf("web", objects.Application.UID, 0)}
+	deployment.UID = "deployment"
+	deployment.SetGroupVersionKind(child.Deployment.GroupVersionKind())
+	objects.Children = append(objects.Children, deployment)
+	var spec v1.ApplicationSpec
+	for i, image := range images {
+		if image != restart {
+			spec.Image = image
+		} else {
+			spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: fmt.Sprint(i)}}
+		}
+		encoded, err := json.Marshal(spec)
+		if err != nil {
+			panic(err)
+		}
+		name := "web-" + child.HashOf(string(objects.Application.UID), string(encoded))[:10]
+		objects.Children = append(objects.Children, &appsv1.ControllerRevision{
+			ObjectMeta: objectOf(name, objects.Application.UID, i), Revision: int64(i + 1),
+			Data: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"spec":%s,"configMapsHash":"%d"}`, encoded, i)},
+		})
+		set := &appsv1.ReplicaSet{ObjectMeta: objectOf(fmt.Sprint("web-", i+1), deployment.UID, i)}
+		set.UID, set.Annotations = types.UID(set.Name), map[string]string{v1.AnnotationRevision: name}
+		objects.ReplicaSets = append(objects.ReplicaSets, set)
+	}
+	return objects
+}
+
+// restart stands for the image of the revision before, with a restart.
+const restart = "restart"
+
+func objectOf(name string, owner types.UID, minute int) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: "shop", Name: name, CreationTimestamp: metav1.NewTime(treetest.Now.Add(time.Duration(minute) * time.Minute)),
+		OwnerReferences: []metav1.OwnerReference{{UID: owner, Controller: new(true)}},
+	}
+}
+
+// run adds a pod of the revision.
+func run(objects *tree.Objects, number, minute int, edits ...func(*corev1.Pod)) {
+	pod := &corev1.Pod{ObjectMeta: objectOf("pod", objects.ReplicaSets[number-1].UID, minute)}
+	for _, edit := range edits {
+		edit(pod)
+	}
+	objects.Pods = append(objects.Pods, pod)
+}
+
+// TestUndoOfHistories wants what the user reads: to which revision undo goes, and what is known about that one.
+func TestUndoOfHistories(t *testing.T) {
+	healthy := v1.RevisionStatus{Current: 3, LastHealthy: 3}
+	pin := func(number int64) func(*tree.Objects) {
+		return func(objects *tree.Objects) { objects.Application.Spec.Rollback = &v1.Rollback{ToRevision: &number} }
+	}
+	ended := func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }
+	for name, test := range map[string]struct {
+		status          v1.RevisionStatus
+		images          []string
+		given           func(*tree.Objects)
+		asksFor, number int64
+		want            string
+	}{
+		"nothing is known about the one before": {
+			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
+			want: "the pods of revision 2 (web:2) in the spec; it is not known whether revision 2 was ever healthy",
+		},
+		"the one before was rolled back": {
+			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
+			given: func(objects *tree.Objects) {
+				objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
+			},
+			want: "the pods of revision 1 (web:1) in the spec",
+		},
+		"the one before was rolled back, and the user wants it": {
+			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2,
+			given: func(objects *tree.Objects) {
+				objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
+			},
+			want: "the pods of revision 2 (web:2) in the spec; revision 2 was rolled back before, because it failed",
+		},
+		"pods outlived the one before": {
+			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
+			given: func(objects *tree.Objects) { run(objects, 3, 0) },
+			want:  "the pods of revision 1 (web:1) in the spec; it is not known whether revision 1 was ever healthy",
+		},
+		"pods outlived the only other one": {
+			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:2", "web:1"}, asksFor: 2,
+			given: func(objects *tree.Objects) { run(objects, 2, -1) },
+			want:  "there is no former revision to go back to that was healthy. To go back to one that was not, name it with --to-revision: 1",
+		},
+		"a pod that ended proves nothing": {
+			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
+			given: func(objects *tree.Objects) { run(objects, 3, 0, ended) },
+			want:  "the pods of revision 2 (web:2) in the spec; it is not known whether revision 2 was ever healthy",
+		},
+		"restarts": {
+			status: v1.RevisionStatus{Current: 4, LastHealthy: 4}, images: []string{"web:1", "web:2", restart, restart}, asksFor: 4,
+			want: "the pods of revision 1 (web:1) in the spec; it is not known whether revision 1 was ever healthy",
+		},
+		"nothing but a restart": {
+			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:1", restart}, asksFor: 2,
+			want: "there is no former revision to go back to: those that there are (1) have the same pods, apart from restarts and the content of ConfigMaps and Secrets",
+		},
+		"pinned to what fails": {
+			status: v1.RevisionStatus{Current: 2, LastHealthy: 3}, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, given: pin(2),
+			want: "the pods of revision 3 (web:3) in the spec; rollback.toRevision 2 is removed",
+		},
+		"pinned to what fails, and the user wants it": {
+			status: v1.RevisionStatus{Current: 2, LastHealthy: 3}, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2, given: pin(2),
+			want: "the pods of revision 2 (web:2) in the spec; rollback.toRevision 2 is removed; revision 2 runs, and has not been healthy since it was rolled out",
+		},
+		"pinned to what works": {
+			status: v1.RevisionStatus{Current: 1, LastHealthy: 1}, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, given: pin(1),
+			want: "the pods of revision 1 (web:1) in the spec; rollback.toRevision 1 is removed",
+		},
+		"pinned to what does not exist": {
+			status: healthy, images: []string{"web:1", "web:2", "web:3"}, given: pin(9),
+			want: "the pods of revision 3 (web:3) in the spec; rollback.toRevision 9 is removed",
+		},
+		"none was healthy": {
+			status: v1.RevisionStatus{Current: 1}, images: []string{"web:1"}, asksFor: 2,
+			want: "the pods of revision 1 (web:1) in the spec; revision 1 runs, and has not been healthy since it was rolled out",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := shop(test.status, test.images...)
+			if test.given != nil {
+				test.given(&objects)
+			}
+			var said string
+			target, err := edit.Target(edit.History(objects), test.asksFor, test.number)
+			if err == nil {
+				_, said, err = edit.Apply(objects.Application, edit.Undo(target, objects.Children))
+			}
+			if err != nil {
+				said = err.Error()
+			}
+			if said != test.want {
+				t.Errorf("%s, want %s", said, test.want)
+			}
+		})
+	}
+}
