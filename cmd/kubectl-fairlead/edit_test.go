@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -98,6 +99,67 @@ func TestUndoOfStuckRollout(t *testing.T) {
 	p.eventually("the failed pod to be gone", func() bool { return slices.Equal(before, p.pods(kube)) })
 }
 
+// TestUndoLeavesFailuresOut: neither a revision that failed, nor a restart, is a way back, also not if the Application is pinned to it.
+func TestUndoLeavesFailuresOut(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.eventually("the pod to be older than the next revision, in whole seconds", func() bool {
+		pods, err := kube.CoreV1().Pods(p.namespace).List(t.Context(), metav1.ListOptions{})
+		return err == nil && len(pods.Items) == 1 && time.Since(pods.Items[0].CreationTimestamp.Time) > time.Second
+	})
+	p.want(0, []string{"set", "image", "web", "example.com/simulate/image-pull-error:2"})
+	p.eventually("revision 2 to fail", func() bool { return strings.Contains(p.run("get", "web").stdout, "ImagePullFailed") })
+	p.want(1, []string{"why", "web"}, "Or go back to revision 1, the last one that was healthy: kubectl fairlead -n "+p.namespace+" undo web --to-revision=1\n")
+	if r := p.want(0, []string{"undo", "web"}, p.namespace+"/web: the pods of revision 1 (example.com/web:1) in the spec\n"); strings.Contains(r.stdout, "healthy") {
+		t.Errorf("undo warns of what is healthy: %s", r.stdout)
+	}
+	p.eventually("revision 3 to be healthy", func() bool { return p.lastHealthy("web") == 3 })
+	p.want(0, []string{"history", "web", "--no-headers"}, "example.com/web:1                         current, last healthy", "example.com/simulate/image-pull-error:2   never healthy")
+	const none = "there is no former revision to go back to that was healthy. To go back to one that was not, name it with --to-revision: 2\n"
+	if r := p.want(2, []string{"undo", "web"}); !strings.Contains(r.stderr, none) {
+		t.Errorf("%q, want %q", r.stderr, none)
+	}
+
+	p.pin("web", "2")
+	p.eventually("revision 2 to fail again", func() bool { return strings.Contains(p.run("get", "web").stdout, "ImagePullFailed") })
+	p.want(1, []string{"why", "web"}, "1. Revision 2 runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.",
+		"kubectl -n "+p.namespace+` patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`,
+		"undo web --to-revision=3\n")
+	p.want(0, []string{"history", "web", "--no-headers"}, "current, pinned")
+	p.want(0, []string{"undo", "web", "--to-revision=2", "--dry-run=client"}, "revision 2 runs, and has not been healthy since it was rolled out")
+	p.want(0, []string{"undo", "web"}, "the pods of revision 3 (example.com/web:1) in the spec; rollback.toRevision 2 is removed\n")
+	if spec := p.get("web").Spec; spec.Image != "example.com/web:1" || spec.Rollback.ToRevision != nil {
+		t.Errorf("after undo the image is %s, and rollback %+v", spec.Image, spec.Rollback)
+	}
+
+	p.want(0, []string{"set", "image", "web", "example.com/web:4"})
+	p.eventually("revision 4 to be healthy", func() bool { return p.lastHealthy("web") == 4 })
+	p.want(0, []string{"restart", "web"})
+	p.eventually("revision 5 to be healthy", func() bool { return p.lastHealthy("web") == 5 })
+	p.want(0, []string{"history", "web", "--no-headers"}, "current, last healthy, restart of 4")
+	p.want(0, []string{"undo", "web"}, "the pods of revision 3 (example.com/web:1) in the spec; it is not known whether revision 3 was ever healthy\n")
+}
+
+// lastHealthy is the number of the last healthy revision, once it is the one of the present spec.
+func (p *plugin) lastHealthy(name string) int64 {
+	application := p.get(name)
+	if revision := application.Status.Revision; revision != nil && application.Status.ObservedGeneration == application.Generation {
+		return revision.LastHealthy
+	}
+	return 0
+}
+
+// pin sets spec.rollback.toRevision.
+func (p *plugin) pin(name, revision string) {
+	p.Helper()
+	patch := []byte(`{"spec":{"rollback":{"toRevision":` + revision + `}}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(p.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
 // TestNamesWhatHoldsPods: an edit says that new pods wait for a Secret, or that the pods stay at a revision, and so does status.
 func TestNamesWhatHoldsPods(t *testing.T) {
 	p := start(t)
@@ -114,10 +176,7 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "All 2 pods are replaced")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
 
-	pin := []byte(`{"spec":{"rollback":{"toRevision":1}}}`)
-	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, pin, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	p.pin("web", "1")
 	const pinned = "The pods stay at revision 1 until you remove spec.rollback.toRevision."
 	p.want(0, []string{"set", "image", "web", "example.com/web:3"}, "No pod is replaced. "+pinned)
 	p.want(0, []string{"restart", "web", "--dry-run=client"}, "No pod is replaced. "+pinned)

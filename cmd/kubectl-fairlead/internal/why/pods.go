@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/tree"
 )
@@ -163,7 +164,10 @@ func (f facts) wayBack() []string {
 	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s", revision.LastHealthy, f.app.Name)}
+	if !slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.LastHealthy }) {
+		return nil // It is gone.
+	}
+	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, f.app.Name)}
 }
 
 func times(n int32) string {

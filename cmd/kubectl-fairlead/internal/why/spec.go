@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/text"
 )
@@ -193,6 +194,21 @@ func rolledBack(f facts) []Finding {
 			"Correct what failed and apply it: any change of the pods is tried again.",
 			"Or make the spec what runs: kubectl fairlead undo " + f.app.Name,
 		},
+	}}
+}
+
+// pinned explains why the pods are not those of the spec.
+func pinned(f facts) []Finding {
+	status, number := f.app.Status.Revision, edit.PinOf(f.app)
+	if number == 0 || !f.observed() || status == nil || status.Current != number {
+		return nil // If it is not carried out, another finding says why.
+	}
+	remove := fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`, f.app.Name)
+	return []Finding{{
+		Reason:   "Pinned",
+		What:     fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.", number),
+		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.rollback.toRevision", Message: strconv.FormatInt(number, 10)}},
+		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + remove},
 	}}
 }
 

@@ -69,6 +69,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		notObserved, // Status is about an older spec.
 		refusedSpec,
 		rolledBack,
+		pinned,
 		children,
 		missingConfig,
 		pods,

@@ -256,3 +256,30 @@ func TestMissingKey(t *testing.T) {
 		}
 	}
 }
+
+// TestPinned names spec.rollback.toRevision as the cause of what runs, and advises a command that goes back to another revision.
+func TestPinned(t *testing.T) {
+	loaded := clustertest.Load(t, "crash")
+	application := loaded.Application
+	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(2))}
+	application.Status.Revision = &v1.RevisionStatus{Current: 2, LastHealthy: 1}
+	meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
+	application.Status.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1}}
+	found := why.Explain(loaded).Findings
+	if len(found) != 2 {
+		t.Fatalf("%+v, want the cause and the problem", found)
+	}
+	const what = "Revision 2 runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods."
+	const remove = `Once the spec is right, remove the field, so that the pods of the spec run: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`
+	if found[0].What != what || !slices.Equal(found[0].Next, []string{remove}) {
+		t.Errorf("%+v, want %q and %q", found[0], what, remove)
+	}
+	const back = "Or go back to revision 1, the last one that was healthy: kubectl fairlead undo web --to-revision=1"
+	if next := found[1].Next; next[len(next)-1] != back {
+		t.Errorf("%q, want %q at the end", next, back)
+	}
+	loaded.Children = nil
+	if next := why.Explain(loaded).Findings[1].Next; slices.Contains(next, back) {
+		t.Errorf("%q, although revision 1 is gone", next)
+	}
+}
