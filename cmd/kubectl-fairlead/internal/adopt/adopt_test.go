@@ -5,6 +5,7 @@ package adopt
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -78,6 +79,7 @@ spec:
   ports:
   - {name: http, containerPort: 8080, servicePort: 80, servicePortName: web}
   - {name: metrics, containerPort: 9090}
+  - {name: port-9999, containerPort: 9999}
   mounts:
   - {mountPath: /data, readOnly: false, persistentVolumeClaim: {claimName: shop}}
   - {mountPath: /tmp, readOnly: false, emptyDir: {}}
@@ -91,6 +93,50 @@ spec:
 	}
 	if errs := validation.ValidateApplication(got, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
 		t.Errorf("it is not valid: %v", errs)
+	}
+}
+
+// A port without a name gets one, unless the Application cannot have the port. The names of the others lead where they did.
+func TestDraftNamesPorts(t *testing.T) {
+	const has, single = "ports: [{name: web, port: 80, targetPort: http}]", "ports: [{port: 80, targetPort: http}]"
+	const given = "{name: http, containerPort: 8080}, {name: metrics, containerPort: 9090}, {containerPort: 9999}"
+	for _, test := range []struct{ container, service, want string }{
+		{given, has, "http:8080 metrics:9090 port-9999:9999"},
+		{given, "", "http:8080 metrics:9090 port-9999:9999"},
+		{"{containerPort: 53}, {containerPort: 53, protocol: UDP}", "", "port-53:53 port-53-udp:53"},
+		{"{containerPort: 53}, {name: port-53, containerPort: 54}", "", "port-53:54 port-53-tcp:53"},
+		{"{containerPort: 8080}", "ports: [{name: web, port: 80, targetPort: 8080}]", "web:8080"},
+		{"{containerPort: 8080}", "ports: [{port: 80, targetPort: 8080}]", "port-8080:8080"},
+		{"{containerPort: 9090}, {name: http, containerPort: 8080}", "ports: [{name: http, port: 80, targetPort: 9090}]", "port-9090:9090 http:8080"},
+		{"{name: http, containerPort: 8080}, {containerPort: 9999}", single, "http:8080"},
+		{"{name: http, containerPort: 8080}, {containerPort: 80}", has, "http:8080"},
+		{"{name: http, containerPort: 8080}, {containerPort: 9999}", strings.Replace(has, "80,", "80, nodePort: 30080,", 1), "http:8080"},
+		{"{name: http, containerPort: 8080}, {containerPort: 7}", has, "http:8080"},
+	} {
+		deployment := parse[appsv1.Deployment](t, strings.Replace(strings.Replace(chart, given, test.container, 1), `image: "proxy:1"`, `image: "proxy:1", ports: [{containerPort: 7}]`, 1))
+		deployment.Spec.Template.Spec.Containers[0].ReadinessProbe = nil
+		var service *corev1.Service
+		if test.service != "" {
+			service = parse[corev1.Service](t, strings.Replace(exposed, has, test.service, 1))
+			if strings.Contains(test.service, "nodePort") {
+				service.Spec.Type = corev1.ServiceTypeNodePort
+			}
+		}
+		application, err := Draft(deployment, service, Options{Container: "shop", Harden: true})
+		if err != nil {
+			t.Errorf("%+v: %v", test, err)
+			continue
+		}
+		var got []string
+		for _, port := range application.Spec.Ports {
+			got = append(got, fmt.Sprintf("%s:%d", port.Name, port.ContainerPort))
+		}
+		if got := strings.Join(got, " "); got != test.want {
+			t.Errorf("%+v: the ports are %s", test, got)
+		}
+		if errs := validation.ValidateApplication(application, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
+			t.Errorf("%+v: it is not valid: %v", test, errs)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 	if err := security(&spec, pod, main, options.Harden); err != nil {
 		return nil, err
 	}
-	if err := ports(&spec, main, service); err != nil {
+	if err := ports(&spec, pod, main, service); err != nil {
 		return nil, err
 	}
 	// An Application had the Deployment before, and the new one sets them again.

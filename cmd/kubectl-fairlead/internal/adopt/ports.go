@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -15,8 +16,8 @@ import (
 )
 
 // ports writes a port for each of the Service, with its number and name, and one for each further port of the
-// application's container that has a name: another object may refer to it.
-func ports(spec *v1.ApplicationSpec, main *corev1.Container, service *corev1.Service) error {
+// application's container: another object may refer to it.
+func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, service *corev1.Service) error {
 	taken := map[string]bool{}
 	add := func(port v1.ApplicationPort) {
 		taken[port.Name] = true
@@ -39,10 +40,11 @@ func ports(spec *v1.ApplicationSpec, main *corev1.Container, service *corev1.Ser
 		default:
 			made.ContainerPort = cmp.Or(port.TargetPort.IntVal, port.Port)
 		}
-		made.Name = cmp.Or(made.Name, short(port.Name), fmt.Sprintf("port-%d", made.ContainerPort))
-		same := func(other v1.ApplicationPort) bool {
-			return other.ContainerPort == made.ContainerPort && cmp.Or(other.Protocol, corev1.ProtocolTCP) == cmp.Or(made.Protocol, corev1.ProtocolTCP)
+		if name := short(port.Name); made.Name == "" && !hasPort(pod, name) {
+			made.Name = name
 		}
+		made.Name = cmp.Or(made.Name, fmt.Sprintf("port-%d", made.ContainerPort))
+		same := func(other v1.ApplicationPort) bool { return isPort(other.ContainerPort, other.Protocol, made) }
 		if taken[made.Name] || slices.ContainsFunc(spec.Ports, same) {
 			return refused(path, fmt.Sprintf("another port of the Service leads to port %d of the container too", made.ContainerPort))
 		}
@@ -51,10 +53,14 @@ func ports(spec *v1.ApplicationSpec, main *corev1.Container, service *corev1.Ser
 		}
 		add(made)
 	}
+	var nameless []*corev1.ContainerPort
 	for i := range main.Ports {
 		port := &main.Ports[i]
 		if port.HostPort != 0 {
 			return refused(fmt.Sprintf("%s.containers[%s].ports[%d].hostPort", podPath, main.Name, port.ContainerPort), "an Application has no such field")
+		}
+		if port.Name == "" {
+			nameless = append(nameless, port)
 		}
 		if port.Name == "" || taken[port.Name] {
 			continue
@@ -62,14 +68,68 @@ func ports(spec *v1.ApplicationSpec, main *corev1.Container, service *corev1.Ser
 		if service != nil && service.Spec.Type != corev1.ServiceTypeClusterIP {
 			return refused(fmt.Sprintf("%s.containers[%s].ports[%s]", podPath, main.Name, port.Name), "the Service would expose it outside of the cluster; remove its name, or the port")
 		}
-		add(v1.ApplicationPort{Name: port.Name, ContainerPort: port.ContainerPort, Protocol: port.Protocol})
+		made := v1.ApplicationPort{Name: port.Name, ContainerPort: port.ContainerPort, Protocol: port.Protocol}
+		if slices.ContainsFunc(exposed, func(other corev1.ServicePort) bool { return other.Name == port.Name }) {
+			made.ServicePortName = new(fmt.Sprintf("port-%d", port.ContainerPort)) // The Service calls another one so.
+		}
+		add(made)
+	}
+	for _, port := range nameless {
+		if made, may := named(port, spec, pod, main, service); may {
+			add(made)
+		}
 	}
 	return nil
 }
 
+// named gives a name to a port that has none: an Application's has one. No object can refer to the port, so the pods may also lose it,
+// where a user accepts that: if the Service would expose it outside of the cluster, or cannot have it beside its own ports, or
+// another container has it.
+func named(port *corev1.ContainerPort, spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, service *corev1.Service) (made v1.ApplicationPort, may bool) {
+	made = v1.ApplicationPort{ContainerPort: port.ContainerPort, Protocol: port.Protocol}
+	if service != nil && (service.Spec.Type != corev1.ServiceTypeClusterIP || slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool { return port.Name == "" })) {
+		return made, false
+	}
+	for i := range spec.Ports {
+		other := &spec.Ports[i]
+		if isPort(other.ContainerPort, other.Protocol, made) || isPort(*cmp.Or(other.ServicePort, &other.ContainerPort), other.Protocol, made) {
+			return made, false
+		}
+	}
+	for i := range pod.Containers {
+		same := func(other corev1.ContainerPort) bool { return isPort(other.ContainerPort, other.Protocol, made) }
+		if pod.Containers[i].Name != main.Name && slices.ContainsFunc(pod.Containers[i].Ports, same) {
+			return made, false
+		}
+	}
+	taken := func() bool {
+		return hasPort(pod, made.Name) || slices.ContainsFunc(spec.Ports, func(other v1.ApplicationPort) bool {
+			return made.Name == other.Name || other.ServicePortName != nil && made.Name == *other.ServicePortName
+		})
+	}
+	if made.Name = fmt.Sprintf("port-%d", made.ContainerPort); taken() {
+		made.Name += "-" + strings.ToLower(string(protocol(port.Protocol)))
+	}
+	return made, !taken()
+}
+
+// hasPort reports whether a port of the pods has the name.
+func hasPort(pod *corev1.PodSpec, name string) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Containers, pod.InitContainers), func(container corev1.Container) bool {
+		return slices.ContainsFunc(container.Ports, func(port corev1.ContainerPort) bool { return port.Name == name })
+	})
+}
+
+// isPort reports whether the Application's port has the number and the protocol.
+func isPort(number int32, of corev1.Protocol, port v1.ApplicationPort) bool {
+	return number == port.ContainerPort && protocol(of) == protocol(port.Protocol)
+}
+
+func protocol(given corev1.Protocol) corev1.Protocol { return cmp.Or(given, corev1.ProtocolTCP) }
+
 // leadsTo reports whether a port of the Service leads to a port of the container.
 func leadsTo(port *corev1.ServicePort, candidate corev1.ContainerPort) bool {
-	if cmp.Or(port.Protocol, corev1.ProtocolTCP) != cmp.Or(candidate.Protocol, corev1.ProtocolTCP) {
+	if protocol(port.Protocol) != protocol(candidate.Protocol) {
 		return false
 	}
 	if port.TargetPort.Type == intstr.String {
