@@ -332,7 +332,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if err := a.checkAutoscalers(); err != nil {
 		return err
 	}
-	staying, err := a.staying(ctx)
+	staying, err := a.staying(ctx, application)
 	if err != nil {
 		return err
 	}
@@ -351,8 +351,10 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if len(missing) > 0 {
 		return fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
 	}
-	if staying != "" {
-		to.Hanging("  ", staying)
+	for _, said := range staying {
+		if said != "" {
+			to.Hanging("  ", said)
+		}
 	}
 	if a.release != nil {
 		others, err := a.release.others(ctx)

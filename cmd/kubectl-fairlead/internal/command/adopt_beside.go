@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -33,8 +34,8 @@ func (a *adopting) checkAutoscalers() error {
 	return nil
 }
 
-// staying says what of the Deployment's name stays with the user, and what to do about it later.
-func (a *adopting) staying(ctx context.Context) (string, error) {
+// staying says what is about the Deployment and stays with the user, and what to do about it later.
+func (a *adopting) staying(ctx context.Context, application *v1.Application) (said []string, err error) {
 	var names []string
 	for _, autoscaler := range a.autoscalers {
 		names = append(names, child.HorizontalPodAutoscaler.Kind+" "+autoscaler.Name)
@@ -43,14 +44,55 @@ func (a *adopting) staying(ctx context.Context) (string, error) {
 	if apierrors.IsForbidden(err) {
 		budgets = &policyv1.PodDisruptionBudgetList{}
 	} else if err != nil {
-		return "", fmt.Errorf("find out which budgets protect the pods: %w", err)
+		return nil, fmt.Errorf("find out which budgets protect the pods: %w", err)
 	}
 	for i := range budgets.Items {
 		if selector, err := metav1.LabelSelectorAsSelector(budgets.Items[i].Spec.Selector); err == nil && selector.Matches(labels.Set(a.deployment.Spec.Template.Labels)) {
 			names = append(names, child.PodDisruptionBudget.Kind+" "+budgets.Items[i].Name)
 		}
 	}
-	return stays(names), nil
+	services, err := a.otherServices(ctx, application)
+	return []string{stays(names), services}, err
+}
+
+// otherServices names the Services of other names that select the pods. One of the Application's own may appear beside them.
+func (a *adopting) otherServices(ctx context.Context, application *v1.Application) (string, error) {
+	services, err := a.clients.Kube.CoreV1().Services(a.namespace).List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("find out which Services select the pods: %w", err)
+	}
+	var names []string
+	for i := range services.Items {
+		service := &services.Items[i]
+		if service.Name != a.name && len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(a.deployment.Spec.Template.Labels)) {
+			names = append(names, service.Name)
+		}
+	}
+	created := ""
+	if a.service == nil && len(application.Spec.Ports) > 0 {
+		created = a.name
+	}
+	return servicesStay(names, created), nil
+}
+
+// servicesStay says which Services go on to select the pods, and which one joins them; created is "" if none does.
+func servicesStay(names []string, created string) string {
+	var said, them string
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		said, them = "Service "+names[0]+" selects these pods and stays yours.", "it"
+	default:
+		said, them = "Services "+strings.Join(names, ", ")+" select these pods and stay yours.", "them"
+	}
+	if created != "" {
+		said += " The Application creates Service " + created + " beside " + them + "."
+	}
+	return said
 }
 
 // stays says what a user can do about what was not adopted; nothing if there is none.

@@ -40,6 +40,8 @@ func TestPrint(t *testing.T) {
 			printChanges(to, "shop/idle", 1, changed[:1], nil)
 			printChanges(to, "shop/none", 0, changed[:2], nil)
 			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
+			to.Hanging("  ", servicesStay([]string{"web-internal"}, ""))
+			to.Hanging("  ", servicesStay([]string{"shop", "web-internal"}, "web"))
 			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
 			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
 				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")

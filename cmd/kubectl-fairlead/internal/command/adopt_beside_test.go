@@ -1,0 +1,46 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestStayingNamesServices: a Service of another name that selects the pods is the user's, as before.
+func TestStayingNamesServices(t *testing.T) {
+	service := func(namespace, name string, selector map[string]string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: corev1.ServiceSpec{Selector: selector}}
+	}
+	pods := map[string]string{"app": "duo"}
+	deployment := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "duo", "tier": "web"}}}}}
+	kube := kubefake.NewClientset(service("shop", "duo", pods), service("shop", "duo-svc", pods), service("other", "duo-other", pods),
+		service("shop", "elsewhere", map[string]string{"app": "duo", "tier": "store"}), service("shop", "manual", nil))
+	a := adopting{clients: &cluster.Clients{Kube: kube}, namespace: "shop", name: "duo", deployment: deployment}
+	application := &v1.Application{Spec: v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "port-8080", ContainerPort: 8080}}}}
+	for _, test := range []struct {
+		service *corev1.Service
+		want    string
+	}{
+		{nil, "Service duo-svc selects these pods and stays yours. The Application creates Service duo beside it."},
+		{service("shop", "duo", pods), "Service duo-svc selects these pods and stays yours."},
+	} {
+		a.service = test.service
+		got, err := a.staying(t.Context(), application)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"", test.want}, got); diff != "" {
+			t.Errorf("it says (-want +got):\n%s", diff)
+		}
+	}
+}
