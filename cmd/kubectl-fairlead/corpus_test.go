@@ -289,11 +289,11 @@ func (s *shapes) compare(c *corpus.Case) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	changed, lost, err := adopt.Compare(before, container, &live.Spec.Template)
+	differences, err := adopt.Compare(before, container, &live.Spec.Template)
 	if err != nil {
 		s.Fatal(err)
 	}
-	differs := pathsOf(slices.Concat(changed, lost))
+	differs := slices.Concat(differences.Renamed, pathsOf(differences.Changed), pathsOf(differences.Lost))
 	for _, path := range differs {
 		if !slices.Contains(s.announced[c.Name], path) {
 			s.Errorf("%s: %s changed, but was not announced: %q", c.Name, path, s.announced[c.Name])
@@ -304,7 +304,7 @@ func (s *shapes) compare(c *corpus.Case) {
 			s.Errorf("%s: the change of %s was announced, but is none", c.Name, path)
 		}
 	}
-	if got := pathsOf(lost); !slices.Equal(got, c.At) {
+	if got := pathsOf(differences.Lost); !slices.Equal(got, c.At) {
 		s.Errorf("%s: the pods lost %q, and %q was accepted", c.Name, got, c.At)
 	}
 	if diff := cmp.Diff(before.Spec.Selector, live.Spec.Selector); diff != "" {

@@ -9,31 +9,46 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// Compare returns how the pods will differ. next is the template of the Application as the API server completes it. The
-// application's container, and the volumes that it mounts, have other names afterwards; they are compared by the new ones.
-// lost are the fields that the Application does not have.
-func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplateSpec) (changed, lost []preview.Change, err error) {
+// Differences are how the pods will differ.
+type Differences struct {
+	// Renamed says what has another name afterwards: the application's container, and the volumes that it mounts. The paths of the
+	// changes have the new names.
+	Renamed []string
+	// Changed are fields with another value, and Lost those that the Application does not have.
+	Changed, Lost []preview.Change
+}
+
+// Empty reports whether the pods stay, because the pod template does.
+func (d *Differences) Empty() bool { return len(d.Renamed)+len(d.Changed)+len(d.Lost) == 0 }
+
+// Compare returns how the pods will differ. next is the template of the Application as the API server completes it.
+func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplateSpec) (*Differences, error) {
 	before := live.Spec.Template.DeepCopy()
+	d := &Differences{Renamed: renamed(&before.Spec, container, live.Name, &next.Spec)}
 	rename(&before.Spec, container, live.Name)
 	all, err := preview.Changes(before, next)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, change := range all {
 		switch {
 		case change.After == nil && meansNothing(change):
 		case change.After == nil:
-			lost = append(lost, change)
+			d.Lost = append(d.Lost, change)
 		default:
-			changed = append(changed, change)
+			d.Changed = append(d.Changed, change)
 		}
 	}
-	return changed, lost, nil
+	if d.Empty() && !equality.Semantic.DeepEqual(before, next) {
+		d.Changed = all // They mean nothing, but a Deployment replaces its pods for less.
+	}
+	return d, nil
 }
 
 // meansNothing reports whether pods are the same without a field: it is empty, says what holds anyway, or is metadata that
@@ -53,6 +68,26 @@ func meansNothing(lost preview.Change) bool {
 	default:
 		return value == nil
 	}
+}
+
+// renamed says what rename renames, as far as next has it.
+func renamed(pod *corev1.PodSpec, container, name string, next *corev1.PodSpec) (said []string) {
+	at := slices.IndexFunc(pod.Containers, func(candidate corev1.Container) bool { return candidate.Name == container })
+	if at < 0 {
+		return nil
+	}
+	if container != name {
+		said = append(said, "container "+container+" becomes "+name)
+	}
+	names := volumeNames(&pod.Containers[at])
+	for i := range pod.Volumes {
+		former := pod.Volumes[i].Name
+		becomes := func(volume corev1.Volume) bool { return volume.Name == names.first[former] && volume.Name != former }
+		if slices.ContainsFunc(next.Volumes, becomes) {
+			said = append(said, "volume "+former+" becomes "+names.first[former])
+		}
+	}
+	return said
 }
 
 // rename gives the container and its volumes the names that the Application gives them.

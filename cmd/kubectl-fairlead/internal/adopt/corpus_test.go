@@ -113,11 +113,14 @@ func outcome(differ plan.Differ, c *corpus.Case) (lost []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	_, changes, err := adopt.Compare(deployment, container, &next.Spec.Template)
-	for _, change := range changes {
+	differences, err := adopt.Compare(deployment, container, &next.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	for _, change := range differences.Lost {
 		lost = append(lost, change.Path)
 	}
-	return lost, err
+	return lost, nil
 }
 
 func isAutoscaler(object corpus.Object) bool {

@@ -336,14 +336,14 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if err != nil {
 		return err
 	}
-	changed, lost, err := a.compare(ctx, application)
+	differences, err := a.compare(ctx, application)
 	if err != nil {
 		return err
 	}
 	to := a.tool.screen()
-	printChanges(to, a.id(), a.deployment.Status.Replicas, changed, lost)
+	printChanges(to, a.id(), a.deployment.Status.Replicas, differences)
 	var missing []string
-	for _, change := range lost {
+	for _, change := range differences.Lost {
 		if !slices.Contains(a.accept, change.Path) {
 			missing = append(missing, "--accept='"+change.Path+"'")
 		}

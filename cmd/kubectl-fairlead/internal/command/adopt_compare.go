@@ -22,37 +22,37 @@ import (
 )
 
 // compare lets the API server complete the pod template that the Application would have, without storing anything.
-func (a *adopting) compare(ctx context.Context, draft *v1.Application) (changed, lost []preview.Change, err error) {
+func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.Differences, error) {
 	checker, err := a.editing.from.checker()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	children, err := a.render(ctx, draft, checker)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := adopt.Refusal(a.tool.differ, draft, children, a.deployment, a.service); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.refuseTaken(ctx, draft, children); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	next := &appsv1.Deployment{}
 	for _, desired := range children {
 		if desired.Kind == child.Deployment {
 			if err := adopt.Convert(desired.Configuration, next); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 	}
 	next.ObjectMeta = metav1.ObjectMeta{GenerateName: a.name + "-"}
 	next, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Create(ctx, next, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
-		return nil, nil, fmt.Errorf("let the API server complete the pod template: %w", err)
+		return nil, fmt.Errorf("let the API server complete the pod template: %w", err)
 	}
 	container, err := adopt.Container(a.deployment, a.options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return adopt.Compare(a.deployment, container, &next.Spec.Template)
 }

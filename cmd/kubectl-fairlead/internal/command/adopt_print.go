@@ -7,32 +7,58 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
-	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// printChanges says how the pods will differ, field by field.
-func printChanges(to *screen.Screen, id string, pods int32, changed, lost []preview.Change) {
-	who, them, what := fmt.Sprintf("%d pods", pods), "them", fmt.Sprintf("%d fields of the pod template change", len(changed)+len(lost))
+// printChanges says how the pods will differ: name by name, and field by field.
+func printChanges(to *screen.Screen, id string, pods int32, differences *adopt.Differences) {
+	who, them, what := fmt.Sprintf("%d pods", pods), "them", changesOf(differences)
 	if pods == 1 {
 		who, them = "1 pod", "it"
 	}
-	if len(changed)+len(lost) == 1 {
-		what = "1 field of the pod template changes"
-	}
-	if pods == 0 {
+	switch {
+	case differences.Empty():
+		to.Printf("%s: the pod template stays the same, so no pod will be replaced.", id)
+	case pods == 0:
 		to.Printf("%s: there are no pods to replace. %s once you release the rollout:", id, strings.ToUpper(what[:1])+what[1:])
-	} else {
+	default:
 		to.Printf("%s: %s will be replaced once you release %s, because %s:", id, who, them, what)
 	}
-	for _, change := range changed {
+	for _, renamed := range differences.Renamed {
+		to.Hanging("  ~ ", renamed)
+	}
+	for _, change := range differences.Changed {
 		to.Hanging("  ~ ", difference.Describe(change))
 	}
-	for _, change := range lost {
+	for _, change := range differences.Lost {
 		to.Hanging("  - ", difference.Describe(change))
 	}
+}
+
+// changesOf counts what changes.
+func changesOf(differences *adopt.Differences) string {
+	fields, names := len(differences.Changed)+len(differences.Lost), len(differences.Renamed)
+	var counts []string
+	for _, count := range []struct {
+		of   int
+		what string
+	}{{fields, "field"}, {names, "name"}} {
+		switch count.of {
+		case 0:
+		case 1:
+			counts = append(counts, "1 "+count.what)
+		default:
+			counts = append(counts, fmt.Sprintf("%d %ss", count.of, count.what))
+		}
+	}
+	verb := "change"
+	if fields+names == 1 {
+		verb = "changes"
+	}
+	return strings.Join(counts, " and ") + " of the pod template " + verb
 }
 
 // printRelease says what becomes of the Helm release. The pods may need what it still has.

@@ -36,9 +36,13 @@ func TestPrint(t *testing.T) {
 				{Path: ".spec.containers[web].image", Before: "example.com/shop:1", After: "example.com/shop:2"},
 				{Path: ".spec.containers[web].securityContext", After: map[string]any{"allowPrivilegeEscalation": false, "capabilities": map[string]any{"drop": []any{"ALL"}}}},
 			}
-			printChanges(to, "shop/web", 2, changed, []preview.Change{{Path: ".spec.containers[web].tty", Before: true}})
-			printChanges(to, "shop/idle", 1, changed[:1], nil)
-			printChanges(to, "shop/none", 0, changed[:2], nil)
+			printChanges(to, "shop/web", 2, &adopt.Differences{Changed: changed, Lost: []preview.Change{{Path: ".spec.containers[web].tty", Before: true}}})
+			printChanges(to, "shop/idle", 1, &adopt.Differences{Changed: changed[:1]})
+			printChanges(to, "shop/none", 0, &adopt.Differences{Changed: changed[:2]})
+			renamed := []string{"container server becomes cart", "volume cfg becomes etc-app-5978956465", "volume cache becomes var-cache-app-97a17890c2"}
+			printChanges(to, "shop/cart", 3, &adopt.Differences{Changed: changed[1:], Renamed: renamed})
+			printChanges(to, "shop/ejected", 3, &adopt.Differences{Renamed: []string{"volume tmp becomes tmp-b1bd0f21fd"}})
+			printChanges(to, "shop/same", 3, &adopt.Differences{})
 			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
 			to.Hanging("  ", servicesStay([]string{"web-internal"}, ""))
 			to.Hanging("  ", servicesStay([]string{"shop", "web-internal"}, "web"))
