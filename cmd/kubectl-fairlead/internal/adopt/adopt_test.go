@@ -168,6 +168,38 @@ func TestDraftDividesEmptyDir(t *testing.T) {
 	}
 }
 
+// kubectl goes on to find the application's container, and another one.
+func TestDraftOfDefaultContainer(t *testing.T) {
+	for former, want := range map[string]string{"shop": "web", "proxy": "proxy"} {
+		deployment := parse[appsv1.Deployment](t, chart)
+		deployment.Spec.Template.Annotations[DefaultContainer] = former
+		got, err := Draft(deployment, nil, Options{Container: "shop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now := got.Spec.PodMetadata.Annotations[DefaultContainer]; now != want {
+			t.Errorf("the default container %s becomes %s, want %s", former, now, want)
+		}
+		if deployment.Spec.Template.Annotations[DefaultContainer] != former {
+			t.Error("the live Deployment is changed")
+		}
+	}
+}
+
+func TestMentioning(t *testing.T) {
+	got := Mentioning(map[string]string{
+		"ad.datadoghq.com/server.logs": "[]", "fluentbit.io/parser-server": "nginx", "co.elastic.logs.server/enabled": "true",
+		"example.com/inject": "proxy,server", "example.com/rules": `[{"container":"server"}]`, DefaultContainer: "server",
+		"example.com/servers": "1", "example.com/observer": "observer", "prometheus.io/path": "/server/metrics", "example.com/host": "my-server",
+	}, "server")
+	want := []string{
+		"ad.datadoghq.com/server.logs", "co.elastic.logs.server/enabled", "example.com/inject", "example.com/rules", "fluentbit.io/parser-server", DefaultContainer,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the annotations (-want +got):\n%s", diff)
+	}
+}
+
 // What a former Application left on the pods, the new one sets itself.
 func TestDraftOfEjected(t *testing.T) {
 	deployment := parse[appsv1.Deployment](t, chart)

@@ -351,7 +351,11 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if len(missing) > 0 {
 		return fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
 	}
-	for _, said := range staying {
+	mentions, err := a.mentions(application)
+	if err != nil {
+		return err
+	}
+	for _, said := range append(staying, mentions) {
 		if said != "" {
 			to.Hanging("  ", said)
 		}

@@ -34,6 +34,20 @@ func (a *adopting) checkAutoscalers() error {
 	return nil
 }
 
+// mentions names the annotations of the new pods that may be about the application's container by its former name.
+func (a *adopting) mentions(application *v1.Application) (string, error) {
+	container, err := adopt.Container(a.deployment, a.options)
+	if err != nil || container == a.name || application.Spec.PodMetadata == nil {
+		return "", err
+	}
+	keys := adopt.Mentioning(application.Spec.PodMetadata.Annotations, container)
+	if len(keys) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("The container %s becomes %s, and these annotations of the pods may mean it: %s. Check them in spec.podMetadata.annotations before you release the rollout.",
+		container, a.name, strings.Join(keys, ", ")), nil
+}
+
 // staying says what is about the Deployment and stays with the user, and what to do about it later.
 func (a *adopting) staying(ctx context.Context, application *v1.Application) (said []string, err error) {
 	var names []string

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -41,6 +42,29 @@ func TestStayingNamesServices(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"", test.want}, got); diff != "" {
 			t.Errorf("it says (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestMentions: an annotation of the pods that names the container by its former name is not rewritten, and said.
+func TestMentions(t *testing.T) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cart"}, Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"ad.datadoghq.com/server.logs": "[]", adopt.DefaultContainer: "server"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "server"}}},
+	}}}
+	a := adopting{name: "cart", deployment: deployment}
+	draft, err := adopt.Draft(deployment, nil, a.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "The container server becomes cart, and these annotations of the pods may mean it: ad.datadoghq.com/server.logs. " +
+		"Check them in spec.podMetadata.annotations before you release the rollout."
+	if got, err := a.mentions(draft); err != nil || got != want {
+		t.Errorf("it says %q, %v", got, err)
+	}
+	for _, nothing := range []*v1.Application{{}, {Spec: v1.ApplicationSpec{PodMetadata: &v1.PodMetadata{}}}} {
+		if got, err := a.mentions(nothing); err != nil || got != "" {
+			t.Errorf("without annotations it says %q, %v", got, err)
 		}
 	}
 }
