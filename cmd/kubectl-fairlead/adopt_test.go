@@ -107,7 +107,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("no advice in %q", r.stderr)
 	}
 	p.want(0, append(accept, "--dry-run=client"), ".spec.enableServiceLinks", "adoptionPolicy: Consented", "servicePortName: \"\"")
-	p.want(0, append(accept, "--dry-run=server"))
+	p.want(0, append(accept, "--dry-run=server"), "  ~ container shop becomes web", "not written (server dry run)")
 	if r := p.want(0, append(accept, "--dry-run=server", "-o", "name")); r.stdout != "application.apps.fairlead.dev/web\n" || !strings.Contains(r.stderr, "2 pods will be replaced") {
 		t.Errorf("-o name prints %q, and %q", r.stdout, r.stderr)
 	}

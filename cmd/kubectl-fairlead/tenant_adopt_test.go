@@ -59,7 +59,7 @@ func TestAdoptTrustsNoTenant(t *testing.T) {
 	if !strings.Contains(r.stderr, "nothing was written: pass --existing to consent to that Application as it is; or delete it") {
 		t.Errorf("no advice in %q", r.stderr)
 	}
-	p.want(0, append(slices.Clone(adopt), "--existing", "--dry-run=client"), `  ~ .spec.containers[web].image: "example.com/shop:1" → "example.com/evil:1"`)
+	p.want(0, append(slices.Clone(adopt), "--existing", "--dry-run=client"), `  ~ .spec.containers[web].image: "example.com/shop:1" → "example.com/evil:1"`, "  not written (dry run)")
 	if live := p.deployment(kube); live.Labels[v1.LabelApplication] != "" || live.Annotations[v1.AnnotationAdoptableBy] != "" {
 		t.Errorf("the Deployment has the consent: %v, %v", live.Labels, live.Annotations)
 	}

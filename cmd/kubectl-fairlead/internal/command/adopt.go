@@ -142,7 +142,11 @@ func (a *adopting) run(ctx context.Context) error {
 		if err := a.checkExisting(ctx, application); err != nil {
 			return err
 		}
-		a.tool.screen().Printf("%s: the Application exists; its adoption goes on.", a.id())
+		goesOn := "goes on"
+		if a.editing.dryRun != cmdutil.DryRunNone {
+			goesOn = "would go on"
+		}
+		a.tool.screen().Printf("%s: the Application exists; its adoption %s.", a.id(), goesOn)
 	case !apierrors.IsNotFound(err):
 		return err
 	default:
@@ -154,6 +158,7 @@ func (a *adopting) run(ctx context.Context) error {
 		}
 	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
+		a.notWritten()
 		return nil
 	}
 	if !child.OwnedBy(a.deployment, application) {
@@ -277,6 +282,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	options := metav1.CreateOptions{FieldManager: fieldManager}
 	switch a.editing.dryRun {
 	case cmdutil.DryRunClient:
+		a.notWritten()
 		if a.draft = draft; a.editing.out.format != "" {
 			return nil, nil
 		}
@@ -288,9 +294,13 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	case cmdutil.DryRunNone:
 	}
 	created, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Create(ctx, draft, options)
-	if err != nil || a.editing.dryRun != cmdutil.DryRunNone {
-		a.draft = created
+	if err != nil {
 		return nil, err
+	}
+	if a.editing.dryRun != cmdutil.DryRunNone {
+		a.draft = created
+		a.notWritten()
+		return nil, nil
 	}
 	return created, nil
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
@@ -68,6 +70,15 @@ func printRelease(to *screen.Screen, release fmt.Stringer, others []helm.Object)
 		keeps = "It keeps " + list(others) + ", which helm uninstall would delete."
 	}
 	to.Hanging("  ", "The "+release.String()+" gives the adopted objects up. "+keeps)
+}
+
+// notWritten ends a dry run.
+func (a *adopting) notWritten() {
+	dryRun := "dry run"
+	if a.editing.dryRun == cmdutil.DryRunServer {
+		dryRun = "server dry run"
+	}
+	a.tool.screen().Printf("  not written (%s)", dryRun)
 }
 
 // printHeld says that the Deployment is adopted, and which commands come next.

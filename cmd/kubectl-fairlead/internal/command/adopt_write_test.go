@@ -4,6 +4,7 @@
 package command
 
 import (
+	"bytes"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -40,5 +43,31 @@ func TestAwaitWaitsForARollout(t *testing.T) {
 	_, condition, err := adopting.await(t.Context(), func(reason string) bool { return reason != v1.ReasonAwaitingConsent })
 	if err != nil || condition.Reason != v1.ReasonPodsHeld {
 		t.Errorf("it waited until %s, %v; want %s", condition.Reason, err, v1.ReasonPodsHeld)
+	}
+}
+
+// TestExistingDryRun: a dry run that finds an adoption under way says that it writes nothing.
+func TestExistingDryRun(t *testing.T) {
+	for dryRun, want := range map[cmdutil.DryRunStrategy]string{
+		cmdutil.DryRunClient: "shop/web: the Application exists; its adoption would go on.\n  not written (dry run)\n",
+		cmdutil.DryRunServer: "shop/web: the Application exists; its adoption would go on.\n  not written (server dry run)\n",
+	} {
+		kube := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "web", Annotations: map[string]string{v1.AnnotationAdoptableBy: "uid"},
+			Labels: map[string]string{v1.LabelManagedBy: v1.ManagedBy, v1.LabelApplication: "web"},
+		}})
+		fairlead := fake.NewClientset(&v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented}})
+		var out bytes.Buffer
+		tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+		tool.Out, tool.getenv = &out, func(string) string { return "" }
+		a := adopting{tool: tool, clients: &cluster.Clients{Kube: kube, Fairlead: fairlead}, namespace: "shop", name: "web", existing: true, editing: editing{tool: tool, dryRun: dryRun}}
+		if err := a.run(t.Context()); err != nil || out.String() != want {
+			t.Errorf("it says %q, %v; want %q", out.String(), err, want)
+		}
+		for _, action := range append(kube.Actions(), fairlead.Actions()...) {
+			if verb := action.GetVerb(); verb != "get" && verb != "list" {
+				t.Errorf("it wrote: %s %s", verb, action.GetResource().Resource)
+			}
+		}
 	}
 }
