@@ -186,6 +186,30 @@ func TestDraftOfDefaultContainer(t *testing.T) {
 	}
 }
 
+// A reference to the resources of a container that does not exist would keep its container from starting.
+func TestDraftOfResourceReferences(t *testing.T) {
+	variables := func(of string) string {
+		return `env: [{name: LIMIT, valueFrom: {resourceFieldRef: {containerName: ` + of + `, resource: limits.cpu}}}]`
+	}
+	text := strings.NewReplacer(
+		"image: shop:1", "image: shop:1\n        "+variables("shop"), `image: "proxy:1"`, `image: "proxy:1", `+variables("shop"), `image: "setup:1"`, `image: "setup:1", `+variables("proxy"),
+		"persistentVolumeClaim: {claimName: shop}", "projected: {sources: [{downwardAPI: {items: [{path: cpu, resourceFieldRef: {containerName: shop, resource: limits.cpu}}]}}]}",
+	).Replace(chart)
+	deployment := parse[appsv1.Deployment](t, text)
+	got, err := Draft(deployment, nil, Options{Container: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := func(variables []corev1.EnvVar) string { return variables[0].ValueFrom.ResourceFieldRef.ContainerName }
+	names := []string{
+		name(got.Spec.Env), name(got.Spec.Sidecars[0].Env), got.Spec.Mounts[0].Projected.Sources[0].DownwardAPI.Items[0].ResourceFieldRef.ContainerName,
+		name(got.Spec.InitContainers[0].Env), name(deployment.Spec.Template.Spec.Containers[0].Env),
+	}
+	if diff := cmp.Diff([]string{"web", "web", "web", "proxy", "shop"}, names); diff != "" {
+		t.Errorf("the references (-want +got):\n%s", diff)
+	}
+}
+
 func TestMentioning(t *testing.T) {
 	got := Mentioning(map[string]string{
 		"ad.datadoghq.com/server.logs": "[]", "fluentbit.io/parser-server": "nginx", "co.elastic.logs.server/enabled": "true",

@@ -98,10 +98,8 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 	// An Application had the Deployment before, and the new one sets them again.
 	maps.DeleteFunc(spec.PodMetadata.Labels, func(key, _ string) bool { return strings.HasPrefix(key, v1.ReservedPrefix) })
 	maps.DeleteFunc(spec.PodMetadata.Annotations, func(key, _ string) bool { return strings.HasPrefix(key, v1.ReservedPrefix) })
-	if spec.PodMetadata.Annotations[DefaultContainer] == main.Name {
-		spec.PodMetadata.Annotations[DefaultContainer] = deployment.Name
-	}
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: deployment.Name, Namespace: deployment.Namespace}, Spec: *spec.DeepCopy()}
+	retarget(&application.Spec, main.Name, application.Name)
 	application.APIVersion, application.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
 	return application, nil
 }
