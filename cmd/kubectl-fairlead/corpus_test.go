@@ -350,8 +350,8 @@ func pathsOf(changes []preview.Change) []string {
 	return paths
 }
 
-// pathIn returns the path in a line about a change.
+// pathIn returns the path in a line about a change, or all of one about a name.
 func pathIn(line string) string {
 	path, _, _ := strings.Cut(line, ": ")
-	return path
+	return strings.TrimSpace(path)
 }
