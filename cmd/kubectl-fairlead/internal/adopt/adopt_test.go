@@ -17,7 +17,6 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
-	"fairlead.dev/fairlead/pkg/preview"
 )
 
 const chart = `
@@ -280,54 +279,6 @@ func TestDraftIsFaithful(t *testing.T) {
 	}
 	if got.Spec.Replicas != nil || got.Spec.Service != nil {
 		t.Errorf("replicas %v, service %v", got.Spec.Replicas, got.Spec.Service)
-	}
-}
-
-func TestCompare(t *testing.T) {
-	live := parse[appsv1.Deployment](t, chart)
-	next := live.Spec.Template.DeepCopy()
-	rename(&next.Spec, "shop", "web")
-	renamed := []string{"container shop becomes web", "volume data becomes " + v1.VolumeName("/data"), "volume tmp becomes " + v1.VolumeName("/tmp")}
-	compare := func(want Differences) {
-		t.Helper()
-		got, err := Compare(live, "shop", next)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(&want, got); diff != "" {
-			t.Errorf("the differences (-want +got):\n%s", diff)
-		}
-	}
-	compare(Differences{Renamed: renamed})
-	next.Spec.EnableServiceLinks = new(false)
-	next.Annotations = nil
-	next.Spec.Volumes = next.Spec.Volumes[:1]
-	compare(Differences{
-		Renamed: renamed[:2],
-		Changed: []preview.Change{{Path: ".spec.enableServiceLinks", After: false}},
-		Lost: []preview.Change{
-			{Path: ".metadata.annotations", Before: map[string]any{"scrape": "true"}},
-			{Path: ".spec.volumes[" + v1.VolumeName("/tmp") + "]", Before: map[string]any{"name": v1.VolumeName("/tmp"), "emptyDir": map[string]any{}}},
-		},
-	})
-}
-
-// What means nothing to the pods replaces them nevertheless, and is said if it alone does.
-func TestCompareSays(t *testing.T) {
-	live := parse[appsv1.Deployment](t, strings.ReplaceAll(chart, "metadata: {name: web,", "metadata: {name: shop,"))
-	live.Spec.Template.Spec.Volumes, live.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
-	next := live.Spec.Template.DeepCopy()
-	got, err := Compare(live, "shop", next)
-	if err != nil || !got.Empty() {
-		t.Errorf("the same pods differ: %+v, %v", got, err)
-	}
-	live.Spec.Template.Spec.ShareProcessNamespace = new(false)
-	if got, err = Compare(live, "shop", next); err != nil || len(got.Changed) != 1 || got.Changed[0].Path != ".spec.shareProcessNamespace" {
-		t.Errorf("the differences are %+v, %v", got, err)
-	}
-	next.Spec.EnableServiceLinks = new(false)
-	if got, err = Compare(live, "shop", next); err != nil || len(got.Changed) != 1 || got.Changed[0].Path != ".spec.enableServiceLinks" {
-		t.Errorf("the differences are %+v, %v", got, err)
 	}
 }
 

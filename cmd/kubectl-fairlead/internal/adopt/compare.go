@@ -30,8 +30,11 @@ func (d *Differences) Empty() bool { return len(d.Renamed)+len(d.Changed)+len(d.
 // Compare returns how the pods will differ. next is the template of the Application as the API server completes it.
 func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplateSpec) (*Differences, error) {
 	before := live.Spec.Template.DeepCopy()
-	d := &Differences{Renamed: renamed(&before.Spec, container, live.Name, &next.Spec)}
-	rename(&before.Spec, container, live.Name)
+	d := &Differences{}
+	if !hasNames(&before.Spec, container, live.Name, &next.Spec) {
+		d.Renamed = renamed(&before.Spec, container, live.Name, &next.Spec)
+		rename(&before.Spec, container, live.Name)
+	}
 	all, err := preview.Changes(before, next)
 	if err != nil {
 		return nil, err
@@ -68,6 +71,18 @@ func meansNothing(lost preview.Change) bool {
 	default:
 		return value == nil
 	}
+}
+
+// hasNames reports whether the pods have the names of the Application already, as those that it left behind do.
+func hasNames(pod *corev1.PodSpec, container, name string, next *corev1.PodSpec) bool {
+	at := slices.IndexFunc(pod.Containers, func(candidate corev1.Container) bool { return candidate.Name == container })
+	if at < 0 || container != name {
+		return false
+	}
+	isMissing := func(mount corev1.VolumeMount) bool {
+		return !slices.ContainsFunc(next.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name })
+	}
+	return !slices.ContainsFunc(pod.Containers[at].VolumeMounts, isMissing)
 }
 
 // renamed says what rename renames, as far as next has it.
