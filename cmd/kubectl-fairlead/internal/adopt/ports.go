@@ -18,18 +18,12 @@ import (
 // ports writes a port for each of the Service, with its number and name, and one for each further port of the
 // application's container: another object may refer to it.
 func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, service *corev1.Service) error {
-	taken := map[string]bool{}
-	add := func(port v1.ApplicationPort) {
-		taken[port.Name] = true
-		spec.Ports = append(spec.Ports, port)
+	if service == nil {
+		return furtherPorts(spec, pod, main, nil)
 	}
-	var exposed []corev1.ServicePort
-	if service != nil {
-		exposed = service.Spec.Ports
-		spec.Service = &v1.Service{Type: service.Spec.Type, SessionAffinity: service.Spec.SessionAffinity}
-	}
-	for i := range exposed {
-		port, path := &exposed[i], fmt.Sprintf(".spec.ports[%d]", exposed[i].Port)
+	spec.Service = &v1.Service{Type: service.Spec.Type, SessionAffinity: service.Spec.SessionAffinity}
+	for i := range service.Spec.Ports {
+		port, path := &service.Spec.Ports[i], fmt.Sprintf(".spec.ports[%d]", service.Spec.Ports[i].Port)
 		at := slices.IndexFunc(main.Ports, func(candidate corev1.ContainerPort) bool { return leadsTo(port, candidate) })
 		made := v1.ApplicationPort{ServicePort: &port.Port, Protocol: port.Protocol, AppProtocol: port.AppProtocol}
 		switch {
@@ -44,15 +38,23 @@ func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container
 			made.Name = name
 		}
 		made.Name = cmp.Or(made.Name, fmt.Sprintf("port-%d", made.ContainerPort))
-		same := func(other v1.ApplicationPort) bool { return isPort(other.ContainerPort, other.Protocol, made) }
-		if taken[made.Name] || slices.ContainsFunc(spec.Ports, same) {
+		same := func(other v1.ApplicationPort) bool {
+			return other.Name == made.Name || isPort(other.ContainerPort, other.Protocol, made)
+		}
+		if slices.ContainsFunc(spec.Ports, same) {
 			return refused(path, fmt.Sprintf("another port of the Service leads to port %d of the container too", made.ContainerPort))
 		}
 		if port.Name != made.Name {
 			made.ServicePortName = &port.Name
 		}
-		add(made)
+		spec.Ports = append(spec.Ports, made)
 	}
+	return furtherPorts(spec, pod, main, service)
+}
+
+// furtherPorts writes the ports of the container to which no port of the Service leads. Those without a name come last: they take
+// what is free.
+func furtherPorts(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container, service *corev1.Service) error {
 	var nameless []*corev1.ContainerPort
 	for i := range main.Ports {
 		port := &main.Ports[i]
@@ -61,22 +63,25 @@ func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container
 		}
 		if port.Name == "" {
 			nameless = append(nameless, port)
-		}
-		if port.Name == "" || taken[port.Name] {
 			continue
 		}
-		if service != nil && service.Spec.Type != corev1.ServiceTypeClusterIP {
-			return refused(fmt.Sprintf("%s.containers[%s].ports[%s]", podPath, main.Name, port.Name), "the Service would expose it outside of the cluster; remove its name, or the port")
+		if slices.ContainsFunc(spec.Ports, func(other v1.ApplicationPort) bool { return other.Name == port.Name }) {
+			continue
 		}
 		made := v1.ApplicationPort{Name: port.Name, ContainerPort: port.ContainerPort, Protocol: port.Protocol}
-		if slices.ContainsFunc(exposed, func(other corev1.ServicePort) bool { return other.Name == port.Name }) {
-			made.ServicePortName = new(fmt.Sprintf("port-%d", port.ContainerPort)) // The Service calls another one so.
+		if service != nil {
+			if service.Spec.Type != corev1.ServiceTypeClusterIP {
+				return refused(fmt.Sprintf("%s.containers[%s].ports[%s]", podPath, main.Name, port.Name), "the Service would expose it outside of the cluster; remove its name, or the port")
+			}
+			if slices.ContainsFunc(service.Spec.Ports, func(other corev1.ServicePort) bool { return other.Name == port.Name }) {
+				made.ServicePortName = new(fmt.Sprintf("port-%d", port.ContainerPort)) // The Service calls another one so.
+			}
 		}
-		add(made)
+		spec.Ports = append(spec.Ports, made)
 	}
 	for _, port := range nameless {
 		if made, may := named(port, spec, pod, main, service); may {
-			add(made)
+			spec.Ports = append(spec.Ports, made)
 		}
 	}
 	return nil
