@@ -4,55 +4,11 @@
 package class
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
-
-// mergeResources takes requests and limits by the name of the resource. It omits those that contradict the Application:
-// Kubernetes defaults the request to the limit.
-func mergeResources(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
-	if defaults.Resources == nil {
-		return
-	}
-	own := corev1.ResourceRequirements{}
-	if spec.Resources != nil {
-		own = *spec.Resources
-	}
-	merged, from := *own.DeepCopy(), corev1.ResourceRequirements{}
-	for name, limit := range defaults.Resources.Limits {
-		request, requested := own.Requests[name]
-		if _, limited := own.Limits[name]; limited || requested && contradict(name, request, limit) {
-			continue
-		}
-		merged.Limits = with(merged.Limits, name, limit)
-		from.Limits = with(from.Limits, name, limit)
-	}
-	for name, request := range defaults.Resources.Requests {
-		limit, limited := own.Limits[name]
-		if _, requested := own.Requests[name]; requested || limited && contradict(name, request, limit) {
-			continue
-		}
-		merged.Requests = with(merged.Requests, name, request)
-		from.Requests = with(from.Requests, name, request)
-	}
-	if len(from.Limits)+len(from.Requests) > 0 {
-		spec.Resources, taken.Resources = &merged, &from
-	}
-}
-
-// contradict reports whether Kubernetes refuses the request beside the limit. Resources that cannot be overcommitted,
-// such as devices and huge pages, need equal ones.
-func contradict(name corev1.ResourceName, request, limit resource.Quantity) bool {
-	if strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
-		return request.Cmp(limit) != 0
-	}
-	return request.Cmp(limit) > 0
-}
 
 // mergeTopologySpread takes all constraints or none: an Application with constraints of its own has a complete set.
 func mergeTopologySpread(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {

@@ -15,10 +15,10 @@ import (
 )
 
 // class creates an ApplicationClass, and waits until the webhooks know it.
-func (f *fixture) class(name string, limits *v1.ApplicationLimits) {
+func (f *fixture) class(name string, spec v1.ApplicationClassSpec) {
 	f.Helper()
 	classes := f.fairlead(f.cp.Config()).ApplicationClasses()
-	class := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.ApplicationClassSpec{Limits: limits}}
+	class := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
 	if _, err := classes.Create(f.Context(), class, metav1.CreateOptions{}); err != nil {
 		f.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (f *fixture) class(name string, limits *v1.ApplicationLimits) {
 // A limit holds for the scale subresource as for the Application itself. An Application beyond it can still be edited.
 func TestClassLimit(t *testing.T) {
 	f := serve(t)
-	f.class("four", &v1.ApplicationLimits{MaxReplicas: new(int32(4))})
+	f.class("four", v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: new(int32(4))}})
 	f.create("big", inClass("four"), func(a *v1.Application) { a.Spec.Replicas = new(int32(9)) })
 	f.register()
 	f.create("web", inClass("four"))

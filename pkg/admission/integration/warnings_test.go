@@ -8,17 +8,21 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// What a user reads at apply: of a class that does not exist, and of a Deployment that is in the way.
+// What a user reads at apply: of a class that does not exist, of its defaults, and of a Deployment that is in the way.
 func TestWarningsAtApply(t *testing.T) {
 	f := serve(t)
-	f.class("gold", nil)
-	f.class("standard", nil)
+	memory := func(quantity string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(quantity)}
+	}
+	f.class("gold", v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: memory("256Mi")}}})
+	f.class("standard", v1.ApplicationClassSpec{})
 	f.register()
 	labels := map[string]string{"app": "web"}
 	deployment := &appsv1.Deployment{
@@ -51,7 +55,13 @@ func TestWarningsAtApply(t *testing.T) {
 			"spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. " +
 				"The Application has no revisions yet",
 		},
-		"neither": {f.application("other", inClass("gold")), ""},
+		"a request above the limit that the class has": {
+			f.application("shop", inClass("gold"), func(a *v1.Application) {
+				a.Spec.Resources = &corev1.ResourceRequirements{Requests: memory("512Mi")}
+			}),
+			`resources.limits[memory]: the default 256Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`,
+		},
+		"none": {f.application("other", inClass("gold")), ""},
 	} {
 		if _, err := apps.Create(t.Context(), test.application, dryRun); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -65,7 +75,7 @@ func TestWarningsAtApply(t *testing.T) {
 // What the platform reads when it tightens a class that is in use. A dry run says the same, with all names.
 func TestWarningsOfAClassChange(t *testing.T) {
 	f := serve(t)
-	f.class("team", &v1.ApplicationLimits{MaxReplicas: new(int32(9))})
+	f.class("team", v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: new(int32(9))}})
 	f.register()
 	for _, name := range []string{"a", "b", "c", "d"} {
 		f.create(name, inClass("team"), func(a *v1.Application) { a.Spec.Replicas = new(int32(6)) })

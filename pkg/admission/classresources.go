@@ -1,0 +1,56 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
+)
+
+// droppedResources warns of requests and limits that the class has for the Application, and that the request begins to
+// contradict. Otherwise a quota that asks for them refuses the pods, and nothing says why they lack them.
+func (h *Handler) droppedResources(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || h.config.Classes == nil || in.new.Spec.Resources == nil {
+		return nil
+	}
+	rules, err := h.config.classRules(ctx, in.new.Namespace)
+	if err != nil {
+		return err
+	}
+	var before []string
+	if in.old != nil {
+		before = droppedBy(in.old, rules)
+	}
+	for _, warning := range droppedBy(in.new, rules) {
+		if !slices.Contains(before, warning) {
+			found.warnings = append(found.warnings, warning)
+		}
+	}
+	return nil
+}
+
+// droppedBy returns a warning for each default of the Application's class that its resources contradict.
+func droppedBy(application *v1.Application, rules class.Rules) []string {
+	chosen := class.Choose(application, rules)
+	if chosen == nil {
+		return nil
+	}
+	var warnings []string
+	for _, dropped := range class.DroppedResources(&application.Spec, chosen.Spec.Defaults) {
+		own, compared, advice := "request", "higher", "set a limit, or Fairlead sets none"
+		if dropped.Field == class.Requests {
+			own, advice = "limit", "set a request, or Kubernetes takes the limit as the request"
+		}
+		if dropped.Own.Cmp(dropped.Default) < 0 {
+			compared = "lower"
+		}
+		warnings = append(warnings, fmt.Sprintf("resources.%s[%s]: the default %s of ApplicationClass %q is not taken, because your %s %s is %s: %s",
+			dropped.Field, dropped.Name, dropped.Default.String(), chosen.Name, own, dropped.Own.String(), compared, advice))
+	}
+	return warnings
+}

@@ -1,0 +1,76 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// A default that the class has for resources, and that the Application contradicts, is warned of: a quota may ask for it.
+func TestDroppedResources(t *testing.T) {
+	const (
+		memory  = `resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		cpu     = `resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
+		request = `resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
+		other   = `resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		devices = `resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
+	)
+	resources := func(text string) *corev1.ResourceRequirements {
+		var parsed corev1.ResourceRequirements
+		if err := yaml.UnmarshalStrict([]byte(text), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		return &parsed
+	}
+	with := func(text string, changes ...func(*v1.Application)) *v1.Application {
+		return application(func(a *v1.Application) {
+			a.Spec.Resources = resources(text)
+			for _, change := range changes {
+				change(a)
+			}
+		})
+	}
+	classOf := func(name string, isDefault bool, text string) *v1.ApplicationClass {
+		return applicationClass(name, isDefault, func(s *v1.ApplicationClassSpec) { s.Defaults = &v1.ApplicationDefaults{Resources: resources(text)} })
+	}
+	classes := &inClasses{classes: []*v1.ApplicationClass{
+		classOf("standard", true, `{requests: {memory: 128Mi, example.com/gpu: 1}, limits: {cpu: 1, memory: 256Mi, example.com/gpu: 1}}`),
+		classOf("gold", false, `{limits: {memory: 300Mi}}`),
+		applicationClass("bare", false, nil),
+	}}
+	for _, test := range []struct {
+		name         string
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "no resources", updated: application(nil)},
+		{name: "both fit", updated: with(`{requests: {memory: 256Mi}}`)},
+		{name: "both are set", updated: with(`{requests: {memory: 512Mi}, limits: {memory: 1Gi}}`)},
+		{name: "a limit below the request", updated: with(`{requests: {memory: 512Mi}}`), want: []string{memory}},
+		{name: "two of them", updated: with(`{requests: {cpu: 1500m, memory: 512Mi}}`), want: []string{cpu, memory}},
+		{name: "a request above the limit", updated: with(`{limits: {memory: 64Mi}}`), want: []string{request}},
+		{name: "another number of devices", updated: with(`{limits: {example.com/gpu: 2}}`), want: []string{devices}},
+		{name: "a class that is named", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), want: []string{other}},
+		{name: "a class without defaults", updated: with(`{requests: {memory: 512Mi}}`, inClass("bare"))},
+		{name: "as before", updated: with(`{requests: {memory: 512Mi}}`, func(a *v1.Application) { a.Spec.Image += "1" }), old: with(`{requests: {memory: 512Mi}}`)},
+		{name: "another class than before", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), old: with(`{requests: {memory: 512Mi}}`), want: []string{other}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, classes.handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
