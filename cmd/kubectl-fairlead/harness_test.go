@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
@@ -82,9 +84,31 @@ func start(t *testing.T, edits ...func(*app.Options)) *plugin {
 	t.Parallel()
 	cluster := shared.Get(t)
 	cluster.InstallCRDs(t, "../../artifacts/crds")
-	p := &plugin{TB: t, namespace: cluster.Namespace(t), fairlead: versioned.NewForConfigOrDie(cluster.Config()), cluster: cluster}
+	p := &plugin{TB: t, fairlead: versioned.NewForConfigOrDie(cluster.Config()), cluster: cluster}
+	t.Cleanup(p.release)
+	p.namespace = cluster.Namespace(t)
 	p.control(edits...)
 	return p
+}
+
+// release removes the finalizers of what the test leaves behind: its controller has stopped, and the namespace is being deleted. The
+// doctor of another test would say that nothing finishes these deletions.
+func (p *plugin) release() {
+	if p.namespace == "" {
+		return
+	}
+	ctx, applications := context.WithoutCancel(p.Context()), p.fairlead.AppsV1().Applications(p.namespace)
+	left, err := applications.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		p.Error(err)
+		return
+	}
+	for i := range left.Items {
+		_, err := applications.Patch(ctx, left.Items[i].Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			p.Error(err)
+		}
+	}
 }
 
 // control runs the controller in this process, until the test ends.

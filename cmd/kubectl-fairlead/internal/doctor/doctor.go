@@ -56,7 +56,7 @@ type Result struct {
 // Examine runs all checks.
 func Examine(in Installation, now time.Time) []Result {
 	results := []Result{
-		in.definitions(), in.controller(), in.leader(now), in.webhooks(), in.certificates(now), in.lag(now), in.permissions(),
+		in.definitions(now), in.controller(), in.leader(now), in.webhooks(), in.certificates(now), in.lag(now), in.permissions(),
 	}
 	for i := range results {
 		read := results[i].Check
@@ -85,25 +85,6 @@ const (
 	Lag          = "lag"
 	Permissions  = "permissions"
 )
-
-func (in Installation) definitions() Result {
-	var missing []string
-	for _, resource := range []string{"applications", "applicationclasses"} {
-		name := resource + "." + v1.SchemeGroupVersion.Group
-		i := slices.IndexFunc(in.Definitions, func(d apiextensionsv1.CustomResourceDefinition) bool { return d.Name == name })
-		if i < 0 || !slices.ContainsFunc(in.Definitions[i].Status.Conditions, established) {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		return Result{Definitions, tree.Missing, strings.Join(missing, " and ") + " not established", "Install them: kubectl apply --server-side -f artifacts/crds/"}
-	}
-	return Result{Definitions, tree.Healthy, "established, on " + in.Server, ""}
-}
-
-func established(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
-	return condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue
-}
 
 func (in Installation) controller() Result {
 	next := "Look at its pods: kubectl --namespace " + in.Namespace + " get pods"
@@ -224,35 +205,6 @@ func validUntil(bundle []byte) time.Time {
 		}
 	}
 	return last
-}
-
-// lagAfter is how long a busy controller may take to observe a spec.
-const lagAfter = time.Minute
-
-// lag finds Applications whose spec the controller has not observed for long. Only the time of creation is known, so it
-// looks at those that were never observed, and counts the others.
-func (in Installation) lag(now time.Time) Result {
-	var never []string
-	behind := 0
-	for i := range in.Applications {
-		a := &in.Applications[i]
-		switch {
-		case a.Spec.ReconcilePolicy == v1.ReconcileSuspend || a.Status.ObservedGeneration == a.Generation:
-		case a.Status.ObservedGeneration <= 0 && now.Sub(a.CreationTimestamp.Time) > lagAfter:
-			never = append(never, a.Namespace+"/"+a.Name)
-		default:
-			behind++
-		}
-	}
-	if len(never) > 0 {
-		shown := never[:min(len(never), 3)]
-		return Result{Lag, tree.Degraded, fmt.Sprintf("%d of %d Applications were never observed, such as %s", len(never), len(in.Applications), strings.Join(shown, ", ")), "Check that the controller runs, and that its --namespace covers them."}
-	}
-	all := fmt.Sprintf("%d Applications", len(in.Applications))
-	if len(in.Applications) == 1 {
-		all = "1 Application"
-	}
-	return Result{Lag, tree.Healthy, fmt.Sprintf("%s, %d of them with a spec that is not observed yet", all, behind), ""}
 }
 
 func (in Installation) permissions() Result {

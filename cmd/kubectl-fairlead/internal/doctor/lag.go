@@ -1,0 +1,112 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// lagAfter is how long a busy controller may take to observe a spec, or to finish a deletion.
+const lagAfter = time.Minute
+
+// examples is how many Applications a message names.
+const examples = 3
+
+// late are the Applications that have waited for the controller for longer than lagAfter.
+type late struct {
+	// never were never observed, unobserved not since their last change. unreleased still have the finalizer that only the controller
+	// removes.
+	never, unobserved, unreleased []string
+	// reported are the unreleased whose deletion the controller has observed: their status says why they wait.
+	reported []*v1.Application
+}
+
+// lag finds Applications that have waited for the controller for long.
+func (in Installation) lag(now time.Time) Result {
+	found, behind, deleting := in.late(now)
+	n := len(in.Applications)
+	var problems []string
+	add := func(text string, names []string) {
+		if len(names) > 0 {
+			problems = append(problems, fmt.Sprintf(text, fmt.Sprintf("%d of %d Applications", len(names), n))+", such as "+strings.Join(names[:min(len(names), examples)], ", "))
+		}
+	}
+	add("%s were never observed", found.never)
+	add("the spec of %s is not observed", found.unobserved)
+	add("the deletion of %s waits for Fairlead's finalizer "+v1.FinalizerOrphan, found.unreleased)
+	if len(problems) > 0 {
+		next := "Check that the controller runs, and that its --namespace covers them."
+		if reported := found.reported; len(reported) == len(found.never)+len(found.unobserved)+len(found.unreleased) {
+			next = fmt.Sprintf("The controller has seen them. See why it keeps them: kubectl fairlead -n %s why %s", reported[0].Namespace, reported[0].Name)
+		}
+		return Result{Lag, tree.Degraded, strings.Join(problems, "; "), next}
+	}
+	message := fmt.Sprintf("%s, %d of them with a spec that is not observed yet", counted(n, "Application", "Applications"), behind)
+	if deleting > 0 {
+		message += fmt.Sprintf(", %d being deleted", deleting)
+	}
+	return Result{Lag, tree.Healthy, message, ""}
+}
+
+// late also counts those that are behind for a short time, or for one that nothing tells, and those that are being deleted.
+func (in Installation) late(now time.Time) (found late, behind, deleting int) {
+	for i := range in.Applications {
+		a := &in.Applications[i]
+		isDeleted, changed := a.DeletionTimestamp != nil, changedAt(a)
+		observed, isLate := a.Status.ObservedGeneration == a.Generation, !changed.IsZero() && now.Sub(changed) > lagAfter
+		aged := fmt.Sprintf("%s (%s)", nameOf(a), duration.HumanDuration(now.Sub(changed)))
+		if isDeleted {
+			deleting++
+		}
+		switch {
+		case isDeleted && isLate && slices.Contains(a.Finalizers, v1.FinalizerOrphan):
+			found.unreleased = append(found.unreleased, aged)
+			if observed {
+				found.reported = append(found.reported, a)
+			}
+		case observed, a.Spec.ReconcilePolicy == v1.ReconcileSuspend && !isDeleted:
+		case a.Status.ObservedGeneration <= 0 && now.Sub(a.CreationTimestamp.Time) > lagAfter:
+			found.never = append(found.never, nameOf(a))
+		case isLate:
+			found.unobserved = append(found.unobserved, aged)
+		case !isDeleted:
+			behind++
+		}
+	}
+	return found, behind, deleting
+}
+
+// changedAt is when anything but the status was last written, or zero if nothing tells. The spec is as old or older. Only kubectl scale,
+// and a write that only removes fields, leave no time: until the controller observes such a spec, it looks older than it is.
+func changedAt(application *v1.Application) time.Time {
+	if application.DeletionTimestamp != nil {
+		return application.DeletionTimestamp.Time
+	}
+	var last time.Time
+	for _, entry := range application.ManagedFields {
+		if entry.Subresource != "status" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+func nameOf(application *v1.Application) string {
+	return application.Namespace + "/" + application.Name
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
