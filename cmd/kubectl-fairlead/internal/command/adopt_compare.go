@@ -101,9 +101,10 @@ func needsHarden(path string) error {
 		"defaults from the first rollout on, where the pods set nothing else", path)
 }
 
-// refuseTaken names an object that is in the way of one that the Application would create. The Application would be stuck
+// refuseTaken names the objects that are in the way of those that the Application would create. The Application would be stuck
 // half way.
 func (a *adopting) refuseTaken(ctx context.Context, application *v1.Application, children []child.Desired) error {
+	var taken []child.Ref
 	for _, desired := range children {
 		if desired.Kind == child.Deployment || desired.Kind == child.Service {
 			continue
@@ -112,20 +113,38 @@ func (a *adopting) refuseTaken(ctx context.Context, application *v1.Application,
 		if apierrors.IsNotFound(err) {
 			continue
 		}
-		name := desired.Kind.Kind + " " + desired.Name
 		if err != nil {
-			return fmt.Errorf("find out whether %s exists already: %w", name, err)
+			return fmt.Errorf("find out whether %s %s exists already: %w", desired.Kind.Kind, desired.Name, err)
 		}
-		if application.UID != "" && child.OwnedBy(live, application) {
-			continue
+		if application.UID == "" || !child.OwnedBy(live, application) {
+			taken = append(taken, desired.Ref)
 		}
-		advice := "rename it, or delete it if nothing needs it"
-		if desired.Kind == child.ServiceAccount {
-			advice += "; is it left over from an earlier adoption?"
-		}
-		return fmt.Errorf("%s exists already, and the Application would create one of its own: %s", name, advice)
 	}
-	return nil
+	return takenError(taken)
+}
+
+// takenError says what to do about objects that the Application would create; nil if there are none.
+func takenError(taken []child.Ref) error {
+	if len(taken) == 0 {
+		return nil
+	}
+	var names, routes []string
+	for _, ref := range taken {
+		name := ref.Kind.Kind + " " + ref.Name
+		names = append(names, name)
+		if ref.Kind == child.Ingress || ref.Kind == child.HTTPRoute {
+			routes = append(routes, name)
+		}
+	}
+	message := names[0] + " exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it"
+	if len(names) > 1 {
+		message = strings.Join(names, ", ") + " exist already, and the Application would create its own: rename them, or delete what nothing needs"
+	}
+	message += ", such as what an earlier Application left behind"
+	if len(routes) > 0 {
+		message += "; without " + strings.Join(routes, ", ") + ", no request arrives until the Application has its own"
+	}
+	return errors.New(message)
 }
 
 // isAboutSecurity reports whether --harden leaves the field to Fairlead's defaults.

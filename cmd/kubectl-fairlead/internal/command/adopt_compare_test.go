@@ -1,0 +1,31 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// TestTakenError names all that is in the way at once, and what the deletion of a route costs.
+func TestTakenError(t *testing.T) {
+	account, ingress := child.Ref{Kind: child.ServiceAccount, Name: "web"}, child.Ref{Kind: child.Ingress, Name: "web"}
+	for _, test := range []struct {
+		taken []child.Ref
+		want  string
+	}{
+		{[]child.Ref{account}, "ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it, " +
+			"such as what an earlier Application left behind"},
+		{[]child.Ref{account, ingress}, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs, " +
+			"such as what an earlier Application left behind; without Ingress web, no request arrives until the Application has its own"},
+	} {
+		if err := takenError(test.taken); err == nil || err.Error() != test.want {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
+	if err := takenError(nil); err != nil {
+		t.Error(err)
+	}
+}
