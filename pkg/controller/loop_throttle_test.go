@@ -101,44 +101,11 @@ func TestThrottle(t *testing.T) {
 	}
 	reserve("a", 60*time.Second, 60*time.Second)
 	reserve("a", 60*time.Second, 60*time.Second+minRest)
-	const credit = maxCredit * earnTurn
-	reserve("c", 2*time.Minute+credit, 2*time.Minute+credit)
+	reserve("c", 2*time.Minute, 2*time.Minute)
 	if len(turns.namespaces) != 1 {
 		t.Errorf("namespaces at rest are kept: %v", turns.namespaces)
 	}
 	turns.synced("unknown", time.Second)
-}
-
-// A namespace that has used up its credit gets a turn for each that it earns, and has all of the credit after a long rest.
-func TestThrottleCredit(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	turns := newThrottle()
-	// takeAll returns the rests before the turns.
-	takeAll := func(n int) (rests []time.Duration) {
-		for range n {
-			turn := turns.reserve("shop", now)
-			rests, now = append(rests, turn.Sub(now)), turn
-		}
-		return rests
-	}
-	// While the first turns are taken, the namespace earns more.
-	const atOnce = maxCredit*earnTurn/(earnTurn-minRest) - 2
-	for i, rest := range takeAll(int(atOnce)) {
-		if rest > minRest {
-			t.Fatalf("there is a rest of %s before turn %d", rest, i)
-		}
-	}
-	for i, rest := range takeAll(20)[4:] {
-		if rest != earnTurn {
-			t.Errorf("there is a rest of %s before turn %d without credit, want %s", rest, i, earnTurn)
-		}
-	}
-	now = now.Add(maxCredit * earnTurn)
-	for i, rest := range takeAll(maxCredit) {
-		if rest > minRest {
-			t.Fatalf("there is a rest of %s before turn %d after a long rest", rest, i)
-		}
-	}
 }
 
 // The most expensive Applications take turns, each whatever is expensive in it.

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -19,9 +18,6 @@ import (
 // take turns, and after each sync the next turn comes restFactor times as long later as the sync took. A tenant who edits
 // large Applications all day leaves processor time to the others, and what changes while an Application waits is written
 // once. Goal G12 of docs/performance.md measures it.
-//
-// A namespace has credit for as many turns as a rollout of all its Applications may take. What goes on after that gets a turn
-// for each that it earns back.
 const (
 	// largeCost is the WriteCost of the largest Application that never waits. The example with every field costs 19 KiB, and it
 	// is not much more, since a tenant can write many that are just below it.
@@ -30,9 +26,6 @@ const (
 	// A rest is not shorter than minRest, and not longer than maxRest, whatever the API server is busy with.
 	minRest = time.Second
 	maxRest = 10 * time.Second
-	// maxCredit is how many turns may come without waiting for more credit, and earnTurn how long it takes to earn one.
-	maxCredit = 100
-	earnTurn  = 5 * time.Second
 )
 
 // throttle has the turns of the namespaces. It is safe for concurrent use.
@@ -41,11 +34,10 @@ type throttle struct {
 	namespaces map[string]*turns
 }
 
-// turns are those of a namespace: when the next one is, how long a rest is at present, and the credit.
+// turns are those of a namespace: when the next one is, and how long a rest is at present.
 type turns struct {
-	next   time.Time
-	rest   time.Duration
-	credit *rate.Limiter
+	next time.Time
+	rest time.Duration
 }
 
 func newThrottle() *throttle {
@@ -56,13 +48,13 @@ func newThrottle() *throttle {
 func (t *throttle) reserve(namespace string, now time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	maps.DeleteFunc(t.namespaces, func(_ string, turns *turns) bool { return now.Sub(turns.next) > maxCredit*earnTurn })
+	maps.DeleteFunc(t.namespaces, func(_ string, turns *turns) bool { return now.Sub(turns.next) > maxRest })
 	reserved, found := t.namespaces[namespace]
 	if !found {
-		reserved = &turns{next: now, rest: minRest, credit: rate.NewLimiter(rate.Every(earnTurn), maxCredit)}
+		reserved = &turns{next: now, rest: minRest}
 		t.namespaces[namespace] = reserved
 	}
-	turn := later(reserved.next, now.Add(reserved.credit.ReserveN(now, 1).DelayFrom(now)))
+	turn := later(reserved.next, now)
 	reserved.next = turn.Add(reserved.rest)
 	return turn
 }
