@@ -199,7 +199,7 @@ func (e *editing) asksFor(ctx context.Context, application *v1.Application, load
 	case pinned > 0 && (err != nil || pinned != current):
 		return 0
 	case err != nil:
-		return current // The best guess for a user who may not list classes.
+		return current // The best guess without permission to list classes.
 	default:
 		return number
 	}

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
-// evidence is what the live objects show about former revisions, of which the status names only the last healthy one. Its
-// keys are names of ControllerRevisions.
+// evidence is what the live objects show about former revisions. The status names only the last healthy one. The keys are
+// names of ControllerRevisions.
 type evidence struct {
 	// healthy and rolledBack are of rollbacks: Kubernetes copies the annotations of the Deployment to its ReplicaSet, and
 	// they stay there. Fairlead goes back only to a revision that was healthy.
