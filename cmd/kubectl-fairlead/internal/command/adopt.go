@@ -351,7 +351,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 		return err
 	}
 	to := a.tool.screen()
-	printChanges(to, a.id(), a.deployment.Status.Replicas, differences)
+	printChanges(to, a.id(), podsToReplace(a.deployment), differences)
 	var missing []string
 	for _, change := range differences.Lost {
 		if !slices.Contains(a.accept, change.Path) {

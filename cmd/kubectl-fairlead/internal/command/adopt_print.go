@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
@@ -86,6 +87,16 @@ func printHeld(to *screen.Screen, message, rollOut, abort string) {
 	to.Hanging("  ", message)
 	to.Printf("  Replace the pods: %s", rollOut)
 	to.Printf("  Take it back:     %s", abort)
+}
+
+// podsToReplace returns how many pods of the Deployment a rollout replaces. The status of a Deployment that was just created or scaled lags
+// behind its spec.
+func podsToReplace(deployment *appsv1.Deployment) int32 {
+	asked := int32(1)
+	if replicas := deployment.Spec.Replicas; replicas != nil {
+		asked = *replicas
+	}
+	return max(deployment.Status.Replicas, asked)
 }
 
 // printRollout says what the release of the pods does.

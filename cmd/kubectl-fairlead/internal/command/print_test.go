@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -114,5 +115,24 @@ func TestPrint(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { golden.Screens(t, name, draw) })
+	}
+}
+
+// TestPodsToReplace: a Deployment that was just created has pods to replace, although its status does not count them yet.
+func TestPodsToReplace(t *testing.T) {
+	for _, test := range []struct {
+		spec         *int32
+		status, want int32
+	}{
+		{nil, 0, 1},
+		{new(int32(2)), 0, 2},
+		{new(int32(2)), 3, 3},
+		{new(int32(0)), 0, 0},
+		{new(int32(0)), 1, 1},
+	} {
+		deployment := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: test.spec}, Status: appsv1.DeploymentStatus{Replicas: test.status}}
+		if got := podsToReplace(deployment); got != test.want {
+			t.Errorf("%+v: %d pods", test, got)
+		}
 	}
 }
