@@ -21,7 +21,7 @@ import (
 // large returns an Application that has to wait for its turn.
 func large(name string) *v1.Application {
 	app := application(name)
-	app.Spec.Config = &v1.Config{MountPath: "/etc/web", Data: map[string]string{"a": strings.Repeat("x", largeCost)}}
+	app.Spec.Config = &v1.Config{MountPath: "/etc/web", Data: map[string]string{"a": strings.Repeat("x", v1.LargeCost)}}
 	return app
 }
 
@@ -111,8 +111,8 @@ func TestThrottle(t *testing.T) {
 // The most expensive Applications take turns, each whatever is expensive in it.
 func TestCostlyApplicationsAreLarge(t *testing.T) {
 	for name, spec := range costly.Specs("example.com") {
-		if cost := (&v1.Application{Spec: spec}).WriteCost(); cost <= largeCost {
-			t.Errorf("the one with much %s costs %d, which is not more than %d", name, cost, largeCost)
+		if cost := (&v1.Application{Spec: spec}).WriteCost(); cost <= v1.LargeCost {
+			t.Errorf("the one with much %s costs %d, which is not more than %d", name, cost, v1.LargeCost)
 		}
 	}
 }
@@ -139,8 +139,8 @@ func TestOrdinaryApplicationsAreNotLarge(t *testing.T) {
 				continue
 			}
 			found++
-			if cost := app.WriteCost(); cost > largeCost {
-				t.Errorf("%s: %s costs %d, want %d at most", file, app.Name, cost, largeCost)
+			if cost := app.WriteCost(); cost > v1.LargeCost {
+				t.Errorf("%s: %s costs %d, want %d at most", file, app.Name, cost, v1.LargeCost)
 			}
 		}
 	}

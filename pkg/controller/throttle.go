@@ -19,9 +19,6 @@ import (
 // large Applications all day leaves processor time to the others, and what changes while an Application waits is written
 // once. Goal G12 of docs/performance.md measures it.
 const (
-	// largeCost is the WriteCost of the largest Application that never waits. The example with every field costs 19 KiB, and it
-	// is not much more, since a tenant can write many that are just below it.
-	largeCost  = 24 << 10
 	restFactor = 10
 	// A rest is not shorter than minRest, and not longer than maxRest, whatever the API server is busy with.
 	minRest = time.Second
@@ -79,7 +76,7 @@ func later(a, b time.Time) time.Time {
 // of an Application that waits. The first sync after a start does not wait, unless the Application is new: it finds
 // nothing to write.
 func (c *Controller) throttle(key cache.ObjectName, application *v1.Application, now time.Time) time.Duration {
-	if application.WriteCost() <= largeCost {
+	if !application.IsLarge() {
 		return 0
 	}
 	isNew := application.Status.ObservedGeneration == 0

@@ -39,7 +39,7 @@ func applicationNode(application *v1.Application) *Node {
 	case application.Spec.ReconcilePolicy == v1.ReconcileSuspend:
 		node.set(Suspended, string(v1.ReconcileSuspend), "spec.reconcilePolicy is Suspend: Fairlead does nothing.")
 	case application.Status.ObservedGeneration != application.Generation || ready == nil:
-		node.set(Progressing, v1.ReasonApplying, "The controller has not observed this generation yet.")
+		node.set(Progressing, v1.ReasonApplying, notObserved(application))
 	case ready.Status == metav1.ConditionTrue:
 		node.Health = Healthy
 	case meta.IsStatusConditionTrue(conditions, v1.ConditionStalled):
@@ -48,6 +48,15 @@ func applicationNode(application *v1.Application) *Node {
 		node.set(Progressing, ready.Reason, ready.Message)
 	}
 	return node
+}
+
+// notObserved says why the status may be of an older generation.
+func notObserved(application *v1.Application) string {
+	const message = "The controller has not observed this generation yet."
+	if !application.IsLarge() {
+		return message
+	}
+	return message + " The Application is large, and large Applications of a namespace take turns, seconds apart."
 }
 
 // childNode combines the result of the last write, from status, with the state of the live object. A failed write comes

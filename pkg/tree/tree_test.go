@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/tree"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
@@ -120,6 +121,20 @@ func TestAbsent(t *testing.T) {
 		if node.Health != tree.Missing {
 			t.Errorf("%s is %s, want Missing", node.Ref(), node.Health)
 		}
+	}
+}
+
+// TestNotObserved wants the reason why a change of a large Application takes its time.
+func TestNotObserved(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	objects.Application.Generation++
+	const message = "The controller has not observed this generation yet."
+	if got := tree.Build(objects).Message; got != message {
+		t.Errorf("%q, want %q", got, message)
+	}
+	objects.Application.Spec.Config = &v1.Config{MountPath: "/etc/web", Data: map[string]string{"a": strings.Repeat("x", v1.LargeCost)}}
+	if got, want := tree.Build(objects).Message, message+" The Application is large, and large Applications of a namespace take turns, seconds apart."; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -15,8 +15,12 @@ import (
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
-// lagAfter is how long a busy controller may take to observe a spec, or to finish a deletion.
-const lagAfter = time.Minute
+// lagAfter is how long a busy controller may take to observe a spec, or to finish a deletion. Large Applications of a namespace
+// take turns: a spec of one may wait for largeLagAfter.
+const (
+	lagAfter      = time.Minute
+	largeLagAfter = 20 * time.Minute
+)
 
 // examples is how many Applications a message names.
 const examples = 3
@@ -62,7 +66,11 @@ func (in Installation) late(now time.Time) (found late, behind, deleting int) {
 	for i := range in.Applications {
 		a := &in.Applications[i]
 		isDeleted, changed := a.DeletionTimestamp != nil, changedAt(a)
-		observed, isLate := a.Status.ObservedGeneration == a.Generation, !changed.IsZero() && now.Sub(changed) > lagAfter
+		after := lagAfter
+		if !isDeleted && a.IsLarge() {
+			after = largeLagAfter
+		}
+		observed, isLate := a.Status.ObservedGeneration == a.Generation, !changed.IsZero() && now.Sub(changed) > after
 		aged := fmt.Sprintf("%s (%s)", nameOf(a), duration.HumanDuration(now.Sub(changed)))
 		if isDeleted {
 			deleting++
@@ -74,7 +82,7 @@ func (in Installation) late(now time.Time) (found late, behind, deleting int) {
 				found.reported = append(found.reported, a)
 			}
 		case observed, a.Spec.ReconcilePolicy == v1.ReconcileSuspend && !isDeleted:
-		case a.Status.ObservedGeneration <= 0 && now.Sub(a.CreationTimestamp.Time) > lagAfter:
+		case a.Status.ObservedGeneration <= 0 && now.Sub(a.CreationTimestamp.Time) > after:
 			found.never = append(found.never, nameOf(a))
 		case isLate:
 			found.unobserved = append(found.unobserved, aged)

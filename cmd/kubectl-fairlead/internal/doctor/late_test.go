@@ -4,11 +4,13 @@
 package doctor_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -52,6 +54,13 @@ func observed(a *v1.Application)  { a.Status.ObservedGeneration = a.Generation }
 func never(a *v1.Application)     { a.Status.ObservedGeneration = -1 }
 func suspended(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }
 
+// large has more variables than an Application that never waits for a turn.
+func large(a *v1.Application) {
+	for i := range 256 {
+		a.Spec.Env = append(a.Spec.Env, corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", i), Value: "x"})
+	}
+}
+
 // find returns the result of one check.
 func find(in doctor.Installation, check string) doctor.Result {
 	results := doctor.Examine(in, now)
@@ -70,9 +79,14 @@ func TestLag(t *testing.T) {
 		message      string
 		next         string
 	}{
-		"observed":           {applications: []v1.Application{application("web", wrote("", time.Hour), observed)}, message: "1 Application, 0 of them with a spec that is not observed yet"},
-		"a minute":           {applications: []v1.Application{minute("web")}, message: "1 Application, 1 of them with a spec that is not observed yet"},
-		"no time":            {applications: []v1.Application{application("web", func(a *v1.Application) { a.Generation = 2 })}, message: "1 Application, 1 of them with a spec that is not observed yet"},
+		"observed": {applications: []v1.Application{application("web", wrote("", time.Hour), observed)}, message: "1 Application, 0 of them with a spec that is not observed yet"},
+		"a minute": {applications: []v1.Application{minute("web")}, message: "1 Application, 1 of them with a spec that is not observed yet"},
+		"no time":  {applications: []v1.Application{application("web", func(a *v1.Application) { a.Generation = 2 })}, message: "1 Application, 1 of them with a spec that is not observed yet"},
+		"large":    {applications: []v1.Application{application("web", wrote("", 20*time.Minute), large)}, message: "1 Application, 1 of them with a spec that is not observed yet"},
+		"large and late": {
+			applications: []v1.Application{application("web", wrote("", 21*time.Minute), large)},
+			message:      "the spec of 1 of 1 Applications is not observed, such as shop/web (21m)", next: check,
+		},
 		"suspended":          {applications: []v1.Application{application("web", wrote("", time.Hour), suspended)}, message: "1 Application, 0 of them with a spec that is not observed yet"},
 		"being deleted":      {applications: []v1.Application{application("web", deleted(orphan, time.Minute))}, message: "1 Application, 0 of them with a spec that is not observed yet, 1 being deleted"},
 		"held by others":     {applications: []v1.Application{application("web", deleted("example.com/backup", time.Hour), observed)}, message: "1 Application, 0 of them with a spec that is not observed yet, 1 being deleted"},

@@ -24,6 +24,9 @@ const (
 	MaxConfigBytes = 256 << 10
 	// MaxLabels is how many labels an Application may have: each child gets a copy.
 	MaxLabels = 64
+	// LargeCost is the WriteCost above which an Application is large. The example with every field costs 19 KiB, and it is not
+	// much more, since a tenant can write many that are just below it.
+	LargeCost = 24 << 10
 	// elementCost is how many bytes cost the API server as much as an element of a list, such as a variable of a container.
 	elementCost = 128
 )
@@ -84,6 +87,10 @@ func (a *Application) WriteCost() int {
 	c.pointedTo(reflect.ValueOf(&rest))
 	return min(a.Spec.configBytes()+a.Spec.routeCost()+c.bytes, most)
 }
+
+// IsLarge reports whether the Application waits for its turn: the controller syncs the large ones of a namespace one after the
+// other, with rests between them.
+func (a *Application) IsLarge() bool { return a.WriteCost() > LargeCost }
 
 // WithoutExcess returns what remains to be kept of an Application that is too large: who it is, what
 // was said about it, and what is to become of its children. It asks for no host name and refers to
