@@ -82,7 +82,6 @@ spec:
   - {name: port-9999, containerPort: 9999}
   mounts:
   - {mountPath: /data, readOnly: false, persistentVolumeClaim: {claimName: shop}}
-  - {mountPath: /tmp, readOnly: false, emptyDir: {}}
   readinessProbe: {httpGet: {path: /ready, port: http}}
   initContainers: [{name: setup, image: "setup:1", volumeMounts: [{name: `+volume+`, mountPath: /d}]}]
   sidecars: [{name: proxy, image: "proxy:1", volumeMounts: [{name: `+volume+`, mountPath: /p}]}]
@@ -233,6 +232,35 @@ func TestDraftOfEjected(t *testing.T) {
 	}
 	if want := map[string]string{"app": "shop"}; !maps.Equal(got.Spec.PodMetadata.Labels, want) {
 		t.Errorf("labels %v, want %v", got.Spec.PodMetadata.Labels, want)
+	}
+}
+
+// TestDraftLeavesTemporaryVolume: the draft has no mount for the volume that every Application has at /tmp; any other one it has.
+func TestDraftLeavesTemporaryVolume(t *testing.T) {
+	const volume, mount, other = "{name: tmp, emptyDir: {}}", "{name: tmp, mountPath: /tmp}", "{name: data, mountPath: /p}"
+	for _, test := range []struct {
+		old, new, sidecar string
+		left              bool
+	}{
+		{other, other, v1.VolumeName("/data"), true},
+		{other, "{name: tmp, mountPath: /p}", v1.TemporaryVolumeName, true},
+		{volume, "{name: tmp, emptyDir: {medium: Memory}}", v1.VolumeName("/data"), false},
+		{volume, "{name: tmp, emptyDir: {sizeLimit: 1Gi}}", v1.VolumeName("/data"), false},
+		{mount, "{name: tmp, mountPath: /tmp, subPath: a}", v1.VolumeName("/data"), false},
+		{mount, "{name: tmp, mountPath: /tmp, readOnly: true}", v1.VolumeName("/data"), false},
+		{mount, "{name: tmp, mountPath: /cache}", v1.VolumeName("/data"), false},
+	} {
+		got, err := Draft(parse[appsv1.Deployment](t, strings.Replace(chart, test.old, test.new, 1)), nil, Options{Container: "shop", Harden: true})
+		if err != nil {
+			t.Errorf("%s: %v", test.new, err)
+			continue
+		}
+		if left := len(got.Spec.Mounts) == 1; left != test.left || got.Spec.Sidecars[0].VolumeMounts[0].Name != test.sidecar {
+			t.Errorf("%s: the mounts are %+v, and the sidecar's %+v", test.new, got.Spec.Mounts, got.Spec.Sidecars[0].VolumeMounts)
+		}
+		if errs := validation.ValidateApplication(got, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
+			t.Errorf("%s: %v", test.new, errs)
+		}
 	}
 }
 

@@ -5,7 +5,9 @@ package adopt
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +35,7 @@ func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplate
 	d := &Differences{}
 	if !hasNames(&before.Spec, container, live.Name, &next.Spec) {
 		d.Renamed = renamed(&before.Spec, container, live.Name, &next.Spec)
-		rename(&before.Spec, container, live.Name)
+		rename(&before.Spec, container, live.Name, addsTemporaryVolume(&next.Spec))
 	}
 	all, err := preview.Changes(before, next)
 	if err != nil {
@@ -42,7 +44,7 @@ func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplate
 	for _, change := range all {
 		switch {
 		case change.After == nil && meansNothing(change):
-		case change.After == nil:
+		case change.After == nil && !isFairleads(change):
 			d.Lost = append(d.Lost, change)
 		default:
 			d.Changed = append(d.Changed, change)
@@ -52,6 +54,24 @@ func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplate
 		d.Changed = all // They mean nothing, but a Deployment replaces its pods for less.
 	}
 	return d, nil
+}
+
+// isFairleads reports whether only Fairlead sets what is lost: an Application that is gone left its marks on the pods.
+func isFairleads(lost preview.Change) bool {
+	for _, field := range []string{".metadata.labels", ".metadata.annotations"} {
+		if strings.HasPrefix(lost.Path, field+"["+v1.ReservedPrefix) {
+			return true
+		}
+		if values, isMap := lost.Before.(map[string]any); isMap && lost.Path == field {
+			return !slices.ContainsFunc(slices.Collect(maps.Keys(values)), func(key string) bool { return !strings.HasPrefix(key, v1.ReservedPrefix) })
+		}
+	}
+	return false
+}
+
+// addsTemporaryVolume reports whether the Application adds the volume at TemporaryPath itself. Its mounts never have that name.
+func addsTemporaryVolume(next *corev1.PodSpec) bool {
+	return slices.ContainsFunc(next.Volumes, func(volume corev1.Volume) bool { return volume.Name == v1.TemporaryVolumeName })
 }
 
 // meansNothing reports whether pods are the same without a field: it is empty, says what holds anyway, or is metadata that
@@ -94,7 +114,7 @@ func renamed(pod *corev1.PodSpec, container, name string, next *corev1.PodSpec) 
 	if container != name {
 		said = append(said, "container "+container+" becomes "+name)
 	}
-	names := volumeNames(&pod.Containers[at])
+	names := volumeNames(&pod.Containers[at], addsTemporaryVolume(next))
 	for i := range pod.Volumes {
 		former := pod.Volumes[i].Name
 		becomes := func(volume corev1.Volume) bool { return volume.Name == names.first[former] && volume.Name != former }
@@ -106,13 +126,13 @@ func renamed(pod *corev1.PodSpec, container, name string, next *corev1.PodSpec) 
 }
 
 // rename gives the container and its volumes the names that the Application gives them.
-func rename(pod *corev1.PodSpec, container, name string) {
+func rename(pod *corev1.PodSpec, container, name string, temporary bool) {
 	at := slices.IndexFunc(pod.Containers, func(candidate corev1.Container) bool { return candidate.Name == container })
 	if at < 0 {
 		return
 	}
 	main := &pod.Containers[at]
-	names := volumeNames(main)
+	names := volumeNames(main, temporary)
 	main.Name = name
 	for i := range pod.Volumes {
 		pod.Volumes[i].Name = cmp.Or(names.first[pod.Volumes[i].Name], pod.Volumes[i].Name)
@@ -126,6 +146,6 @@ func rename(pod *corev1.PodSpec, container, name string) {
 		}
 	}
 	for i := range main.VolumeMounts {
-		main.VolumeMounts[i].Name = v1.VolumeName(main.VolumeMounts[i].MountPath)
+		main.VolumeMounts[i].Name = volumeName(&main.VolumeMounts[i], temporary)
 	}
 }

@@ -18,7 +18,7 @@ import (
 func TestCompare(t *testing.T) {
 	live := parse[appsv1.Deployment](t, chart)
 	next := live.Spec.Template.DeepCopy()
-	rename(&next.Spec, "shop", "web")
+	rename(&next.Spec, "shop", "web", false)
 	renamed := []string{"container shop becomes web", "volume data becomes " + v1.VolumeName("/data"), "volume tmp becomes " + v1.VolumeName("/tmp")}
 	compare := func(want Differences) {
 		t.Helper()
@@ -53,6 +53,33 @@ func TestCompareWithItself(t *testing.T) {
 	live.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	if got, err := Compare(live, live.Name, &live.Spec.Template); err != nil || !got.Empty() {
 		t.Errorf("the differences are %+v, %v", got, err)
+	}
+}
+
+// TestCompareLeftBehind: of the pods that an Application left behind, the volume at /tmp keeps its name though others do not, and Fairlead's
+// own marks are no loss.
+func TestCompareLeftBehind(t *testing.T) {
+	live := parse[appsv1.Deployment](t, chart)
+	next := live.Spec.Template.DeepCopy()
+	rename(&next.Spec, "shop", "web", true)
+	next.Annotations = nil
+	for what, annotations := range map[string]map[string]string{
+		".metadata.annotations":                                  {v1.AnnotationConfigHash: "1"},
+		".metadata.annotations[" + v1.AnnotationConfigHash + "]": {v1.AnnotationConfigHash: "1", "scrape": "true"},
+	} {
+		live.Spec.Template.Annotations = annotations
+		if len(annotations) > 1 {
+			next.Annotations = map[string]string{"scrape": "true"}
+		}
+		got, err := Compare(live, "shop", next)
+		if err != nil || len(got.Lost) > 0 || len(got.Changed) != 1 || got.Changed[0].Path != what {
+			t.Errorf("%s: the differences are %+v, %v", what, got, err)
+			continue
+		}
+		if diff := cmp.Diff([]string{"container shop becomes web", "volume data becomes " + v1.VolumeName("/data")}, got.Renamed); diff != "" {
+			t.Errorf("renamed (-want +got):\n%s", diff)
+		}
+		next.Annotations = nil
 	}
 }
 

@@ -89,7 +89,7 @@ func TestDescribes(t *testing.T) {
 func TestRestored(t *testing.T) {
 	saved := Saved{Deployment: parse[appsv1.Deployment](t, chart), Service: parse[corev1.Service](t, exposed)}
 	live := saved.Deployment.DeepCopy()
-	rename(&live.Spec.Template.Spec, "shop", "web")
+	rename(&live.Spec.Template.Spec, "shop", "web", false)
 	live.Spec.Template.Spec.Containers[0].Image = "shop:2"
 	live.Spec.MinReadySeconds = 5
 	service := saved.Service.DeepCopy()

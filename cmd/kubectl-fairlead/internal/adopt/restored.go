@@ -26,7 +26,7 @@ var privileged = regexp.MustCompile(`\.(image|command|args|exec|env|envFrom|volu
 func (s Saved) Restored(live *appsv1.Deployment, service *corev1.Service, every bool) ([]preview.Change, error) {
 	after := Restore(live, s.Deployment)
 	if name := onlyNew(live, after); name != "" {
-		rename(&after.Spec.Template.Spec, name, live.Name)
+		rename(&after.Spec.Template.Spec, name, live.Name, addsTemporaryVolume(&live.Spec.Template.Spec))
 	}
 	changes, err := values(child.Deployment.Kind+"/"+live.Name+": .spec", live.Spec, after.Spec)
 	if err != nil {

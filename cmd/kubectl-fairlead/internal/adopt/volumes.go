@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -18,9 +19,13 @@ import (
 // volumes turns the mounts of the application's container into mounts of the Application, and copies the other
 // containers, which mount the same volumes by the names that Fairlead gives them.
 func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container) error {
-	names := volumeNames(main)
+	temporary := hasTemporaryVolume(pod, main)
+	names := volumeNames(main, temporary)
 	mounted := map[string]bool{}
 	for i, mount := range main.VolumeMounts {
+		if temporary && path.Clean(mount.MountPath) == v1.TemporaryPath {
+			continue // The Application adds it. A mount of its own would rename the volume, and replace the pods.
+		}
 		at := fmt.Sprintf("%s.containers[%s].volumeMounts[%s]", podPath, main.Name, mount.MountPath)
 		if mount.SubPathExpr != "" || mount.MountPropagation != nil || mount.RecursiveReadOnly != nil {
 			return refused(at, "an Application has no subPathExpr, mountPropagation or recursiveReadOnly")
@@ -71,21 +76,48 @@ func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contain
 	return err
 }
 
+// hasTemporaryVolume reports whether the pods have the very volume that an Application adds, such as those that one left behind.
+func hasTemporaryVolume(pod *corev1.PodSpec, main *corev1.Container) bool {
+	mounts := 0
+	for i := range main.VolumeMounts {
+		mount := &main.VolumeMounts[i]
+		isTemporary := path.Clean(mount.MountPath) == v1.TemporaryPath
+		if isTemporary && !equality.Semantic.DeepEqual(*mount, corev1.VolumeMount{Name: v1.TemporaryVolumeName, MountPath: v1.TemporaryPath}) {
+			return false
+		}
+		if isTemporary || mount.Name == v1.TemporaryVolumeName {
+			mounts++
+		}
+	}
+	isAdded := func(volume corev1.Volume) bool {
+		return equality.Semantic.DeepEqual(volume, corev1.Volume{Name: v1.TemporaryVolumeName, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	}
+	return mounts == 1 && slices.ContainsFunc(pod.Volumes, isAdded)
+}
+
 // names are those that the volumes of the application's container get: one for each of its mounts.
 type names struct {
 	first  map[string]string    // by the name of the volume
 	mounts map[[2]string]string // by that, and the path in the volume
 }
 
-func volumeNames(main *corev1.Container) names {
+// volumeNames returns the names. temporary says that the Application adds the volume at TemporaryPath itself.
+func volumeNames(main *corev1.Container, temporary bool) names {
 	n := names{map[string]string{}, map[[2]string]string{}}
 	for i := range main.VolumeMounts {
 		mount := &main.VolumeMounts[i]
-		name := v1.VolumeName(mount.MountPath)
+		name := volumeName(mount, temporary)
 		n.first[mount.Name] = cmp.Or(n.first[mount.Name], name)
 		n.mounts[keyOf(mount)] = cmp.Or(n.mounts[keyOf(mount)], name)
 	}
 	return n
+}
+
+func volumeName(mount *corev1.VolumeMount, temporary bool) string {
+	if temporary && path.Clean(mount.MountPath) == v1.TemporaryPath {
+		return v1.TemporaryVolumeName
+	}
+	return v1.VolumeName(mount.MountPath)
 }
 
 func keyOf(mount *corev1.VolumeMount) [2]string {
