@@ -19,6 +19,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
+const fieldManager = "kubectl-fairlead"
+
 // LeftBehind reports whether an Application that is gone left the object behind: whether it has the marks that only
 // Fairlead sets, and no controller. An object that waits for its adoption has not been Fairlead's yet.
 func LeftBehind(object metav1.Object) bool {
@@ -53,7 +55,7 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 	}
 	if len(others) < len(object.GetManagedFields()) {
 		if len(others) == 0 {
-			others = []metav1.ManagedFieldsEntry{{}} // An empty list would mean that nothing is said about it.
+			others = []metav1.ManagedFieldsEntry{keeper(object)}
 		}
 		metadata["managedFields"], changed = others, true
 	}
@@ -61,6 +63,15 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 		return nil, nil
 	}
 	return json.Marshal(map[string]any{"metadata": metadata})
+}
+
+// keeper is the entry of an object of which no other client has fields. Without any entry, the API server would give all fields to an
+// owner that never gives them up, as soon as a client applies the object: what leaves the manifest then would stay in the object.
+func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{
+		Manager: fieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{".":{}}}}`)},
+	}
 }
 
 // isMark reports whether only Fairlead set the label or annotation. A Service keeps the name of its Application: its

@@ -50,7 +50,7 @@ func TestClean(t *testing.T) {
 			object.SetKind("ConfigMap")
 			object.SetAnnotations(nil)
 			object.SetManagedFields(object.GetManagedFields()[:2])
-		}, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null,"apps.fairlead.dev/application":null},"managedFields":[{}],"resourceVersion":"7","uid":"u"}}`},
+		}, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null,"apps.fairlead.dev/application":null},"managedFields":[{"manager":"kubectl-fairlead","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{}}}}}],"resourceVersion":"7","uid":"u"}}`},
 		{"an adopted object's backup", func() {
 			object.SetLabels(map[string]string{})
 			object.SetManagedFields(nil)
