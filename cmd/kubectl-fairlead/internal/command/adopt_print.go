@@ -99,12 +99,20 @@ func podsToReplace(deployment *appsv1.Deployment) int32 {
 	return max(deployment.Status.Replicas, asked)
 }
 
+// runsTemplate reports whether all pods of the Deployment are of its present template already.
+func runsTemplate(deployment *appsv1.Deployment) bool {
+	status := &deployment.Status
+	return status.ObservedGeneration >= deployment.Generation && status.UpdatedReplicas == status.Replicas && status.Replicas == podsToReplace(deployment)
+}
+
 // printRollout says what the release of the pods does.
-func printRollout(to *screen.Screen, id string, pods int32) {
-	switch pods {
-	case 0:
+func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment) {
+	switch pods := podsToReplace(deployment); {
+	case pods == 0:
 		to.Printf("%s: there are no pods to replace.", id)
-	case 1:
+	case runsTemplate(deployment):
+		to.Printf("%s: the pod template stays the same, so no pod is replaced.", id)
+	case pods == 1:
 		to.Printf("%s: the one pod is replaced.", id)
 	default:
 		to.Printf("%s: all %d pods are replaced.", id, pods)

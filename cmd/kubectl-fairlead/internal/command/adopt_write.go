@@ -235,7 +235,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	if err := a.mayRollOut(application); err != nil {
 		return err
 	}
-	printRollout(to, a.id(), podsToReplace(deployment))
+	printRollout(to, a.id(), deployment)
 	released := application.DeepCopy()
 	released.Spec.Paused = nil
 	options, done := metav1.PatchOptions{FieldManager: fieldManager}, "  written; follow it with "+a.tool.commandLine(a.namespace, "status "+a.name+" --watch")

@@ -42,7 +42,7 @@ func TestPrint(t *testing.T) {
 			printChanges(to, "shop/none", 0, &adopt.Differences{Changed: changed[:2]})
 			renamed := []string{"container server becomes cart", "volume cfg becomes etc-app-5978956465", "volume cache becomes var-cache-app-97a17890c2"}
 			printChanges(to, "shop/cart", 3, &adopt.Differences{Changed: changed[1:], Renamed: renamed})
-			printChanges(to, "shop/ejected", 3, &adopt.Differences{Renamed: []string{"volume tmp becomes tmp-b1bd0f21fd"}})
+			printChanges(to, "shop/ejected", 3, &adopt.Differences{Renamed: []string{"volume config becomes etc-shop-37eff16174"}})
 			printChanges(to, "shop/same", 3, &adopt.Differences{})
 			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
 			to.Hanging("  ", servicesStay([]string{"web-internal"}, ""))
@@ -50,9 +50,10 @@ func TestPrint(t *testing.T) {
 			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
 			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
 				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")
-			printRollout(to, "shop/web", 2)
-			printRollout(to, "shop/idle", 1)
-			printRollout(to, "shop/none", 0)
+			printRollout(to, "shop/web", pods(2, 0))
+			printRollout(to, "shop/idle", pods(1, 0))
+			printRollout(to, "shop/none", pods(0, 0))
+			printRollout(to, "shop/ejected", pods(2, 2))
 		},
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
@@ -116,6 +117,11 @@ func TestPrint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { golden.Screens(t, name, draw) })
 	}
+}
+
+// pods is a Deployment with so many pods, and so many of its present template.
+func pods(all, updated int32) *appsv1.Deployment {
+	return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &all}, Status: appsv1.DeploymentStatus{Replicas: all, UpdatedReplicas: updated}}
 }
 
 // TestPodsToReplace: a Deployment that was just created has pods to replace, although its status does not count them yet.
