@@ -140,11 +140,10 @@ func takenError(taken []child.Ref) error {
 	if len(names) > 1 {
 		message = strings.Join(names, ", ") + " exist already, and the Application would create its own: rename them, or delete what nothing needs"
 	}
-	message += ", such as what an earlier Application left behind"
 	if len(routes) > 0 {
 		message += "; without " + strings.Join(routes, ", ") + ", no request arrives until the Application has its own"
 	}
-	return errors.New(message)
+	return errors.New(message + ". If an earlier Application left that behind, a new one can take it back: see docs/guides/take-back.md")
 }
 
 // isAboutSecurity reports whether --harden leaves the field to Fairlead's defaults.

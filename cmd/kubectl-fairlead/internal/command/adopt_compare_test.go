@@ -12,14 +12,14 @@ import (
 // TestTakenError names all that is in the way at once, and what the deletion of a route costs.
 func TestTakenError(t *testing.T) {
 	account, ingress := child.Ref{Kind: child.ServiceAccount, Name: "web"}, child.Ref{Kind: child.Ingress, Name: "web"}
+	const back = "If an earlier Application left that behind, a new one can take it back: see docs/guides/take-back.md"
 	for _, test := range []struct {
 		taken []child.Ref
 		want  string
 	}{
-		{[]child.Ref{account}, "ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it, " +
-			"such as what an earlier Application left behind"},
-		{[]child.Ref{account, ingress}, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs, " +
-			"such as what an earlier Application left behind; without Ingress web, no request arrives until the Application has its own"},
+		{[]child.Ref{account}, "ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " + back},
+		{[]child.Ref{account, ingress}, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs; " +
+			"without Ingress web, no request arrives until the Application has its own. " + back},
 	} {
 		if err := takenError(test.taken); err == nil || err.Error() != test.want {
 			t.Errorf("%v, want %s", err, test.want)

@@ -57,6 +57,7 @@ func (t *tool) eject() *cobra.Command {
 		Long: long(`
 			Delete the Application NAME alone. Its Deployment, its Service and its other objects stay as they are, without
 			Fairlead's marks, and no pod is replaced. With --output-dir you also get them as manifests for your repository or chart.
+			A new Application can take the objects back: see docs/guides/take-back.md.
 
 			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods, unless they
 			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too. Both write
