@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -130,6 +131,42 @@ func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients,
 		return nil, fmt.Errorf("no Application matches in %s", scope(namespace))
 	}
 	return applications, nil
+}
+
+// readFound is read for a command that says what it can: it returns the Applications that exist, and why not the others.
+func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Clients, args []string) (applications []*v1.Application, missing, err error) {
+	named, _, err := s.named(t, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(named) == 0 {
+		applications, err = s.read(ctx, t, clients, nil)
+		return applications, nil, err
+	}
+	var all []error
+	for _, name := range named {
+		application, err := clients.Fairlead.AppsV1().Applications(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			applications = append(applications, application)
+		case apierrors.IsNotFound(err):
+			all = append(all, t.adoptable(ctx, clients, name, err))
+		default:
+			return nil, nil, err
+		}
+	}
+	return applications, errors.Join(all...), nil
+}
+
+// adoptable says what to do about an Application that does not exist, although a Deployment of its name does. Otherwise it returns the
+// error.
+func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
+	deployment, err := clients.Kube.AppsV1().Deployments(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
+	if err != nil || metav1.GetControllerOfNoCopy(deployment) != nil {
+		return notFound
+	}
+	return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name. To let an Application adopt it, see what that would change: %s",
+		name.Name, name.Namespace, t.commandLine(name.Namespace, "adopt "+name.Name+" --dry-run=client"))
 }
 
 // named returns the Applications that the user named, each once, and the namespace to select others in. It asks no cluster.

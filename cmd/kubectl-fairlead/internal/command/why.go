@@ -53,9 +53,12 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 	if err != nil {
 		return err
 	}
-	applications, err := chosen.read(ctx, t, clients, args)
+	applications, missing, err := chosen.readFound(ctx, t, clients, args)
 	if err != nil {
 		return err
+	}
+	if len(applications) == 0 {
+		return missing
 	}
 	ready := true
 	answers := make([]why.Answer, 0, len(applications))
@@ -85,8 +88,8 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 			answer.Print(to, t.now())
 		}
 	}
-	if !ready {
+	if !ready && missing == nil {
 		return errNo
 	}
-	return nil
+	return missing
 }

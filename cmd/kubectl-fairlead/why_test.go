@@ -1,0 +1,37 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWhyOfMissing: why says what it can about the Applications that exist, and what to do about a Deployment that has none.
+func TestWhyOfMissing(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.leaveBehind("shop")
+	const gone = `applications.apps.fairlead.dev "gone" not found`
+	alone := "error: there is no Application shop in namespace " + p.namespace + ", but a Deployment of that name. To let an Application adopt it, " +
+		"see what that would change: kubectl fairlead -n " + p.namespace + " adopt shop --dry-run=client\n"
+
+	for _, test := range []struct {
+		args           []string
+		stdout, stderr string
+	}{
+		{[]string{"why", "gone", "web"}, p.namespace + "/web is ready", "error: " + gone + "\nIf it is in another namespace, pass that with -n"},
+		{[]string{"why", "gone", "web", "missing"}, p.namespace + "/web is ready", gone + "\napplications.apps.fairlead.dev \"missing\" not found"},
+		{[]string{"why", "gone", "web", "-o", "json"}, `"name": "web"`, gone},
+		{[]string{"why", "shop"}, "", alone},
+		{[]string{"why", "shop", "web"}, p.namespace + "/web is ready", alone},
+		{[]string{"why", "gone", "-o", "json"}, "", gone},
+	} {
+		r := p.want(2, test.args, test.stdout)
+		if !strings.Contains(r.stderr, test.stderr) || test.stdout == "" && r.stdout != "" {
+			t.Errorf("%q says %q, and the error %q", test.args, r.stdout, r.stderr)
+		}
+	}
+}
