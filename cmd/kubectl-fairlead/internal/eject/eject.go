@@ -6,6 +6,7 @@ package eject
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,6 +73,11 @@ func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
 		Manager: fieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),
 		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{".":{}}}}`)},
 	}
+}
+
+// IsEjected reports whether the object has that entry. Those that the API server writes have a time.
+func IsEjected(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == fieldManager && entry.Time == nil })
 }
 
 // isMark reports whether only Fairlead set the label or annotation. A Service keeps the name of its Application: its

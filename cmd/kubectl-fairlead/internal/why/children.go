@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -67,9 +68,14 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if owner := metav1.GetControllerOfNoCopy(live); owner != nil {
 		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.ownerReferences", Message: fmt.Sprintf("controlled by %s %s", owner.Kind, owner.Name), Time: &created})
 		finding.Next = []string{fmt.Sprintf("Change %s %s, which would create it again; or give the Application another name.", owner.Kind, owner.Name)}
-	} else {
-		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: "created by " + creator(live), Time: &created})
+		return finding
 	}
+	message := "created by " + creator(live)
+	if eject.LeftBehind(live) || eject.IsEjected(live) {
+		message = "left behind by an Application that is gone"
+		finding.Next = append([]string{"Take back what the earlier Application left behind: see docs/guides/take-back.md"}, finding.Next...)
+	}
+	finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: message, Time: &created})
 	return finding
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -137,6 +138,7 @@ func TestAdvisesAdoption(t *testing.T) {
 	for _, object := range loaded.Children {
 		if object.GetObjectKind().GroupVersionKind().Kind == child.Deployment.Kind {
 			object.SetOwnerReferences(nil)
+			object.SetAnnotations(nil)
 		}
 	}
 	if !advised() {
@@ -158,6 +160,39 @@ func TestAdvisesAdoption(t *testing.T) {
 	const service = "The adoption of the Deployment takes it over too."
 	if !slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == service }) {
 		t.Errorf("not advised: %q", service)
+	}
+}
+
+// TestAdvisesTakingBack: an object that Orphan or eject left behind is no obstacle to delete.
+func TestAdvisesTakingBack(t *testing.T) {
+	ejected := []metav1.ManagedFieldsEntry{{Manager: "kubectl-fairlead", Operation: metav1.ManagedFieldsOperationUpdate}}
+	for name, leave := range map[string]func(object metav1.Object) bool{
+		"Orphan": func(object metav1.Object) bool {
+			object.SetLabels(map[string]string{v1.LabelManagedBy: v1.ManagedBy})
+			object.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: "gone"})
+			return true
+		},
+		"eject":   func(object metav1.Object) bool { object.SetManagedFields(ejected); return true },
+		"another": func(object metav1.Object) bool { object.SetManagedFields(nil); return false },
+		"the plugin's consent": func(object metav1.Object) bool {
+			written := *ejected[0].DeepCopy()
+			written.Time = &metav1.Time{Time: time.Unix(1, 0)}
+			object.SetManagedFields([]metav1.ManagedFieldsEntry{written})
+			return false
+		},
+	} {
+		loaded, want := clustertest.Load(t, "conflict"), false
+		for _, object := range loaded.Children {
+			if object.GetObjectKind().GroupVersionKind().Kind == child.Service.Kind {
+				want = leave(object)
+			}
+		}
+		finding := why.Explain(loaded).Findings[0]
+		last := finding.Evidence[len(finding.Evidence)-1].Message
+		got := finding.Next[0] == "Take back what the earlier Application left behind: see docs/guides/take-back.md" && last == "left behind by an Application that is gone"
+		if got != want {
+			t.Errorf("%s: the advice is %q, and the evidence %q", name, finding.Next, last)
+		}
 	}
 }
 
