@@ -55,10 +55,7 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 		}
 	}
 	if len(others) < len(object.GetManagedFields()) {
-		if len(others) == 0 {
-			others = []metav1.ManagedFieldsEntry{keeper(object)}
-		}
-		metadata["managedFields"], changed = others, true
+		metadata["managedFields"], changed = append(others, keeper(object)), true
 	}
 	if !changed {
 		return nil, nil
@@ -66,8 +63,8 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 	return json.Marshal(map[string]any{"metadata": metadata})
 }
 
-// keeper is the entry of an object of which no other client has fields. Without any entry, the API server would give all fields to an
-// owner that never gives them up, as soon as a client applies the object: what leaves the manifest then would stay in the object.
+// keeper is the entry that stays. Without any entry, the API server would give all fields to an owner that never gives them up, as soon as
+// a client applies the object: what leaves the manifest then would stay in the object.
 func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
 		Manager: fieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),

@@ -45,7 +45,7 @@ func TestClean(t *testing.T) {
 		edit func()
 		want string
 	}{
-		{"service", func() {}, `{"metadata":{"annotations":{"apps.fairlead.dev/owner-uid":null,"apps.fairlead.dev/rendered-hash":null},"labels":{"app.kubernetes.io/managed-by":null},"managedFields":[{"manager":"other","operation":"Update"}],"resourceVersion":"7","uid":"u"}}`},
+		{"service", func() {}, `{"metadata":{"annotations":{"apps.fairlead.dev/owner-uid":null,"apps.fairlead.dev/rendered-hash":null},"labels":{"app.kubernetes.io/managed-by":null},"managedFields":[{"manager":"other","operation":"Update"},{"manager":"kubectl-fairlead","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{}}}}}],"resourceVersion":"7","uid":"u"}}`},
 		{"other kind, nobody else's fields", func() {
 			object.SetKind("ConfigMap")
 			object.SetAnnotations(nil)
