@@ -68,7 +68,7 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
 		Manager: fieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{".":{}}}}`)},
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{".":{}}}}`),
 	}
 }
 
