@@ -27,7 +27,10 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 		return nil
 	}
 	advice := "rename the Application"
-	if plan.Adoptable(child.Deployment, existing) {
+	switch {
+	case plan.LeftBehind(existing):
+		advice = "take back what an earlier Application left behind (docs/guides/take-back.md), rename the Application"
+	case plan.Adoptable(child.Deployment, existing):
 		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %s --existing), rename the Application", deployment.Name)
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render/rendertest"
@@ -112,7 +113,7 @@ func TestDecide(t *testing.T) {
 			name: "an object of nobody has the name",
 			happen: func(s child.Snapshot) {
 				service := live[*corev1.Service](s, child.Service)
-				service.OwnerReferences, service.UID = nil, "another-uid"
+				service.OwnerReferences, service.UID, service.Annotations = nil, "another-uid", nil
 			},
 			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"},
 		},
@@ -208,6 +209,35 @@ func TestNotOwnedMessage(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// What an earlier Application left behind has its marks, and neither a controller nor a consent to an adoption.
+func TestLeftBehind(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*corev1.Service)
+		want   bool
+	}{
+		"nothing": {func(*corev1.Service) {}, true},
+		"a controller": {func(s *corev1.Service) {
+			s.OwnerReferences = []metav1.OwnerReference{{Name: "x", Controller: new(true)}}
+		}, false},
+		"another tool": {func(s *corev1.Service) { s.Labels[v1.LabelManagedBy] = "Helm" }, false},
+		"a deletion":   {func(s *corev1.Service) { s.DeletionTimestamp = &metav1.Time{} }, false},
+		"a consent":    {func(s *corev1.Service) { s.Annotations[v1.AnnotationAdoptableBy] = "u" }, false},
+		"labels alone": {func(s *corev1.Service) { s.Annotations = nil }, false},
+	} {
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{v1.LabelManagedBy: v1.ManagedBy}, Annotations: map[string]string{v1.AnnotationRenderedHash: "0"},
+		}}
+		test.change(service)
+		if got := plan.LeftBehind(service); got != test.want {
+			t.Errorf("with %s: %t, want %t", name, got, test.want)
+		}
+		const message = "Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
+		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Name: "web"}, service); (got == message) != test.want {
+			t.Errorf("with %s: %q", name, got)
+		}
 	}
 }
 

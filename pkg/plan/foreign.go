@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -17,11 +18,25 @@ func Adoptable(kind child.Kind, live metav1.Object) bool {
 	return adopts(kind) && path == ""
 }
 
+// LeftBehind reports whether an Application that is gone left the object behind: whether it has the marks that only
+// Fairlead sets, and no controller, and stays. An object that waits for its adoption has not been Fairlead's yet.
+func LeftBehind(object metav1.Object) bool {
+	annotations := object.GetAnnotations()
+	_, waits := annotations[v1.AnnotationAdoptableBy]
+	_, rendered := annotations[v1.AnnotationRenderedHash]
+	_, owned := annotations[v1.AnnotationOwnerUID]
+	stays := object.GetDeletionTimestamp() == nil && metav1.GetControllerOfNoCopy(object) == nil
+	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && (rendered || owned) && stays && !waits
+}
+
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
 func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	name := ref.Kind.Kind + " " + ref.Name
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
+	}
+	if LeftBehind(object) {
+		return name + " exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
 	}
 	advice := "delete it"
 	if ref.Kind == child.Deployment {

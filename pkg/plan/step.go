@@ -86,6 +86,8 @@ type Step struct {
 	Adoption Adoption
 	// Adoptable means that the Application could adopt a live object that is NotOwned, if the user wants that.
 	Adoptable bool
+	// LeftBehind means that an earlier Application left a live object behind that is NotOwned.
+	LeftBehind bool
 	// Adopted are, for Adopt, the fields that the Application takes over from other field managers.
 	Adopted *fieldpath.Set
 	// Selects are, for the Adopt of a Service, the labels by which the live one selects pods. The writer proves that

@@ -115,6 +115,13 @@ func TestConflictsAreNamed(t *testing.T) {
 		r.Step = r.Foreign(&v1.Application{}, &metav1.ObjectMeta{})
 		return r
 	}
+	left := func(kind child.Kind) plan.Result {
+		r := result(plan.NotOwned, kind, "web", newService())
+		r.Step = r.Foreign(&v1.Application{}, &metav1.ObjectMeta{
+			Labels: map[string]string{v1.LabelManagedBy: v1.ManagedBy}, Annotations: map[string]string{v1.AnnotationOwnerUID: "earlier"},
+		})
+		return r
+	}
 	for _, test := range []struct {
 		results []plan.Result
 		want    string
@@ -139,6 +146,14 @@ func TestConflictsAreNamed(t *testing.T) {
 				"Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " +
 					"delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
 				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
+			},
+		},
+		{
+			[]plan.Result{left(child.Deployment), left(child.Service)},
+			"Deployment web and 1 more exist, left behind by an earlier Application; take them back as docs/guides/take-back.md says, or give the Application another name. Checked again within 30 s.",
+			[]string{
+				"Deployment web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
+				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
 			},
 		},
 	} {

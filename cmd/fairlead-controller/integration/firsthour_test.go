@@ -71,7 +71,8 @@ spec:
 	waitGone[v1.Application](e, "web")
 	e.apply(manifest)
 	conflicting := e.waitCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonConflict)
-	const message = "ServiceAccount web and 3 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s."
+	const advice = "as docs/guides/take-back.md says, or give the Application another name."
+	const message = "ServiceAccount web and 3 more exist, left behind by an earlier Application; take them back " + advice + " Checked again within 30 s."
 	if got := meta.FindStatusCondition(conflicting.Status.Conditions, v1.ConditionReady); got.Message != message {
 		t.Errorf("Ready says %q, want %q", got.Message, message)
 	}
@@ -81,14 +82,7 @@ spec:
 	var want []string
 	for _, child := range []string{"Deployment", "PodDisruptionBudget", "Service", "ServiceAccount"} {
 		e.waitEvent("web", v1.ReasonConflict, child, "web")
-		advice := "delete it"
-		switch child {
-		case "Service":
-			advice = "let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it"
-		case "Deployment":
-			advice = "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, delete it with --cascade=orphan, which keeps its pods"
-		}
-		want = append(want, "Warning: "+child+" web exists and does not belong to the Application; "+advice+", or give the Application another name.")
+		want = append(want, "Warning: "+child+" web exists, left behind by an earlier Application; take it back "+advice)
 	}
 	if got := notes(e.events("web", v1.ReasonConflict)); !slices.Equal(got, want) {
 		t.Errorf("Events %q, want %q", got, want)

@@ -29,6 +29,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -254,7 +255,7 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 		}
 		for i := range items {
 			object := &items[i]
-			if application.UID != "" && child.OwnedBy(object, application) || eject.LeftBehind(object) {
+			if application.UID != "" && child.OwnedBy(object, application) || plan.LeftBehind(object) {
 				objects = append(objects, left{object, kind})
 			}
 		}

@@ -22,16 +22,6 @@ import (
 
 const fieldManager = "kubectl-fairlead"
 
-// LeftBehind reports whether an Application that is gone left the object behind: whether it has the marks that only
-// Fairlead sets, and no controller. An object that waits for its adoption has not been Fairlead's yet.
-func LeftBehind(object metav1.Object) bool {
-	annotations := object.GetAnnotations()
-	_, waits := annotations[v1.AnnotationAdoptableBy]
-	_, rendered := annotations[v1.AnnotationRenderedHash]
-	_, owned := annotations[v1.AnnotationOwnerUID]
-	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && metav1.GetControllerOfNoCopy(object) == nil && (rendered || owned) && !waits
-}
-
 // Clean is the merge patch that removes Fairlead's marks from an object: its labels and annotations, and the record of
 // the fields that it owned, so that the next server-side apply meets no conflict. It changes nothing outside of metadata.
 // It holds for the very version that was read. It is nil if there is nothing to remove.

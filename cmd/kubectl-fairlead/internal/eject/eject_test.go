@@ -95,28 +95,3 @@ spec:
 		t.Errorf("the manifest (-want +got):\n%s", diff)
 	}
 }
-
-func TestLeftBehind(t *testing.T) {
-	for _, test := range []struct {
-		change string
-		path   []string
-		value  any
-		want   bool
-	}{
-		{"nothing", nil, nil, true},
-		{"a controller", []string{"metadata", "ownerReferences"}, []any{map[string]any{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "x", "controller": true}}, false},
-		{"another tool", []string{"metadata", "labels", "app.kubernetes.io/managed-by"}, "Helm", false},
-		{"a consent", []string{"metadata", "annotations", "apps.fairlead.dev/adoptable-by"}, "u", false},
-		{"labels alone", []string{"metadata", "annotations"}, map[string]any{}, false},
-	} {
-		object := parse(t, service)
-		if test.path != nil {
-			if err := unstructured.SetNestedField(object.Object, test.value, test.path...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := eject.LeftBehind(object); got != test.want {
-			t.Errorf("with %s: %t, want %t", test.change, got, test.want)
-		}
-	}
-}

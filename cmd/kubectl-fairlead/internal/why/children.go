@@ -71,7 +71,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		return finding
 	}
 	message := "created by " + creator(live)
-	if eject.LeftBehind(live) || eject.IsEjected(live) {
+	if plan.LeftBehind(live) || eject.IsEjected(live) {
 		message = "left behind by an Application that is gone"
 		finding.Next = append([]string{"Take back what the earlier Application left behind: see docs/guides/take-back.md"}, finding.Next...)
 	}
