@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -118,7 +119,7 @@ func (l *lab) makeNoise(ctx context.Context) error {
 		return err
 	}
 	return inParallel(ctx, 4, l.options.expensive, func(ctx context.Context, i int) error {
-		if _, err := l.clients.fairlead.AppsV1().Applications(noisyNamespace).Create(ctx, expensive(i), metav1.CreateOptions{}); err != nil {
+		if _, err := l.clients.fairlead.AppsV1().Applications(noisyNamespace).Create(ctx, l.expensive(i), metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create an expensive Application: %w", err)
 		}
 		return nil
@@ -261,8 +262,17 @@ func (l *lab) changeExpensive(ctx context.Context, i int) error {
 	return nil
 }
 
-// expensive is the i-th of the most expensive Applications that can be stored, each in one of four ways.
-func expensive(i int) *v1.Application {
+// expensive is the i-th of the most expensive Applications that can be stored, each in one of four ways, or one with so many
+// variables as the options say.
+func (l *lab) expensive(i int) *v1.Application {
+	if n := l.options.variables; n > 0 {
+		application := newApplication(i)
+		application.Namespace, application.Name, application.Spec.Env = noisyNamespace, expensiveName(i), make([]corev1.EnvVar, n)
+		for j := range application.Spec.Env {
+			application.Spec.Env[j] = corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", j), Value: "x"}
+		}
+		return application
+	}
 	ways := []string{"config", "routes", "env", "affinity"}
 	spec := costly.Specs(fmt.Sprintf("n%d.noisy.example.com", i))[ways[i%len(ways)]]
 	spec.RevisionHistoryLimit = new(int32(100))

@@ -54,8 +54,9 @@ type durations struct {
 	soak time.Duration
 	// edits is how often drift is made and repaired.
 	edits int
-	// expensive is how many Applications the noisy tenant has.
-	expensive int
+	// expensive is how many Applications the noisy tenant has, and variables how many variables each has; 0: it is as expensive as
+	// can be.
+	expensive, variables int
 }
 
 // goalNames are the goals that this measures. G8 needs pods: make e2e has it.
@@ -86,6 +87,7 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	flags.DurationVar(&o.step, "step", 20*time.Second, "how long each rate is held in G7, G10 and G12")
 	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
 	flags.IntVar(&o.expensive, "expensive", 100, "how many of the most expensive Applications the noisy tenant of G12 has")
+	flags.IntVar(&o.variables, "variables", 0, "how many environment variables each Application of that tenant has instead of what is most expensive; with 120 it is just not large")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -121,6 +123,7 @@ func (o *options) validate() error {
 		{"-n", o.applications, 10, 100_000},
 		{"-repeats", o.repeats, 1, 1000},
 		{"-expensive", o.expensive, 1, 1000},
+		{"-variables", o.variables, 0, 128},
 		{"-workers", o.workers, 1, 1000},
 		{"-edits", o.edits, 1, 100_000},
 	} {
