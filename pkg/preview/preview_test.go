@@ -261,6 +261,7 @@ func foreign(t *testing.T) (*v1.Application, *appsv1.Deployment, child.Snapshot)
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name).DeepCopy()
 	deployment.OwnerReferences, deployment.UID = nil, "foreign"
 	delete(deployment.Annotations, v1.AnnotationOwnerUID)
+	delete(deployment.Labels, v1.LabelManagedBy)
 	live.Children = maps.Clone(live.Children)
 	live.Children[child.Ref{Kind: child.Deployment, Namespace: application.Namespace, Name: application.Name}] = deployment
 	return application, deployment, live
