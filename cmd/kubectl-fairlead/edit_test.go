@@ -73,6 +73,34 @@ func TestWhatWaits(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
 }
 
+// TestResumeKeepsRestart: resume replaces no pod because of a restart before the last kubectl rollout restart, and says so.
+func TestResumeKeepsRestart(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of .spec.template.metadata.annotations")
+	p.eventually("revision 2 to be healthy", func() bool { return p.lastHealthy("web") == 2 })
+	later := time.Now().Add(time.Minute).Format(time.RFC3339)
+	restart := []byte(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"` + later + `"}}}}}`)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, restart, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, stop := range []string{"observe", "suspend"} {
+		p.want(0, []string{stop, "web"})
+		p.want(0, []string{"resume", "web", "--dry-run=client"}, " → Enforce)\n  No pod is replaced.\n")
+	}
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(`{"spec":{"replicas":3}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(0, []string{"resume", "web"}, "  No pod is replaced; the number of pods goes from 3 to 2.\n")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+	p.eventually("two pods, restarted last by kubectl", func() bool {
+		live := p.deployment(kube)
+		return *live.Spec.Replicas == 2 && live.Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] == later
+	})
+}
+
 // TestScaleWithoutReplicas: where the spec leaves the number of pods out, the cluster knows it.
 func TestScaleWithoutReplicas(t *testing.T) {
 	p := start(t)

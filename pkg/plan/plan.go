@@ -172,7 +172,7 @@ func (s Step) overlap(next child.Ref, in Input) Step {
 }
 
 // decide makes the step for one rendered child. steps are those of the children before it.
-func decide(differ Differ, in Input, steps []Step, desired child.Desired) (Step, error) {
+func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Step, err error) {
 	step := Step{Ref: desired.Ref, Desired: &desired}
 	if unavailable, is := in.Snapshot.Unavailable[desired.Kind]; is {
 		step.Action, step.Reason = APIUnavailable, unavailable.Message
@@ -198,13 +198,7 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (Step,
 		step.Reason = "it is being deleted"
 		return step, nil
 	}
-	if err := keepWeights(&desired, live); err != nil {
-		return Step{}, err
-	}
-	if err := keepSelector(in.Snapshot.Application, &desired, live); err != nil {
-		return Step{}, err
-	}
-	if err := keepRestart(&desired, live); err != nil {
+	if desired, err = KeepLive(in.Snapshot.Application, desired, live); err != nil {
 		return Step{}, err
 	}
 	difference, err := differ.Compare(desired, live)
@@ -241,6 +235,18 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (Step,
 		step.Reason = "the Application changed"
 	}
 	return backOff(step, in.InBackoff), nil
+}
+
+// KeepLive returns a rendered child as it is applied beside the live one, which belongs to the Application: without what another
+// client decides, such as weights and a later restart, and without a selector that cannot change.
+func KeepLive(application *v1.Application, desired child.Desired, live child.Object) (child.Desired, error) {
+	if err := keepWeights(&desired, live); err != nil {
+		return child.Desired{}, err
+	}
+	if err := keepSelector(application, &desired, live); err != nil {
+		return child.Desired{}, err
+	}
+	return desired, keepRestart(&desired, live)
 }
 
 // contended is why a child in backoff is left alone.

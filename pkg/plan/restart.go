@@ -31,6 +31,10 @@ func keepRestart(desired *child.Desired, live child.Object) error {
 		return nil
 	}
 	unstructured.RemoveNestedField(object.Object, path...)
+	above := path[:len(path)-1]
+	if others, _, _ := unstructured.NestedMap(object.Object, above...); len(others) == 0 {
+		unstructured.RemoveNestedField(object.Object, above...)
+	}
 	desired.Configuration = object
 	return nil
 }

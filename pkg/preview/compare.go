@@ -71,7 +71,7 @@ func (d Difference) Empty() bool { return len(d.Children) == 0 }
 
 // Compare returns the effect of a change from one rendering to another. If the first one has no children, because the
 // Application does not exist or is refused, it compares with the live ones; then the values before are unknown.
-func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (Difference, error) {
+func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (_ Difference, err error) {
 	var d Difference
 	for _, desired := range after.Children {
 		old, existed := find(before.Children, desired.Ref)
@@ -83,6 +83,11 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 				return Difference{}, err
 			}
 		case existed:
+			if isLive {
+				if old, desired, err = keepLive(after.Application, old, desired, object); err != nil {
+					return Difference{}, err
+				}
+			}
 			found, err := Changes(old.Configuration, desired.Configuration)
 			if err != nil {
 				return Difference{}, err
@@ -93,6 +98,9 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		case isLive && desired.Kind == child.ControllerRevision:
 			continue // Already compared.
 		case isLive:
+			if desired, err = plan.KeepLive(after.Application, desired, object); err != nil {
+				return Difference{}, err
+			}
 			difference, err := differ.Compare(desired, object)
 			if err != nil {
 				return Difference{}, err
@@ -116,6 +124,14 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 	}
 	d.Pods = podsOf(before, after, live, d.Children)
 	return d, nil
+}
+
+// keepLive leaves out of both renderings what the controller leaves to the live child.
+func keepLive(application *v1.Application, before, after child.Desired, live child.Object) (_, _ child.Desired, err error) {
+	if before, err = plan.KeepLive(application, before, live); err == nil {
+		after, err = plan.KeepLive(application, after, live)
+	}
+	return before, after, err
 }
 
 // foreign says what becomes of an object of another owner.

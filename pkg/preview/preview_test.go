@@ -287,3 +287,44 @@ func TestCompareResumes(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareKeepsRestart: what the spec says of an earlier restart replaces no pod, whether it is compared with what runs or
+// with the spec before, because the controller keeps a later kubectl rollout restart.
+func TestCompareKeepsRestart(t *testing.T) {
+	const earlier, later, latest = "2026-01-02T03:04:05Z", "2026-01-02T03:04:15Z", "2026-01-02T03:04:25Z"
+	restarted := func(at string) *v1.Application {
+		objects, _ := treetest.Load(t, "healthy")
+		if at != "" {
+			objects.Application.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: at}}
+		}
+		return objects.Application
+	}
+	for name, test := range map[string]struct {
+		live, before, after string
+		fromSpec, replaced  bool
+	}{
+		"restarted since":                       {live: later, after: earlier},
+		"restarted before":                      {live: earlier, after: later, replaced: true},
+		"another spec, restarted since":         {live: later, before: earlier, after: "", fromSpec: true},
+		"another spec, and its restart is live": {live: earlier, before: earlier, after: "", fromSpec: true, replaced: true},
+		"restarted again":                       {live: later, before: earlier, after: latest, fromSpec: true, replaced: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := treetest.Load(t, "healthy")
+			live := objects.Snapshot()
+			deployment := child.Get[*appsv1.Deployment](live, child.Deployment, objects.Application.Name)
+			deployment.Spec.Template.Annotations = map[string]string{v1.AnnotationRestartedAt: test.live}
+			var before preview.Rendering
+			if test.fromSpec {
+				before = rendered(t, restarted(test.before), live, platform())
+			}
+			difference, err := preview.Compare(differ, before, rendered(t, restarted(test.after), live, platform()), live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if difference.Pods.Replaced != test.replaced {
+				t.Errorf("replaced %t because of %v, want %t", difference.Pods.Replaced, difference.Pods.Because, test.replaced)
+			}
+		})
+	}
+}

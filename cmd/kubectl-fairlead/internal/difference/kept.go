@@ -45,7 +45,11 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 		}
 		former := deployment.DeepCopy()
 		former.Spec.Template = replicaSet.Spec.Template
-		difference, err := differ.Compare(desired, former)
+		applied, err := plan.KeepLive(loaded.Application, desired, former)
+		if err != nil {
+			return 0, err
+		}
+		difference, err := differ.Compare(applied, former)
 		if err != nil {
 			return 0, fmt.Errorf("compare with ReplicaSet %s: %w", replicaSet.Name, err)
 		}
