@@ -50,10 +50,33 @@ func TestMany(t *testing.T) {
 	if replicas := p.get("web").Spec.Replicas; replicas == nil || *replicas != 2 {
 		t.Errorf("web has %v replicas", replicas)
 	}
-	// One that does not exist does, before anything is written.
-	p.want(2, []string{"pause", "web", "nothing"})
-	if p.get("web").Spec.Paused != nil {
-		t.Error("a wrong name among others, and web was paused")
+	// Nor does one that does not exist.
+	for _, test := range []struct {
+		args    []string
+		paused  bool
+		stdout  string
+		count   string
+		missing []string
+	}{
+		{[]string{"pause", "gone", "web"}, true, p.namespace + "/web: rollouts are paused", "1 edited, 0 unchanged, 1 failed\n", []string{"gone"}},
+		{[]string{"resume", "web", "gone", "none"}, false, p.namespace + "/web: rollouts go on", "1 edited, 0 unchanged, 2 failed\n", []string{"gone", "none"}},
+		{[]string{"restart", "gone", "none"}, false, "", "0 edited, 0 unchanged, 2 failed\n", []string{"gone", "none"}},
+	} {
+		r := p.want(2, test.args, test.stdout, test.count)
+		for _, name := range test.missing {
+			if !strings.Contains(r.stderr, `error: applications.apps.fairlead.dev "`+name+`" not found`+"\nIf it is in another namespace") {
+				t.Errorf("%q: the errors are %q", test.args, r.stderr)
+			}
+		}
+		if last := fmt.Sprintf("\nerror: %d of %d Applications were not edited\n", len(test.missing), len(test.args)-1); !strings.HasSuffix(r.stderr, last) {
+			t.Errorf("%q: the last error is not %q: %q", test.args, last, r.stderr)
+		}
+		if paused := p.get("web").Spec.Paused != nil; paused != test.paused {
+			t.Errorf("%q: web is paused: %t", test.args, paused)
+		}
+	}
+	if r := p.want(2, []string{"pause", "gone"}); r.stdout != "" || strings.Contains(r.stderr, "were not edited") {
+		t.Errorf("a missing name alone: %q, and the error %q", r.stdout, r.stderr)
 	}
 
 	var list struct{ Items []v1.Application }

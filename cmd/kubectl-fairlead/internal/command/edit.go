@@ -78,21 +78,28 @@ func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	if err != nil {
 		return err
 	}
-	applications, err := e.chosen.read(cmd.Context(), e.tool, clients, names)
+	applications, missing, err := e.chosen.readFound(cmd.Context(), e.tool, clients, names)
 	if err != nil {
 		return err
+	}
+	all := len(applications) + len(missing)
+	if len(applications) == 0 && all == 1 {
+		return missing[0]
 	}
 	to := e.tool.screen()
 	if e.out.format != "" {
 		to = to.Into(io.Discard)
 	}
-	var count tally
+	count := tally{failed: len(missing)}
+	for _, err := range missing {
+		fmt.Fprintf(e.tool.ErrOut, "error: %s\n", explain(err))
+	}
 	var edited []*v1.Application
 	for _, application := range applications {
 		done, err := e.one(cmd.Context(), clients, to, application, edits)
 		if err != nil {
 			err = fmt.Errorf("%s/%s: %w", application.Namespace, application.Name, err)
-			if len(applications) == 1 || cmd.Context().Err() != nil {
+			if all == 1 || cmd.Context().Err() != nil {
 				return err
 			}
 			fmt.Fprintf(e.tool.ErrOut, "error: %s\n", explain(err))
@@ -113,7 +120,7 @@ func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 		to.Line(count.describe(e.dryRun != cmdutil.DryRunNone))
 	}
 	if count.failed > 0 {
-		return fmt.Errorf("%d of %d Applications were not edited", count.failed, len(applications))
+		return fmt.Errorf("%d of %d Applications were not edited", count.failed, all)
 	}
 	return nil
 }

@@ -133,8 +133,8 @@ func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients,
 	return applications, nil
 }
 
-// readFound is read for a command that says what it can: it returns the Applications that exist, and why not the others.
-func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Clients, args []string) (applications []*v1.Application, missing, err error) {
+// readFound is read for a command that does what it can: it returns the Applications that the user may read, and why not the others.
+func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Clients, args []string) (applications []*v1.Application, missing []error, err error) {
 	named, _, err := s.named(t, args)
 	if err != nil {
 		return nil, nil, err
@@ -143,19 +143,20 @@ func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Cli
 		applications, err = s.read(ctx, t, clients, nil)
 		return applications, nil, err
 	}
-	var all []error
 	for _, name := range named {
 		application, err := clients.Fairlead.AppsV1().Applications(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 		switch {
 		case err == nil:
 			applications = append(applications, application)
 		case apierrors.IsNotFound(err):
-			all = append(all, t.adoptable(ctx, clients, name, err))
+			missing = append(missing, t.adoptable(ctx, clients, name, err))
+		case apierrors.IsForbidden(err):
+			missing = append(missing, err)
 		default:
 			return nil, nil, err
 		}
 	}
-	return applications, errors.Join(all...), nil
+	return applications, missing, nil
 }
 
 // adoptable says what to do about an Application that does not exist, although a Deployment of its name does. Otherwise it returns the

@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 		return err
 	}
 	if len(applications) == 0 {
-		return missing
+		return errors.Join(missing...)
 	}
 	ready := true
 	answers := make([]why.Answer, 0, len(applications))
@@ -88,8 +89,8 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 			answer.Print(to, t.now())
 		}
 	}
-	if !ready && missing == nil {
+	if !ready && len(missing) == 0 {
 		return errNo
 	}
-	return missing
+	return errors.Join(missing...)
 }
