@@ -29,6 +29,11 @@ type Class struct {
 	Limits   []string `json:"limits,omitempty"`
 	// Applications use it, as namespace/name.
 	Applications []string `json:"applications,omitempty"`
+
+	// unlisted means that the user may not list Applications, so count is what is known: the number in the status of the class. It
+	// is -1 if that is about an older class.
+	unlisted bool
+	count    int32
 }
 
 // classOf is the name of an Application's class: the one that it names, else the default, whose rules it may break; "" if it
@@ -120,6 +125,33 @@ func walk(path string, value any, lines *[]string) error {
 	return err
 }
 
+// Unlisted says of classes that the user may not list their Applications.
+func Unlisted(all []v1.ApplicationClass, found []Class) {
+	for i := range found {
+		found[i].unlisted, found[i].count = true, -1
+		for j := range all {
+			if all[j].Name == found[i].Name && all[j].Status.ObservedGeneration == all[j].Generation {
+				found[i].count = all[j].Status.Applications
+			}
+		}
+	}
+}
+
+func (c Class) usedBy() []string {
+	switch {
+	case !c.unlisted:
+		return c.Applications
+	case c.count < 0:
+		return []string{"not shown"}
+	case c.count == 1:
+		return []string{"1 Application, not shown"}
+	case c.count == 0:
+		return nil
+	default:
+		return []string{fmt.Sprintf("%d Applications, not shown", c.count)}
+	}
+}
+
 // Print writes the classes as text.
 func Print(to *screen.Screen, found []Class) {
 	if len(found) == 0 {
@@ -137,7 +169,7 @@ func Print(to *screen.Screen, found []Class) {
 		to.Row("Namespaces", cmp.Or(c.Namespaces, "all"))
 		rows(to, "Defaults", c.Defaults)
 		rows(to, "Limits", c.Limits)
-		rows(to, "Used by", c.Applications)
+		rows(to, "Used by", c.usedBy())
 	}
 }
 

@@ -73,3 +73,20 @@ func TestUsedBy(t *testing.T) {
 		t.Errorf("used by %q, want %q", found[0].Applications, want)
 	}
 }
+
+// TestUnlisted: a user who may not list Applications sees how many use a class, if its status knows, and never a false "none".
+func TestUnlisted(t *testing.T) {
+	all := []v1.ApplicationClass{
+		{ObjectMeta: metav1.ObjectMeta{Name: "a", Generation: 2}, Status: v1.ApplicationClassStatus{ObservedGeneration: 2, Applications: 12}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "b", Generation: 1}, Status: v1.ApplicationClassStatus{ObservedGeneration: 1, Applications: 1}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "c", Generation: 1}, Status: v1.ApplicationClassStatus{ObservedGeneration: 1}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "d", Generation: 2}, Status: v1.ApplicationClassStatus{ObservedGeneration: 1, Applications: 3}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "e", Generation: 1}, Status: v1.ApplicationClassStatus{ObservedGeneration: -1}},
+	}
+	found, err := classes.Of(all, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes.Unlisted(all, found)
+	golden.Screens(t, "unlisted", func(to *screen.Screen) { classes.Print(to, found) })
+}

@@ -84,12 +84,12 @@ func (t *tool) readClasses(ctx context.Context, selector string, names []string)
 	if selector != "" && len(list.Items) == 0 {
 		return nil, errors.New("no ApplicationClass matches: see 'kubectl fairlead classes'")
 	}
-	var applications []v1.Application
 	users, err := clients.Fairlead.AppsV1().Applications(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err == nil {
-		applications = users.Items
-	} else {
-		fmt.Fprintf(t.ErrOut, "Which Applications use a class is not shown: %s\n", err)
+		return classes.Of(list.Items, users.Items, names)
 	}
-	return classes.Of(list.Items, applications, names)
+	fmt.Fprintf(t.ErrOut, "Which Applications use a class is not shown: %s\n", err)
+	found, err := classes.Of(list.Items, nil, names)
+	classes.Unlisted(list.Items, found)
+	return found, err
 }
