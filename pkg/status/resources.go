@@ -244,7 +244,7 @@ func blockedMessage(same []assessment) string {
 	case len(same) == 1:
 		return text.Truncate(first.message, maxBlocked)
 	default:
-		if slices.ContainsFunc(same, func(a assessment) bool { return a.LeftBehind }) {
+		if !slices.ContainsFunc(same, func(a assessment) bool { return !a.LeftBehind }) {
 			return subject + " exist, left behind by an earlier Application; take them back as docs/guides/take-back.md says, or give the Application another name."
 		}
 		advice := "delete them"

@@ -156,6 +156,14 @@ func TestConflictsAreNamed(t *testing.T) {
 				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
 			},
 		},
+		{ // Not all of them were left behind.
+			[]plan.Result{left(child.Deployment), orphan(child.Service)},
+			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s.",
+			[]string{
+				"Deployment web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
+				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
+			},
+		},
 	} {
 		in := with(func(in *Input, _ *appsv1.Deployment) { in.Results = append(in.Results[:1:1], test.results...) })
 		got := compute(in, noon)
