@@ -74,7 +74,7 @@ func TestUsedBy(t *testing.T) {
 	}
 }
 
-// TestUnlisted: a user who may not list Applications sees how many use a class, if its status knows, and never a false "none".
+// TestUnlisted: a user without permission to list Applications sees how many use a class, if its status knows, and never a false "none".
 func TestUnlisted(t *testing.T) {
 	all := []v1.ApplicationClass{
 		{ObjectMeta: metav1.ObjectMeta{Name: "a", Generation: 2}, Status: v1.ApplicationClassStatus{ObservedGeneration: 2, Applications: 12}},
