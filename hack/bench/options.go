@@ -87,7 +87,7 @@ func parseOptions(args []string, output io.Writer) (*options, error) {
 	flags.DurationVar(&o.step, "step", 20*time.Second, "how long each rate is held in G7, G10 and G12")
 	flags.IntVar(&o.edits, "edits", 200, "how many children G6 changes")
 	flags.IntVar(&o.expensive, "expensive", 100, "how many of the most expensive Applications the noisy tenant of G12 has")
-	flags.IntVar(&o.variables, "variables", 0, "how many environment variables each Application of that tenant has instead of what is most expensive; with 120 it is just not large")
+	flags.IntVar(&o.variables, "variables", 0, "how many environment variables each Application of that tenant has instead of what is most expensive; with 38 it is just not large")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

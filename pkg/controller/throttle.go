@@ -15,14 +15,16 @@ import (
 
 // A sync of a large Application costs the API server many times what a sync of an ordinary one costs: each
 // write of a child, a revision or the status sends, validates and stores all of it. So large Applications of a namespace
-// take turns, and after each sync the next turn comes restFactor times as long later as the sync took. A tenant who edits
-// large Applications all day leaves processor time to the others, and what changes while an Application waits is written
-// once. Goal G12 of docs/performance.md measures it.
+// take turns, with rests in between. A tenant who edits large Applications all day leaves processor time to the others, and
+// what changes while an Application waits is written once. Goal G12 of docs/performance.md measures it.
 const (
+	// A rest is restFactor times as long as syncs of the namespace's large Applications take, up to maxRest.
 	restFactor = 10
-	// A rest is not shorter than minRest, and not longer than maxRest, whatever the API server is busy with.
-	minRest = time.Second
-	maxRest = 10 * time.Second
+	maxRest    = 10 * time.Second
+	// It is also at least fullRest, or a share of it for an Application of less than fullCost. What a sync costs the API
+	// server does not always show in how long it takes.
+	fullRest = time.Second
+	fullCost = 24 << 10
 )
 
 // throttle has the turns of the namespaces. It is safe for concurrent use.
@@ -31,7 +33,8 @@ type throttle struct {
 	namespaces map[string]*turns
 }
 
-// turns are those of a namespace: when the next one is, and how long a rest is at present.
+// turns are those of a namespace: when the next one is, and how long a rest is at present, as far as it depends on how long
+// syncs take.
 type turns struct {
 	next time.Time
 	rest time.Duration
@@ -41,18 +44,18 @@ func newThrottle() *throttle {
 	return &throttle{namespaces: map[string]*turns{}}
 }
 
-// reserve returns the next turn of a namespace.
-func (t *throttle) reserve(namespace string, now time.Time) time.Time {
+// reserve returns the next turn of a namespace, for an Application of this v1.WriteCost.
+func (t *throttle) reserve(namespace string, cost int, now time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.namespaces, func(_ string, turns *turns) bool { return now.Sub(turns.next) > maxRest })
 	reserved, found := t.namespaces[namespace]
 	if !found {
-		reserved = &turns{next: now, rest: minRest}
+		reserved = &turns{next: now}
 		t.namespaces[namespace] = reserved
 	}
 	turn := later(reserved.next, now)
-	reserved.next = turn.Add(reserved.rest)
+	reserved.next = turn.Add(max(reserved.rest, fullRest*time.Duration(min(cost, fullCost))/fullCost))
 	return turn
 }
 
@@ -61,7 +64,7 @@ func (t *throttle) synced(namespace string, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if turns, found := t.namespaces[namespace]; found {
-		turns.rest = min(max((turns.rest+restFactor*took)/2, minRest), maxRest)
+		turns.rest = min((turns.rest+restFactor*took)/2, maxRest)
 	}
 }
 
@@ -76,11 +79,12 @@ func later(a, b time.Time) time.Time {
 // of an Application that waits. The first sync after a start does not wait, unless the Application is new: it finds
 // nothing to write.
 func (c *Controller) throttle(key cache.ObjectName, application *v1.Application, now time.Time) time.Duration {
-	if !application.IsLarge() {
+	cost := application.WriteCost()
+	if cost <= v1.LargeCost {
 		return 0
 	}
 	isNew := application.Status.ObservedGeneration == 0
-	return c.memory.takeTurn(key, isNew, now, func() time.Time { return c.throttled.reserve(key.Namespace, now) })
+	return c.memory.takeTurn(key, isNew, now, func() time.Time { return c.throttled.reserve(key.Namespace, cost, now) })
 }
 
 // takeTurn returns the time until the Application's turn, which it reserves if there is none. A turn that has come is

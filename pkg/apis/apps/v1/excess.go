@@ -24,9 +24,9 @@ const (
 	MaxConfigBytes = 256 << 10
 	// MaxLabels is how many labels an Application may have: each child gets a copy.
 	MaxLabels = 64
-	// LargeCost is the WriteCost above which an Application is large. The example with every field costs 19 KiB, and it is not
-	// much more, since a tenant can write many that are just below it.
-	LargeCost = 24 << 10
+	// LargeCost is the WriteCost above which an Application is large. An Application with a few sidecars, routes or dozens of
+	// variables costs less. A tenant can write many that are just below it, ten times a second.
+	LargeCost = 8 << 10
 	// elementCost is how many bytes cost the API server as much as an element of a list, such as a variable of a container.
 	elementCost = 128
 )
