@@ -137,8 +137,12 @@ chart-test: cluster ## Install, upgrade, roll back and uninstall the chart with 
 K8S ?=
 
 .PHONY: test
-test: cluster $(if $(K8S),bin/fairlead-cluster-$(K8S)) ## Run all tests with the race detector, those on a real API server too. K8S=1.34: on an older one
+test: cluster $(if $(K8S),bin/fairlead-cluster-$(K8S)) ## Run the tests with the race detector, those on a real API server too. K8S=1.34: on an older one
 	@$(if $(K8S),FAIRLEAD_CLUSTER_BIN="$(CURDIR)/bin/fairlead-cluster-$(K8S)") hack/test.sh $(ARGS)
+
+.PHONY: test-docs
+test-docs: cluster ## Run the commands of the README and the documents, one after the other, on a real API server
+	@hack/test.sh --docs $(ARGS)
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, without the race detector: quick

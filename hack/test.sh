@@ -5,8 +5,9 @@
 
 # Runs the tests and says at the end how many there were.
 #
-#   hack/test.sh           everything, with the race detector; needs bin/fairlead-cluster (make cluster)
+#   hack/test.sh           with the race detector; needs bin/fairlead-cluster (make cluster)
 #   hack/test.sh --unit    what needs no cluster, without the race detector
+#   hack/test.sh --docs    the commands of the documents, one after the other; needs bin/fairlead-cluster
 #
 # Further arguments go to `go test`, e.g. -run TestName or -count=1.
 set -euo pipefail
@@ -16,11 +17,14 @@ cd "$root"
 
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 
-unit=false
-if [[ "${1:-}" == --unit ]]; then
-  unit=true
-  shift
-fi
+mode=all
+case "${1:-}" in
+  --unit | --docs)
+    mode="${1#--}"
+    shift
+    ;;
+esac
+readonly documents=fairlead.dev/fairlead/hack/checks/walkthrough
 
 # Packages that start the embedded control plane say so by importing pkg/testing/controlplane.
 unit_packages() {
@@ -30,9 +34,9 @@ unit_packages() {
 }
 
 # Prints the result of the packages as `go test` does, and fails if a test, the summary or go itself did.
-if [[ "$unit" == true ]]; then
+if [[ "$mode" == unit ]]; then
   mapfile -t packages < <(unit_packages)
-  go test -json "$@" "${packages[@]}" | go run ./hack/testsummary
+  go test -json "$@" "${packages[@]}" | go run ./hack/testsummary /dev/stdin
   exit
 fi
 
@@ -41,28 +45,61 @@ if ! command -v "$(go env CC)" >/dev/null; then
   exit 1
 fi
 export CGO_ENABLED=1
-{
-  status=0
-  go test -json -race -timeout=20m "$@" ./... || status=1
-  # The integration tests are a module of their own, and start nothing but the controller in their process. There, who
-  # changes an object of an informer's cache makes the process panic. (Not above: it compares all objects once a second,
-  # and the loop tests let weeks of seconds pass.)
-  KUBE_CACHE_MUTATION_DETECTOR=true go -C cmd/fairlead-controller/integration test -json -race -timeout=20m "$@" ./... || status=1
-  # So are those that open the page of the live view in a browser, whose client alone takes a minute to compile with -race.
-  go -C pkg/debug/page/browser test -json -timeout=10m "$@" ./... || status=1
-  # The alerts' tests are one too, with Prometheus as a library.
-  go -C hack/artifacts/rules test -json "$@" ./... || status=1
-  # And what Argo CD makes of an Application, with its Lua library.
-  go -C hack/neighbours/argocd test -json "$@" ./... || status=1
+
+# The API servers and the tests are short-lived and have memory to spare: with fewer collections of garbage they need a
+# sixth less processor time.
+export GOGC="${GOGC:-400}"
+
+if [[ "$mode" == docs ]]; then
+  go test -json -race -timeout=20m "$@" "$documents" | go run ./hack/testsummary /dev/stdin
+  exit
+fi
+
+failed="$(mktemp)"
+trap 'rm -f "$failed"' EXIT
+
+# Tests packages of a module. It notes that they failed, since go can fail without a word of it in its JSON.
+tests() {
+  local module="$1"
+  shift
+  go -C "$module" test -json "$@" || echo "$module" >>"$failed"
+}
+
+# The modules are tested in three rows, side by side: each has times when it waits.
+first_row() {
+  local packages
+  mapfile -t packages < <(go list ./... | grep -v "^$documents\$")
+  tests . -race -timeout=20m "$@" "${packages[@]}"
+}
+
+second_row() {
+  # The integration tests start nothing but the controller in their process. There, who changes an object of an informer's
+  # cache makes the process panic. (Not above: it compares all objects once a second, and the loop tests let weeks of seconds
+  # pass.)
+  KUBE_CACHE_MUTATION_DETECTOR=true tests cmd/fairlead-controller/integration -race -timeout=20m "$@" ./...
+  # The alerts' tests have Prometheus as a library.
+  tests hack/artifacts/rules "$@" ./...
+  # What Argo CD makes of an Application, with its Lua library.
+  tests hack/neighbours/argocd "$@" ./...
   # The chart's use Helm as a library; those of the release cross-compile a small project.
-  go -C hack/chart test -json "$@" . || status=1
-  go -C hack/release test -json "$@" ./... || status=1
+  tests hack/chart "$@" .
+  tests hack/release "$@" ./...
+}
+
+third_row() {
+  # The plugin's libraries of kubectl take minutes to compile with -race.
+  tests cmd/kubectl-fairlead -timeout=20m "$@" ./...
+  # So does the client of the browser in which these open the page of the live view.
+  tests pkg/debug/page/browser -timeout=10m "$@" ./...
   # The site's are about links; make site builds it, and needs Node.
-  go -C hack/site test -json "$@" . || status=1
-  # So is the plugin, whose libraries of kubectl take minutes to compile with -race.
-  go -C cmd/kubectl-fairlead test -json -timeout=20m "$@" ./... || status=1
-  # hack/cluster is a module of its own. Its main package is the control plane itself, which `make cluster` compiles and
-  # which has no tests; here it would be compiled a second time, with the race detector.
-  go -C hack/cluster test -json -race -timeout=20m "$@" ./internal/... || status=1
-  exit "$status"
-} | go run ./hack/testsummary
+  tests hack/site "$@" .
+  # The main package of hack/cluster is the control plane itself, which `make cluster` compiles and which has no tests; here
+  # it would be compiled a second time, with the race detector.
+  tests hack/cluster -race -timeout=20m "$@" ./internal/...
+}
+
+go run ./hack/testsummary <(first_row "$@") <(second_row "$@") <(third_row "$@")
+if [[ -s "$failed" ]]; then
+  echo "test: go says that tests failed in: $(tr '\n' ' ' <"$failed")" >&2
+  exit 1
+fi

@@ -44,7 +44,27 @@ func (b *bench) run(ctx context.Context) error {
 	if len(b.report.Rows) > 0 {
 		err = errors.Join(err, b.print())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return b.complete()
+}
+
+// complete returns an error if a goal that was asked for has no figure, or if a figure has no ratio to its floor.
+func (b *bench) complete() error {
+	judged := report.Judge(b.report.Rows)
+	for _, goal := range b.options.goals {
+		if !slices.ContainsFunc(judged, func(row report.Judged) bool { return row.Goal == goal }) {
+			return fmt.Errorf("%s was not measured", goal)
+		}
+	}
+	for i := range judged {
+		row := &judged[i]
+		if len(row.Floor) > 0 && (len(row.Ratio) == 0 || row.Ratio[0] <= 0) {
+			return fmt.Errorf("%s, %s: the ratio to the floor %v is %v", row.Goal, row.What, row.Floor, row.Ratio)
+		}
+	}
+	return nil
 }
 
 // steps are what the benchmark does for the goals that were asked for, in order.

@@ -25,80 +25,48 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestRuns measures every goal, as far as that can be with a few Applications. It guards what does not depend on
-// the machine; no time is asserted. So the runs may share the processors: most of their time they wait for calm.
-func TestRuns(t *testing.T) {
-	root := newRoot(t)
-	// The longest is the first: as many run at once as there are processors.
-	runs := []struct {
-		name  string
-		goals []string
-		flags []string
-		// met are the rows whose must is met.
-		met []string
-		// compared are rows with a ratio to their floor.
-		compared []string
-	}{
-		{
-			name:     "settled Applications",
-			goals:    []string{"G3", "G4", "G5", "G6", "G7", "G9", "G10", "G12"},
-			flags:    []string{"-n=20", "-step=1s", "-outage=1s", "-edits=6", "-expensive=8"},
-			compared: []string{"G4 restart until idle, against bare informers", "G9 converged after an outage, against a raw replay"},
-		},
-		{
-			name:  "counts",
-			goals: []string{"G2", "G3", "G4"},
-			flags: []string{"-n=200"},
-			met: []string{
-				"G2 writes of a new Application", "G2 Events of a new Application", "G2 reads outside of the informers",
-				"G3 writes of a full resync", "G3 reads of a full resync",
-				"G4 writes of a restart", "G4 reads outside of the informers",
-			},
-		},
-		{
-			name:  "new Applications",
-			goals: []string{"G1", "G11", "G13"},
-			flags: []string{"-n=20", "-soak=8s"},
-			met:   []string{"G13 peak memory of the server (RSS)"},
-			compared: []string{
-				"G1 converge, against raw server-side apply", "G1 converge, against raw POST",
-				"G13 list of views as a table, against the custom resource's", "G13 list of views in protobuf, against the custom resource in JSON",
-			},
-		},
-	}
-	for _, goal := range goalNames {
-		found := false
-		for _, r := range runs {
-			found = found || slices.Contains(r.goals, goal)
-		}
-		if !found {
-			t.Errorf("no run measures %s", goal)
+// TestCounts holds the counts of requests, which do not depend on the machine, to what they must be.
+func TestCounts(t *testing.T) {
+	rows := runBench(t, "-n=200", "-repeats=1", "-goals=G2,G3,G4", "-root="+newRoot(t))
+	for _, name := range []string{
+		"G2 writes of a new Application", "G2 Events of a new Application", "G2 reads outside of the informers",
+		"G3 writes of a full resync", "G3 reads of a full resync",
+		"G4 writes of a restart", "G4 reads outside of the informers",
+	} {
+		i := slices.IndexFunc(rows, func(row report.Judged) bool { return row.Goal+" "+row.What == name })
+		if i < 0 || rows[i].Verdict == report.Missed {
+			t.Errorf("%s: measured %t, rows %+v", name, i >= 0, rows)
 		}
 	}
-	for _, r := range runs {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			rows := runBench(t, append(r.flags, "-root="+root, "-repeats=1", "-goals="+strings.Join(r.goals, ","))...)
-			for _, goal := range r.goals {
-				if !slices.ContainsFunc(rows, func(row report.Judged) bool { return row.Goal == goal }) {
-					t.Errorf("%s has no row", goal)
-				}
-			}
-			byName := map[string]report.Judged{}
-			for _, row := range rows {
-				byName[row.Goal+" "+row.What] = row
-			}
-			for _, name := range r.met {
-				if row, found := byName[name]; !found || row.Verdict == report.Missed {
-					t.Errorf("%s: measured %t, %g", name, found, row.Median)
-				}
-			}
-			for _, name := range r.compared {
-				if row := byName[name]; len(row.Ratio) == 0 || row.Ratio[0] <= 0 {
-					t.Errorf("%s: the ratio to the floor %v is %v", name, row.Floor, row.Ratio)
-				}
-			}
-		})
+}
+
+// .ci/run measures every goal once, with a few Applications. A goal without a figure is an error.
+func TestEveryGoalRuns(t *testing.T) {
+	ci, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "-goals=" + strings.Join(goalNames, ","); !strings.Contains(string(ci), want) {
+		t.Errorf(".ci/run does not run make bench with %s", want)
+	}
+}
+
+func TestUnmeasuredGoal(t *testing.T) {
+	b := &bench{options: &options{goals: []string{"G2", "G3"}}}
+	b.add(
+		report.Row{Goal: "G2", What: "writes", Measured: report.Sample{1}},
+		report.Row{Goal: "G3", What: "reads"},
+	)
+	if err := b.complete(); err == nil || err.Error() != "G3 was not measured" {
+		t.Errorf("complete returns %v", err)
+	}
+	b.options.goals = b.options.goals[:1]
+	if err := b.complete(); err != nil {
+		t.Errorf("complete returns %v", err)
+	}
+	b.add(report.Row{Goal: "G2", What: "time", Measured: report.Sample{1}, Floor: report.Sample{0}})
+	if err := b.complete(); err == nil {
+		t.Error("a figure without a ratio to its floor is no error")
 	}
 }
 

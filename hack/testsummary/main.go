@@ -4,7 +4,8 @@
 // Command testsummary reads what `go test -json` writes and prints what `go test` would have
 // printed: a line for each package, and the output of the tests that failed. After that it says
 // why tests were skipped and how many passed, failed and were skipped. It exits with 1 if anything
-// failed, or if nothing ran. hack/test.sh runs it.
+// failed, or if nothing ran. Its arguments are files, or pipes, that it reads at the same time.
+// hack/test.sh runs it.
 package main
 
 import (
@@ -15,10 +16,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
-	summary, err := read(os.Stdin, os.Stdout)
+	summary, err := readFiles(os.Args[1:], os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testsummary:", err)
 		os.Exit(1)
@@ -54,6 +58,9 @@ func (t test) String() string {
 }
 
 type summary struct {
+	// mu guards everything below, and what is printed meanwhile.
+	mu sync.Mutex
+
 	passed, topLevel int
 	failed           []test
 	skipped          []string // with the reason
@@ -66,30 +73,57 @@ func (s *summary) good() bool {
 	return s.passed > 0 && len(s.failed) == 0 && len(s.broken) == 0
 }
 
-// read copies the interesting part of the output to out while it comes in.
-func read(in io.Reader, out io.Writer) (*summary, error) {
+func readFiles(paths []string, out io.Writer) (*summary, error) {
+	var inputs []io.Reader
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		inputs = append(inputs, file)
+	}
+	return read(inputs, out)
+}
+
+// read reads all inputs at the same time, and copies what is interesting to out while it comes in. A package is in one input.
+func read(inputs []io.Reader, out io.Writer) (*summary, error) {
 	result := &summary{}
+	var readers errgroup.Group
+	for _, input := range inputs {
+		readers.Go(func() error { return result.read(input, out) })
+	}
+	return result, readers.Wait()
+}
+
+func (s *summary) read(in io.Reader, out io.Writer) error {
 	outputs := map[test][]string{}
 	failing := map[string]bool{} // packages with a failing test
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			var e event
-			if json.Unmarshal(line, &e) != nil {
-				// Not from a test: a message of the go command itself.
-				fmt.Fprintf(out, "%s", line)
-				continue
-			}
-			result.add(e, outputs, failing, out)
+			s.addLine(line, outputs, failing, out)
 		}
 		if err == io.EOF {
-			return result, nil
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the test output: %w", err)
+			return fmt.Errorf("read the test output: %w", err)
 		}
 	}
+}
+
+func (s *summary) addLine(line []byte, outputs map[test][]string, failing map[string]bool, out io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		// Not from a test: a message of the go command itself.
+		fmt.Fprintf(out, "%s", line)
+		return
+	}
+	s.add(e, outputs, failing, out)
 }
 
 func (s *summary) add(e event, outputs map[test][]string, failing map[string]bool, out io.Writer) {

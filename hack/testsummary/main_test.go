@@ -4,6 +4,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -82,7 +84,7 @@ func TestSummary(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var output strings.Builder
-			summary, err := read(strings.NewReader(strings.Join(test.input, "\n")+"\n"), &output)
+			summary, err := read([]io.Reader{strings.NewReader(strings.Join(test.input, "\n") + "\n")}, &output)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,5 +96,26 @@ func TestSummary(t *testing.T) {
 				t.Errorf("good is %t, want %t", summary.good(), test.good)
 			}
 		})
+	}
+}
+
+// Several inputs are read at the same time: neither waits for the end of another.
+func TestInputsTogether(t *testing.T) {
+	first, toFirst := io.Pipe()
+	second, toSecond := io.Pipe()
+	go func() {
+		fmt.Fprintln(toFirst, `{"Action":"pass","Package":"p","Test":"TestA"}`)
+		fmt.Fprintln(toSecond, `{"Action":"fail","Package":"q","Test":"TestB"}`)
+		fmt.Fprintln(toFirst, `{"Action":"pass","Package":"p"}`)
+		toSecond.Close()
+		toFirst.Close()
+	}()
+	var output strings.Builder
+	summary, err := read([]io.Reader{first, second}, &output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.good() || summary.passed != 1 || len(summary.failed) != 1 {
+		t.Errorf("passed %d, failed %v, good %t", summary.passed, summary.failed, summary.good())
 	}
 }

@@ -27,6 +27,7 @@ var elsewhere = map[string]struct{ file, text string }{
 	"make verify":    {".ci/run", "make verify"},
 	"make test":      {".ci/run", "make test"},
 	"make test-unit": {".ci/run", "make test-unit"},
+	"make test-docs": {".ci/run", "make test-docs"},
 	"make cluster":   {"Makefile", "test: cluster"},
 	"make e2e":       {".ci/run", "step e2e"},
 	"make bench":     {".ci/run", "make bench"},
@@ -38,13 +39,13 @@ var excused = map[string]string{
 	"kubectl logs -l apps.fairlead.dev/application=minimal --all-containers --prefix --follow": "it lasts, and the simulated nodes have no logs",
 	"kubectl logs deployment/minimal --previous":                                               "no container has crashed, and the simulated nodes have no logs",
 	"make fuzz DURATION=10m":                                                                         "it takes ten minutes; the tests of pkg/testing/schemagen draw from the same generator",
-	`make bench ARGS="-n=10000 -json=bench-10000.json"`:                                              "it takes long; .ci/run and a test of hack/bench run it with fewer Applications",
+	`make bench ARGS="-n=10000 -json=bench-10000.json"`:                                              "it takes long; .ci/run runs it with fewer Applications",
 	"go test ./pkg/render -run TestGolden -update":                                                   "it would write over what the test beside it compares with",
 	"make image IMAGE=registry.example.com/fairlead-controller:v0.1.0":                               "it needs a tool that builds images, and a base image from a registry; the end-to-end test has both",
 	"kubectl --namespace=argocd patch configmap argocd-cm --patch-file=artifacts/argocd/health.yaml": "it needs Argo CD; a test of hack/neighbours/argocd runs the scripts of the file",
 	"make chaos DURATION=3h":                                                                         "it takes three hours; .ci/run runs it for a moment",
 	"make chaos PLANTS=all":                                                                          "it takes half an hour; a test of hack/chaos holds that the bugs can be planted",
-	"make soak":                                                                                      "it takes an hour; a test of hack/bench runs it for seconds",
+	"make soak":                                                                                      "it takes an hour; .ci/run measures its goal for seconds",
 	"make soak DURATION=24h":                                                                         "it takes a day",
 }
 
