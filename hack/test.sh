@@ -47,8 +47,8 @@ fi
 export CGO_ENABLED=1
 
 # The API servers and the tests are short-lived and have memory to spare: with fewer collections of garbage they need a
-# sixth less processor time.
-export GOGC="${GOGC:-400}"
+# tenth less processor time.
+export GOGC="${GOGC:-200}"
 
 if [[ "$mode" == docs ]]; then
   go test -json -race -timeout=20m "$@" "$documents" | go run ./hack/testsummary /dev/stdin
