@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -53,7 +54,7 @@ func (w *world) serves(name string) {
 
 func (w *world) wantRevision(name string, want v1.RevisionStatus) {
 	w.Helper()
-	if got := w.application(name).Status.Revision; got == nil || *got != want {
+	if got := w.application(name).Status.Revision; !equality.Semantic.DeepEqual(got, &want) {
 		w.Errorf("revision is %+v, want %+v", got, want)
 	}
 }
@@ -90,7 +91,7 @@ func TestRollback(t *testing.T) {
 		w.edit("web", func(a *v1.Application) { a.Spec.Image = "web:3" })
 		w.serves("web")
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionTrue, v1.ReasonReady)
-		w.wantRevision("web", v1.RevisionStatus{Current: 3, LastHealthy: 3})
+		w.wantRevision("web", v1.RevisionStatus{Current: 3, LastHealthy: 3, FormerHealthy: []int64{1}})
 	})
 }
 

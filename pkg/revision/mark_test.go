@@ -6,6 +6,8 @@ package revision
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -25,7 +27,7 @@ func TestStrippedMark(t *testing.T) {
 			record := c.run(t, "web:2", broken)
 			strip(c.deployment.Annotations)
 			again := c.sync(t)
-			if c.runs != "web:1" || again.Status != record.Status || again.RolledBackFrom != record.RolledBackFrom {
+			if c.runs != "web:1" || !cmp.Equal(again.Status, record.Status) || again.RolledBackFrom != record.RolledBackFrom {
 				t.Errorf("it runs %s, %+v", c.runs, again)
 			}
 			if got := c.deployment.Annotations[v1.AnnotationRolledBackFrom]; got != record.RolledBackFrom {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -22,12 +23,12 @@ func TestToRevision(t *testing.T) {
 	c.application.Spec.Rollback.ToRevision = new(int64(1))
 	for _, image := range []string{"web:2", "web:3"} {
 		record := c.run(t, image, healthy)
-		if c.runs != "web:1" || record.Status != (v1.RevisionStatus{Current: 1, LastHealthy: 1}) || record.Condition != nil {
+		if c.runs != "web:1" || !cmp.Equal(record.Status, v1.RevisionStatus{Current: 1, LastHealthy: 1, FormerHealthy: []int64{2}}) || record.Condition != nil {
 			t.Errorf("with %s in the spec it runs %s, %+v, %+v", image, c.runs, record.Status, record.Condition)
 		}
 	}
 	c.application.Spec.Rollback.ToRevision = nil
-	if record := c.run(t, "web:3", healthy); c.runs != "web:3" || record.Status != (v1.RevisionStatus{Current: 3, LastHealthy: 3}) {
+	if record := c.run(t, "web:3", healthy); c.runs != "web:3" || !cmp.Equal(record.Status, v1.RevisionStatus{Current: 3, LastHealthy: 3, FormerHealthy: []int64{2, 1}}) {
 		t.Errorf("without toRevision it runs %s, %+v", c.runs, record.Status)
 	}
 }

@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -64,7 +65,38 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 		record.RolledBackFrom, record.RolledBackBecause = c.from.name, c.cause
 		record.Status.RolledBackFrom = c.from.number
 	}
+	record.Status.FormerHealthy = f.formerHealthy(&record)
 	return record, nil
+}
+
+// maxFormerHealthy is the limit of the schema. It is also that of revisionHistoryLimit.
+const maxFormerHealthy = 100
+
+// formerHealthy returns the numbers of the other revisions that were healthy, without those that are obsolete. It follows a
+// revision to its new number. The list changes only together with another number or with the history, so it costs no write
+// of its own.
+func (f facts) formerHealthy(record *Record) []int64 {
+	var numbers []int64
+	for _, r := range f.history {
+		number := r.number
+		switch {
+		case r.name == record.Name:
+			number = record.Number
+		case !slices.Contains(record.Kept, r.name):
+			continue
+		}
+		if number != record.Status.LastHealthy && f.wasHealthy(r) {
+			numbers = append(numbers, number)
+		}
+	}
+	slices.SortFunc(numbers, func(a, b int64) int { return cmp.Compare(b, a) })
+	return numbers[:min(len(numbers), maxFormerHealthy)]
+}
+
+// wasHealthy reports whether the revision was healthy, as far as the status says, or is so now.
+func (f facts) wasHealthy(r revision) bool {
+	return r.number == f.status.LastHealthy || slices.Contains(f.status.FormerHealthy, r.number) ||
+		f.healthy != nil && f.healthy.name == r.name
 }
 
 // number returns the number of the selected revision. What the spec asks for gets the highest number, so that the

@@ -100,7 +100,7 @@ func TestRollsBackOnce(t *testing.T) {
 	c := newCluster()
 	c.run(t, "web:1", healthy)
 	record := c.run(t, "web:2", broken)
-	if c.runs != "web:1" || record.Status != (v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}) {
+	if c.runs != "web:1" || !cmp.Equal(record.Status, v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}) {
 		t.Errorf("it runs %s, and %+v", c.runs, record.Status)
 	}
 	want := &metav1.Condition{
@@ -148,7 +148,7 @@ func TestEndOfARollback(t *testing.T) {
 			c.run(t, "web:2", broken)
 			c.application.Spec.Image = test.image
 			record := c.sync(t)
-			if c.runs != test.runs || record.Status != test.want || record.Condition != nil || record.RolledBackFrom != "" {
+			if c.runs != test.runs || !cmp.Equal(record.Status, test.want) || record.Condition != nil || record.RolledBackFrom != "" {
 				t.Errorf("it runs %s, %+v", c.runs, record)
 			}
 		})
@@ -246,17 +246,17 @@ func TestOnlyReferencesChanged(t *testing.T) {
 	c.run(t, "web:1", healthy)
 	c.references = "b"
 	record := c.run(t, "web:1", broken)
-	if record.Status != (v1.RevisionStatus{Current: 2, LastHealthy: 1}) || record.Condition == nil || record.Condition.Reason != v1.ReasonSameSpec {
+	if !cmp.Equal(record.Status, v1.RevisionStatus{Current: 2, LastHealthy: 1}) || record.Condition == nil || record.Condition.Reason != v1.ReasonSameSpec {
 		t.Errorf("the record is %+v", record)
 	}
 	// Another spec that fails goes back to that spec, with the references of today.
 	record = c.run(t, "web:2", broken)
-	if c.runs != "web:1" || record.Status != (v1.RevisionStatus{Current: 2, LastHealthy: 1, RolledBackFrom: 3}) {
+	if c.runs != "web:1" || !cmp.Equal(record.Status, v1.RevisionStatus{Current: 2, LastHealthy: 1, RolledBackFrom: 3}) {
 		t.Errorf("it runs %s, %+v", c.runs, record.Status)
 	}
 	c.references = "c"
 	record = c.sync(t)
-	if c.runs != "web:1" || record.Status != (v1.RevisionStatus{Current: 4, LastHealthy: 1, RolledBackFrom: 3}) {
+	if c.runs != "web:1" || !cmp.Equal(record.Status, v1.RevisionStatus{Current: 4, LastHealthy: 1, RolledBackFrom: 3}) {
 		t.Errorf("it runs %s, %+v", c.runs, record.Status)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,7 @@ func inflate(t *rapid.T, in *Input) {
 		in.Invalid = slices.Repeat(field.ErrorList{field.Invalid(field.NewPath("spec"), anyLong(t, 5000), anyLong(t, 5000))}, 65)
 	}
 	in.Missing, in.Unwatched = anyLong(t, 5000), anyLong(t, 5000)
+	in.Revision.FormerHealthy = slices.Repeat([]int64{math.MaxInt64}, 100)
 	in.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: anyLong(t, 5000)}
 	for _, live := range in.Snapshot.Children {
 		switch o := live.(type) {

@@ -6,6 +6,7 @@ package status
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -26,7 +27,7 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 			after.Current, after.RolledBackFrom = before.Current, before.RolledBackFrom
 		}
 	}
-	if after == (v1.RevisionStatus{}) {
+	if equality.Semantic.DeepEqual(after, v1.RevisionStatus{}) {
 		return nil
 	}
 	return &after

@@ -76,7 +76,9 @@ func TestRevisionOfStatus(t *testing.T) {
 		"invalid": {func(in *Input) {
 			in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}
 		}, before},
-		"healthier": {func(in *Input) { in.Results[0].Action, in.Revision.LastHealthy = plan.WaitDependency, 2 }, v1.RevisionStatus{Current: 1, LastHealthy: 2}},
+		"healthier": {func(in *Input) {
+			in.Results[0].Action, in.Revision.LastHealthy, in.Revision.FormerHealthy = plan.WaitDependency, 2, []int64{1}
+		}, v1.RevisionStatus{Current: 1, LastHealthy: 2, FormerHealthy: []int64{1}}},
 	} {
 		in := settled()
 		in.Revision = after

@@ -57,7 +57,7 @@ func (e *env) wantRevisions(application string, want ...string) {
 func (e *env) wantNumbers(application string, want v1.RevisionStatus) {
 	e.Helper()
 	e.waitApplication(application, fmt.Sprintf("revision is %+v", want), func(a *v1.Application) bool {
-		return a.Status.Revision != nil && *a.Status.Revision == want
+		return gocmp.Equal(a.Status.Revision, &want)
 	})
 }
 
@@ -105,7 +105,7 @@ func TestRollback(t *testing.T) {
 				{editing(func(spec *v1.ApplicationSpec) { spec.Replicas = new(int32(2)) }), takenBack("All 2 pods are available")},
 				{withImage("registry.example.com/web:3"), allReady(2)},
 			},
-			numbers: v1.RevisionStatus{Current: 3, LastHealthy: 3},
+			numbers: v1.RevisionStatus{Current: 3, LastHealthy: 3, FormerHealthy: []int64{1}},
 			history: []string{"1 web:1", "2 image-pull-error:2", "3 web:3"},
 		},
 		"back-to-the-former-spec": {
@@ -265,7 +265,7 @@ func TestRevisionHistory(t *testing.T) {
 		e.waitReady("web")
 	}
 	e.wantRevisions("web", "3 web:3", "4 web:4", "5 web:5")
-	e.wantNumbers("web", v1.RevisionStatus{Current: 5, LastHealthy: 5})
+	e.wantNumbers("web", v1.RevisionStatus{Current: 5, LastHealthy: 5, FormerHealthy: []int64{4, 3}})
 
 	cursor := e.cluster.AuditCursor(t)
 	e.editSpec("web", func(spec *v1.ApplicationSpec) {
@@ -282,6 +282,7 @@ func TestRevisionHistory(t *testing.T) {
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:4" })
 	e.waitReady("web")
 	e.wantRevisions("web", "3 web:3", "5 web:5", "6 web:4")
+	e.wantNumbers("web", v1.RevisionStatus{Current: 6, LastHealthy: 6, FormerHealthy: []int64{5, 3}})
 	if diff := gocmp.Diff(before, e.uids("web")); diff != "" {
 		t.Errorf("the revisions are other objects (-before +after):\n%s", diff)
 	}

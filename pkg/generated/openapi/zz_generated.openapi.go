@@ -2918,6 +2918,25 @@ func schema_pkg_apis_apps_v1_RevisionStatus(ref common.ReferenceCallback) common
 							Format:      "int64",
 						},
 					},
+					"formerHealthy": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "The other revisions of which all pods have been available, the newest first, for as long as they exist. A former revision that is not listed was never healthy.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"integer"},
+										Format: "int64",
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},

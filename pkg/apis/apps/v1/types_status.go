@@ -132,6 +132,13 @@ type RevisionStatus struct {
 	// The revision of the spec, if it was rolled back; absent while the spec runs.
 	// +optional
 	RolledBackFrom int64 `json:"rolledBackFrom,omitempty"`
+
+	// The other revisions of which all pods have been available, the newest first, for as long as they exist. A former
+	// revision that is not listed was never healthy.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	// +optional
+	FormerHealthy []int64 `json:"formerHealthy,omitempty"`
 }
 
 // Problem is a fault of pods of the current revision, grouped over the pods that have it.

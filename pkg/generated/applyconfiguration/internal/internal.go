@@ -892,6 +892,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: current
       type:
         scalar: numeric
+    - name: formerHealthy
+      type:
+        list:
+          elementType:
+            scalar: numeric
+          elementRelationship: atomic
     - name: lastHealthy
       type:
         scalar: numeric

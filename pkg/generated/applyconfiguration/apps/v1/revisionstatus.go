@@ -16,6 +16,9 @@ type RevisionStatusApplyConfiguration struct {
 	LastHealthy *int64 `json:"lastHealthy,omitempty"`
 	// The revision of the spec, if it was rolled back; absent while the spec runs.
 	RolledBackFrom *int64 `json:"rolledBackFrom,omitempty"`
+	// The other revisions of which all pods have been available, the newest first, for as long as they exist. A former
+	// revision that is not listed was never healthy.
+	FormerHealthy []int64 `json:"formerHealthy,omitempty"`
 }
 
 // RevisionStatusApplyConfiguration constructs a declarative configuration of the RevisionStatus type for use with
@@ -45,5 +48,15 @@ func (b *RevisionStatusApplyConfiguration) WithLastHealthy(value int64) *Revisio
 // If called multiple times, the RolledBackFrom field is set to the value of the last call.
 func (b *RevisionStatusApplyConfiguration) WithRolledBackFrom(value int64) *RevisionStatusApplyConfiguration {
 	b.RolledBackFrom = &value
+	return b
+}
+
+// WithFormerHealthy adds the given value to the FormerHealthy field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the FormerHealthy field.
+func (b *RevisionStatusApplyConfiguration) WithFormerHealthy(values ...int64) *RevisionStatusApplyConfiguration {
+	for i := range values {
+		b.FormerHealthy = append(b.FormerHealthy, values[i])
+	}
 	return b
 }
