@@ -34,8 +34,8 @@ func TestEdit(t *testing.T) {
 		"All 2 pods are replaced, because of containers[web].image.", "  written")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
 	p.eventually("revision 2 to be healthy", func() bool { return p.get("web").Status.Revision.LastHealthy == 2 })
-	p.want(0, []string{"history", "web", "--no-headers"}, "example.com/web:2   current, last healthy", "example.com/web:1")
-	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec")
+	p.want(0, []string{"history", "web", "--no-headers"}, "example.com/web:2   current, last healthy", "example.com/web:1   was healthy")
+	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec\n")
 	if image := p.get("web").Spec.Image; image != "example.com/web:1" {
 		t.Errorf("the image is %s after undo", image)
 	}
@@ -130,13 +130,8 @@ func TestUndoOfStuckRollout(t *testing.T) {
 // TestUndoLeavesFailuresOut: neither a revision that failed, nor a restart, is a way back, also not if the Application is pinned to it.
 func TestUndoLeavesFailuresOut(t *testing.T) {
 	p := start(t)
-	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	p.create("web", "{image: example.com/web:1, replicas: 1}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
-	p.eventually("the pod to be older than the next revision, in whole seconds", func() bool {
-		pods, err := kube.CoreV1().Pods(p.namespace).List(t.Context(), metav1.ListOptions{})
-		return err == nil && len(pods.Items) == 1 && time.Since(pods.Items[0].CreationTimestamp.Time) > time.Second
-	})
 	p.want(0, []string{"set", "image", "web", "example.com/simulate/image-pull-error:2"})
 	p.eventually("revision 2 to fail", func() bool { return strings.Contains(p.run("get", "web").stdout, "ImagePullFailed") })
 	p.want(1, []string{"why", "web"}, "Or go back to revision 1, the last one that was healthy: kubectl fairlead -n "+p.namespace+" undo web --to-revision=1\n")
@@ -167,7 +162,48 @@ func TestUndoLeavesFailuresOut(t *testing.T) {
 	p.want(0, []string{"restart", "web"})
 	p.eventually("revision 5 to be healthy", func() bool { return p.lastHealthy("web") == 5 })
 	p.want(0, []string{"history", "web", "--no-headers"}, "current, last healthy, restart of 4")
-	p.want(0, []string{"undo", "web"}, "the pods of revision 3 (example.com/web:1) in the spec; it is not known whether revision 3 was ever healthy\n")
+	p.want(0, []string{"undo", "web"}, "the pods of revision 3 (example.com/web:1) in the spec\n")
+}
+
+// TestHealthyRevisionsAreRemembered: history tells which former revisions were healthy, and undo goes back to the newest of
+// them, also after a restart of the controller, and when no ReplicaSet or pod shows it any more.
+func TestHealthyRevisionsAreRemembered(t *testing.T) {
+	p := start(t)
+	const bad = "example.com/simulate/image-pull-error:3"
+	p.create("web", "{image: example.com/web:1, replicas: 1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "web", "example.com/web:2"})
+	p.eventually("revision 2 to be healthy", func() bool { return p.lastHealthy("web") == 2 })
+	p.want(0, []string{"set", "image", "web", bad})
+	p.eventually("revision 3 to fail", func() bool { return strings.Contains(p.run("get", "web").stdout, "ImagePullFailed") })
+	p.wantHistory("web", "3 "+bad+" current", "2 example.com/web:2 last healthy", "1 example.com/web:1 was healthy")
+	p.want(0, []string{"set", "image", "web", "example.com/web:4"})
+	p.eventually("revision 4 to be healthy", func() bool { return p.lastHealthy("web") == 4 })
+
+	p.stop()
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	if err := kube.AppsV1().ReplicaSets(p.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.control()
+	p.want(0, []string{"scale", "web", "--replicas=2"})
+	p.eventually("the controller to be back", func() bool { return p.lastHealthy("web") == 4 && *p.deployment(kube).Spec.Replicas == 2 })
+	p.wantHistory("web", "4 example.com/web:4 current, last healthy", "3 "+bad+" never healthy", "2 example.com/web:2 was healthy", "1 example.com/web:1 was healthy")
+	p.want(0, []string{"undo", "web", "--to-revision=3", "--dry-run=client"}, "revision 3 was never healthy\n")
+	p.want(0, []string{"undo", "web"}, "the pods of revision 2 (example.com/web:2) in the spec\n")
+}
+
+// wantHistory compares the revisions and their states, without their ages.
+func (p *plugin) wantHistory(name string, want ...string) {
+	p.Helper()
+	var got []string
+	for line := range strings.Lines(p.want(0, []string{"history", name, "--no-headers"}).stdout) {
+		fields := strings.Fields(line)
+		got = append(got, strings.Join(fields[:len(fields)-1], " "))
+	}
+	if !slices.Equal(got, want) {
+		p.Errorf("the history is %q, want %q", got, want)
+	}
 }
 
 // lastHealthy is the number of the last healthy revision, once it is the one of the present spec.

@@ -47,6 +47,8 @@ type plugin struct {
 	namespace string
 	fairlead  versioned.Interface
 	cluster   *controlplane.ControlPlane
+	// stop stops the controller before the test ends.
+	stop func()
 }
 
 // patience is how long a test waits for what happens in a second or two on an idle machine.
@@ -111,7 +113,7 @@ func (p *plugin) release() {
 	}
 }
 
-// control runs the controller in this process, until the test ends.
+// control runs the controller in this process, until the test ends or stops it.
 func (p *plugin) control(edits ...func(*app.Options)) {
 	p.Helper()
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
@@ -131,12 +133,13 @@ func (p *plugin) control(edits ...func(*app.Options)) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- app.Run(ctx, completed) }()
-	p.Cleanup(func() {
+	p.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			p.Errorf("the controller ended with an error: %v", err)
 		}
 	})
+	p.Cleanup(p.stop)
 }
 
 // result is what the plugin said.

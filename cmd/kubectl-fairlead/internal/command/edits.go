@@ -151,9 +151,8 @@ func (t *tool) undo() *cobra.Command {
 			is named no more. The content of ConfigMaps and Secrets is not kept, so it does not come back.
 
 			Without --to-revision it is the last healthy revision. If that one runs, as the spec says, it is the one before;
-			revisions that were not healthy are left out, as far as that is known, and so are restarts. Fairlead records only
-			which revision was healthy last: the command says if it does not know whether the revision ever was. If none has
-			been healthy, it is what runs, if the spec says something else.` + "\n\n" + editsNote),
+			revisions that never were healthy are left out, and so are restarts. If none has been healthy, it is what runs, if
+			the spec says something else.` + "\n\n" + editsNote),
 		Example: examples(`
 			# Back to the last healthy revision
 			kubectl fairlead undo web

@@ -38,7 +38,7 @@ func (t *tool) history() *cobra.Command {
 		Short: "List the revisions of the pods of an Application",
 		Long: long(`
 			List the revisions of the pods of an Application, the newest first: which one runs, which one was healthy last, and
-			what else is known. Of most former revisions Fairlead does not know whether they were healthy: their state is empty.`),
+			which of the others were healthy once, or never. A revision is healthy once all of its pods have been available.`),
 		Example: examples(`
 			# The revisions of the Application web
 			kubectl fairlead history web

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -29,11 +30,11 @@ type Revision struct {
 	LastHealthy bool `json:"lastHealthy,omitempty"`
 	RolledBack  bool `json:"rolledBack,omitempty"`
 	Pinned      bool `json:"pinned,omitempty"`
-	// WasHealthy, WasRolledBack and NeverHealthy are what the ReplicaSets and pods show about a revision. Of most former
-	// revisions they show nothing.
-	WasHealthy    bool `json:"wasHealthy,omitempty"`
+	// WasHealthy was healthy before another one was. NeverHealthy was not, and does not run.
+	WasHealthy   bool `json:"wasHealthy,omitempty"`
+	NeverHealthy bool `json:"neverHealthy,omitempty"`
+	// WasRolledBack is what the ReplicaSets show about a revision.
 	WasRolledBack bool `json:"wasRolledBack,omitempty"`
-	NeverHealthy  bool `json:"neverHealthy,omitempty"`
 	// RestartOf is the revision before, if a restart of its pods is all that changed.
 	RestartOf int64 `json:"restartOf,omitempty"`
 
@@ -50,7 +51,7 @@ func History(objects tree.Objects) []Revision {
 	if application.Status.Revision != nil {
 		status = *application.Status.Revision
 	}
-	known := evidenceIn(objects)
+	rolledBack := rolledBackIn(objects)
 	var revisions []Revision
 	for _, live := range objects.Children {
 		object, ok := live.(*appsv1.ControllerRevision)
@@ -61,9 +62,10 @@ func History(objects tree.Objects) []Revision {
 			Number: object.Revision, Name: object.Name, Created: object.CreationTimestamp.Time,
 			Current: object.Revision == status.Current, LastHealthy: object.Revision == status.LastHealthy,
 			RolledBack: object.Revision == status.RolledBackFrom, Pinned: object.Revision == PinOf(application),
+			WasHealthy: slices.Contains(status.FormerHealthy, object.Revision), WasRolledBack: rolledBack[object.Name],
 		}
+		r.NeverHealthy = application.Status.Revision != nil && !r.Current && !r.LastHealthy && !r.WasHealthy
 		r.read(object)
-		known.addTo(&r)
 		revisions = append(revisions, r)
 	}
 	slices.SortFunc(revisions, func(a, b Revision) int {
@@ -75,6 +77,22 @@ func History(objects tree.Objects) []Revision {
 		}
 	}
 	return revisions
+}
+
+// rolledBackIn returns the names of the revisions from which a rollback went back: Kubernetes copies the annotations of the
+// Deployment to its ReplicaSets, and they stay there.
+func rolledBackIn(objects tree.Objects) map[string]bool {
+	names := map[string]bool{}
+	deployment := child.Get[*appsv1.Deployment](objects.Snapshot(), child.Deployment, objects.Application.Name)
+	if deployment == nil || !child.OwnedBy(deployment, objects.Application) {
+		return names
+	}
+	for _, set := range objects.ReplicaSets {
+		if from := set.Annotations[v1.AnnotationRolledBackFrom]; from != "" && metav1.IsControlledBy(set, deployment) {
+			names[from] = true
+		}
+	}
+	return names
 }
 
 // PinOf is the revision that spec.rollback.toRevision names; 0 if it names none.

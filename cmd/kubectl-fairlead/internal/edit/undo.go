@@ -60,17 +60,17 @@ func numbersOf(revisions []Revision) string {
 	return strings.Join(numbers, ", ")
 }
 
-// before is the newest of the former revisions that has other pods and is not known to have failed.
+// before is the newest of the former revisions that has other pods and was healthy.
 func before(running Revision, former []Revision) (Revision, error) {
 	var same, failed []Revision
 	for _, r := range former {
 		switch {
 		case r.samePods(&running):
 			same = append(same, r)
-		case r.NeverHealthy || r.WasRolledBack && !r.WasHealthy:
-			failed = append(failed, r)
-		default:
+		case r.WasHealthy:
 			return r, nil
+		default:
+			failed = append(failed, r)
 		}
 	}
 	switch {
@@ -118,9 +118,7 @@ func (r *Revision) caution() string {
 		return fmt.Sprintf("; revision %d runs, and has not been healthy since it was rolled out", r.Number)
 	case r.NeverHealthy:
 		return fmt.Sprintf("; revision %d was never healthy", r.Number)
-	case r.WasHealthy:
-		return ""
 	default:
-		return fmt.Sprintf("; it is not known whether revision %d was ever healthy", r.Number)
+		return ""
 	}
 }

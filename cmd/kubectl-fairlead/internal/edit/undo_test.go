@@ -10,7 +10,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,7 +36,9 @@ func TestTarget(t *testing.T) {
 	} {
 		var history []edit.Revision
 		for number := test.current; number > 0; number-- {
-			history = append(history, edit.Revision{Number: number, Current: number == test.current, LastHealthy: number == test.lastHealthy})
+			history = append(history, edit.Revision{
+				Number: number, Current: number == test.current, LastHealthy: number == test.lastHealthy, WasHealthy: number < test.lastHealthy,
+			})
 		}
 		if target, err := edit.Target(history, test.asksFor, 0); target.Number != test.want || (err != nil) != (test.want == 0) {
 			t.Errorf("%s: back to %d, %v, want %d", name, target.Number, err, test.want)
@@ -86,22 +87,17 @@ func objectOf(name string, owner types.UID, minute int) metav1.ObjectMeta {
 	}
 }
 
-// run adds a pod of the revision.
-func run(objects *tree.Objects, number, minute int, edits ...func(*corev1.Pod)) {
-	pod := &corev1.Pod{ObjectMeta: objectOf("pod", objects.ReplicaSets[number-1].UID, minute)}
-	for _, edit := range edits {
-		edit(pod)
-	}
-	objects.Pods = append(objects.Pods, pod)
-}
-
 // TestUndoOfHistories wants what the user reads: to which revision undo goes, and what is known about that one.
 func TestUndoOfHistories(t *testing.T) {
-	healthy := v1.RevisionStatus{Current: 3, LastHealthy: 3}
+	healthy := func(former ...int64) v1.RevisionStatus {
+		return v1.RevisionStatus{Current: 3, LastHealthy: 3, FormerHealthy: former}
+	}
 	pin := func(number int64) func(*tree.Objects) {
 		return func(objects *tree.Objects) { objects.Application.Spec.Rollback = &v1.Rollback{ToRevision: &number} }
 	}
-	ended := func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }
+	rolledBack := func(objects *tree.Objects) {
+		objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
+	}
 	for name, test := range map[string]struct {
 		status          v1.RevisionStatus
 		images          []string
@@ -109,42 +105,33 @@ func TestUndoOfHistories(t *testing.T) {
 		asksFor, number int64
 		want            string
 	}{
-		"nothing is known about the one before": {
-			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
-			want: "the pods of revision 2 (web:2) in the spec; it is not known whether revision 2 was ever healthy",
+		"the one before was healthy": {
+			status: healthy(2, 1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
+			want: "the pods of revision 2 (web:2) in the spec",
 		},
-		"the one before was rolled back": {
-			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
-			given: func(objects *tree.Objects) {
-				objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
-			},
+		"the one before never was healthy": {
+			status: healthy(1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
 			want: "the pods of revision 1 (web:1) in the spec",
 		},
+		"the one before never was healthy, and the user wants it": {
+			status: healthy(1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2,
+			want: "the pods of revision 2 (web:2) in the spec; revision 2 was never healthy",
+		},
+		"none before was healthy": {
+			status: healthy(), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
+			want: "there is no former revision to go back to that was healthy. To go back to one that was not, name it with --to-revision: 1, 2",
+		},
 		"the one before was rolled back, and the user wants it": {
-			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2,
-			given: func(objects *tree.Objects) {
-				objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
-			},
+			status: healthy(1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2, given: rolledBack,
 			want: "the pods of revision 2 (web:2) in the spec; revision 2 was rolled back before, because it failed",
 		},
-		"pods outlived the one before": {
-			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
-			given: func(objects *tree.Objects) { run(objects, 3, 0) },
-			want:  "the pods of revision 1 (web:1) in the spec; it is not known whether revision 1 was ever healthy",
-		},
-		"pods outlived the only other one": {
-			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:2", "web:1"}, asksFor: 2,
-			given: func(objects *tree.Objects) { run(objects, 2, -1) },
-			want:  "there is no former revision to go back to that was healthy. To go back to one that was not, name it with --to-revision: 1",
-		},
-		"a pod that ended proves nothing": {
-			status: healthy, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3,
-			given: func(objects *tree.Objects) { run(objects, 3, 0, ended) },
-			want:  "the pods of revision 2 (web:2) in the spec; it is not known whether revision 2 was ever healthy",
+		"the one before was healthy once, and then rolled back": {
+			status: healthy(2, 1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, given: rolledBack,
+			want: "the pods of revision 2 (web:2) in the spec; revision 2 was rolled back before, because it failed",
 		},
 		"restarts": {
-			status: v1.RevisionStatus{Current: 4, LastHealthy: 4}, images: []string{"web:1", "web:2", restart, restart}, asksFor: 4,
-			want: "the pods of revision 1 (web:1) in the spec; it is not known whether revision 1 was ever healthy",
+			status: v1.RevisionStatus{Current: 4, LastHealthy: 4, FormerHealthy: []int64{3, 2, 1}}, images: []string{"web:1", "web:2", restart, restart}, asksFor: 4,
+			want: "the pods of revision 1 (web:1) in the spec",
 		},
 		"nothing but a restart": {
 			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:1", restart}, asksFor: 2,
@@ -163,7 +150,7 @@ func TestUndoOfHistories(t *testing.T) {
 			want: "the pods of revision 1 (web:1) in the spec; rollback.toRevision 1 is removed",
 		},
 		"pinned to what does not exist": {
-			status: healthy, images: []string{"web:1", "web:2", "web:3"}, given: pin(9),
+			status: healthy(), images: []string{"web:1", "web:2", "web:3"}, given: pin(9),
 			want: "the pods of revision 3 (web:3) in the spec; rollback.toRevision 9 is removed",
 		},
 		"none was healthy": {
