@@ -44,7 +44,7 @@ install: ## Install the CRDs into the cluster of $KUBECONFIG or ~/.kube/config
 	@go run -buildvcs=false ./hack/deploy $(ARGS) install-crds
 
 .PHONY: uninstall
-uninstall: ## Delete the CRDs, and with them every Application and its children. Asks first at a terminal; ARGS=-yes: not
+uninstall: ## Delete the CRDs, and with them every Application and its children. Asks first; ARGS=-yes: not, as a script needs
 	@go run -buildvcs=false ./hack/deploy $(ARGS) uninstall-crds
 
 ##@ Run in a cluster
@@ -63,7 +63,7 @@ deploy: ## Run the operator in the cluster of $KUBECONFIG or ~/.kube/config. IMA
 	@go run -buildvcs=false ./hack/deploy --overlay="$(OVERLAY)" --image="$(IMAGE)" $(ARGS) install
 
 .PHONY: undeploy
-undeploy: ## Take the operator out again. Applications and their children stay, unless DELETE_CRDS=1
+undeploy: ## Take the operator out again. Applications and their children stay, unless DELETE_CRDS=1, which asks first; ARGS=-yes: not
 	@go run -buildvcs=false ./hack/deploy --overlay="$(OVERLAY)" $(if $(filter 1,$(DELETE_CRDS)),--delete-crds) $(ARGS) uninstall
 
 ##@ Build

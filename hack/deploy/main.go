@@ -6,7 +6,7 @@
 //	deploy [flags] install          the CRDs and an overlay of artifacts/overlays, and waits until the controller works
 //	deploy [flags] uninstall        the overlay; the CRDs and what uses them only with --delete-crds
 //	deploy [flags] install-crds     the CRDs alone, for a controller outside of the cluster
-//	deploy [flags] uninstall-crds   the CRDs, and with them every object of their kinds; asks first at a terminal
+//	deploy [flags] uninstall-crds   the CRDs, and with them every object of their kinds; asks first
 //
 // `make deploy`, `undeploy`, `install` and `uninstall` run it.
 //
@@ -41,7 +41,7 @@ type options struct {
 	timeout              time.Duration
 	// webhookTimeout is how long to wait for the webhooks, once the controller is available.
 	webhookTimeout time.Duration
-	// confirm asks the user before anything of theirs is deleted; nil where there is no terminal.
+	// confirm asks the user before anything of theirs is deleted; nil deletes without a question.
 	confirm func(ctx context.Context, out io.Writer) error
 }
 
@@ -55,10 +55,10 @@ func main() {
 	flag.BoolVar(&o.deleteCRDs, "delete-crds", false, "With uninstall: delete the CRDs too, and with them every Application and its children.")
 	flag.DurationVar(&o.timeout, "timeout", 3*time.Minute, "How long to wait for the cluster.")
 	flag.DurationVar(&o.webhookTimeout, "webhook-timeout", 20*time.Second, "How long of that to wait for the API server to reach the webhooks: nodes need a moment to lead a Service to pods that are ready.")
-	yes := flag.Bool("yes", false, "Delete without asking. Without a terminal nothing asks.")
+	yes := flag.Bool("yes", false, "Delete without asking. Needed where there is no terminal to ask at.")
 	flag.Parse()
-	if !*yes && term.IsTerminal(int(os.Stdin.Fd())) {
-		o.confirm = func(ctx context.Context, out io.Writer) error { return confirm(ctx, out, os.Stdin) }
+	if !*yes {
+		o.confirm = question(os.Stdin, term.IsTerminal(int(os.Stdin.Fd())), o.deleteCRDs)
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -87,6 +87,8 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 		t.Errorf("after a no: %v", err)
 	}
 
+	refusesWithoutTerminal(t, o, applications)
+
 	// No controller runs here, so the deletion waits, and says for what.
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := &until{
@@ -122,6 +124,30 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	}
 	if output := mustRun(t, "uninstall-crds", o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {
 		t.Errorf("uninstall without anything installed: the output does not say so:\n%s", output)
+	}
+}
+
+// refusesWithoutTerminal wants neither command to delete anything where it can ask no question.
+func refusesWithoutTerminal(t *testing.T, o options, applications dynamic.ResourceInterface) {
+	t.Helper()
+	for action, command := range map[string]string{"uninstall-crds": "make uninstall", "uninstall": "make undeploy DELETE_CRDS=1"} {
+		o.overlay = filepath.Join("..", "..", "artifacts", "overlays", "default")
+		o.deleteCRDs = action == "uninstall"
+		o.confirm = question(strings.NewReader("yes\n"), false, o.deleteCRDs)
+		var output bytes.Buffer
+		err := run(t.Context(), []string{action}, o, &output)
+		want := "nothing was deleted: there is no terminal to ask at; to delete without a question, pass -yes: " + command + " ARGS=-yes"
+		if err == nil || err.Error() != want {
+			t.Errorf("%s without a terminal: %v, want %q", action, err, want)
+		}
+		if strings.Contains(output.String(), "deleted:") || strings.Contains(output.String(), "deleting:") {
+			t.Errorf("%s without a terminal deletes:\n%s", action, &output)
+		}
+	}
+	for _, name := range []string{"web", "held", "theirs"} {
+		if live, err := applications.Get(t.Context(), name, metav1.GetOptions{}); err != nil || live.GetDeletionTimestamp() != nil {
+			t.Errorf("%s after a refusal: %v", name, err)
+		}
 	}
 }
 

@@ -73,6 +73,20 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 	return o.confirm(ctx, c.out)
 }
 
+// question asks at the terminal. Without one, as in a script or in CI, nothing of the user's is deleted.
+func question(input io.Reader, isTerminal, undeploys bool) func(context.Context, io.Writer) error {
+	if isTerminal {
+		return func(ctx context.Context, out io.Writer) error { return confirm(ctx, out, input) }
+	}
+	command := "make uninstall ARGS=-yes"
+	if undeploys {
+		command = "make undeploy DELETE_CRDS=1 ARGS=-yes"
+	}
+	return func(context.Context, io.Writer) error {
+		return fmt.Errorf("%w: there is no terminal to ask at; to delete without a question, pass -yes: %s", errDeclined, command)
+	}
+}
+
 // confirm asks the user. Only a clear yes counts; Ctrl-C, which ends ctx, is a no.
 func confirm(ctx context.Context, out io.Writer, input io.Reader) error {
 	fmt.Fprint(out, "Delete them? Type yes: ")

@@ -33,7 +33,7 @@ func TestTakeBack(t *testing.T) {
 	}{
 		{"eject", []string{"kubectl fairlead eject web"}},
 		{"orphan", []string{orphan, "kubectl delete applications.apps.fairlead.dev web"}},
-		{"uninstall", []string{orphan, "make uninstall", "make install"}},
+		{"uninstall", []string{orphan, refused, "make uninstall ARGS=-yes", "make install"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &session{t: t, environment: s.environment, directory: s.directory}
@@ -62,8 +62,10 @@ func TestTakeBack(t *testing.T) {
 const (
 	orphan = `kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"deletionPolicy":"Orphan"}}' && ` +
 		`kubectl wait --for=jsonpath='{.status.observedGeneration}'=2 applications.apps.fairlead.dev/web --timeout=1m`
-	ready = "kubectl wait --for=condition=Ready applications.apps.fairlead.dev/web --timeout=1m"
-	kinds = "pods,serviceaccounts,configmaps,networkpolicies,deployments,services,horizontalpodautoscalers,poddisruptionbudgets,ingresses"
+	// A reader at a terminal is asked. Without one, nothing is deleted.
+	refused = "(make uninstall 2>&1 || true) | grep 'nothing was deleted: there is no terminal to ask at'"
+	ready   = "kubectl wait --for=condition=Ready applications.apps.fairlead.dev/web --timeout=1m"
+	kinds   = "pods,serviceaccounts,configmaps,networkpolicies,deployments,services,horizontalpodautoscalers,poddisruptionbudgets,ingresses"
 )
 
 // objects are the Application's objects and pods, by UID.

@@ -28,7 +28,7 @@ var onSimulatedNodes = []struct {
 	instead []string
 }{
 	{"make deploy", []string{"make install", "make run"}},
-	{"make undeploy", []string{"make uninstall"}},
+	{"make undeploy", []string{"make uninstall ARGS=-yes"}},
 	{"make image", nil},
 	{"docker ", nil},
 	{"echo ", nil}, // It writes a file for the image that is not built.
