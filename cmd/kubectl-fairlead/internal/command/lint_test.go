@@ -4,6 +4,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,54 @@ func TestLintOfClasses(t *testing.T) {
 				t.Errorf("exit code %d, %q, want %d, %q", code, got, test.code, test.want)
 			}
 		})
+	}
+}
+
+// TestLintOfWrongKinds: a value of a wrong kind has one line, which says what to write.
+func TestLintOfWrongKinds(t *testing.T) {
+	for field, want := range map[string]string{
+		`env: {B: c, A: b}`:                               `spec.env: Invalid value: must be a list of {name, value}, not a map: [{name: A, value: …}]`,
+		`env: [A=b]`:                                      `spec.env[0]: Invalid value: must be a map with the fields name, value, valueFrom, not a string`,
+		`env: [{name: A, value: 5}]`:                      `spec.env[0].value: Invalid value: must be a string, not a number: put it in quotes, "5"`,
+		`env: [{name: A, value: true}]`:                   `spec.env[0].value: Invalid value: must be a string, not true or false: put it in quotes, "true"`,
+		`ports: {name: http, containerPort: 80}`:          `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: begin its first field with "- "`,
+		`ports: {http: 80}`:                               `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: [{name: http, containerPort: …}]`,
+		`ports: [{name: http, containerPort: "80"}]`:      `spec.ports[0].containerPort: Invalid value: must be a whole number, not a string: leave out the quotes`,
+		`envFrom: {secretRef: {name: a}}`:                 `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
+		`command: sh`:                                     `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
+		`args: {a: b}`:                                    `spec.args: Invalid value: must be a list of strings, not a map: [a, b]`,
+		`image: [web]`:                                    `spec.image: Invalid value: must be a string, not a list`,
+		`image: 1.10`:                                     `spec.image: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
+		`replicas: many`:                                  `spec.replicas: Invalid value: must be a whole number, not a string`,
+		`replicas: 1.5`:                                   `spec.replicas: Invalid value: must be a whole number, not 1.5`,
+		`paused: "true"`:                                  `spec.paused: Invalid value: must be true or false, not a string: leave out the quotes`,
+		`deletionPolicy: true`:                            `spec.deletionPolicy: Invalid value: must be one of Delete, Orphan, not true or false`,
+		`config: {data: [a]}`:                             `spec.config.data: Invalid value: must be a map, not a list: {KEY: VALUE}`,
+		`networkPolicy: true`:                             `spec.networkPolicy: Invalid value: must be a map with the fields egress, ingress, not true or false`,
+		`resources: {requests: {cpu: 0.50}}`:              `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not 0.50: put it in quotes, "0.50"`,
+		`resources: {requests: {cpu: true}}`:              `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
+		`livenessProbe: {httpGet: {path: /, port: 80.5}}`: `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
+	} {
+		t.Run(field, func(t *testing.T) {
+			wantLint(t, "-:4: "+want+" (schema)", field)
+		})
+	}
+	wantLint(t, "-:3: metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, \"1.10\" (schema)\n"+
+		"-:4: spec.resource: Forbidden: unknown field: remove it, or correct its name (schema)", "resource: {}", "version: 1.10")
+}
+
+// wantLint checks an Application with a field, and with labels.
+func wantLint(t *testing.T, want, field string, labels ...string) {
+	t.Helper()
+	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
+	image := "image: web, "
+	if strings.HasPrefix(field, "image:") {
+		image = ""
+	}
+	fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web, labels: {%s}}\nspec: {%s%s}\n", strings.Join(labels, ", "), image, field)
+	code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
+	if got := strings.TrimSpace(out.String() + errOut.String()); code != ExitNo || got != want {
+		t.Errorf("exit code %d,\n%s\nwant %d,\n%s", code, got, ExitNo, want)
 	}
 }
 

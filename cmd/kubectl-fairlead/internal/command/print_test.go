@@ -105,7 +105,7 @@ func TestPrint(t *testing.T) {
 		},
 		"lint": func(to *screen.Screen) {
 			problems := []manifest.Problem{
-				{File: "web.yaml", Line: 7, Field: "spec.replicas", Rule: manifest.Schema, Message: `Invalid value: "string": spec.replicas in body must be of type integer: "string"`},
+				{File: "web.yaml", Line: 7, Field: "spec.replicas", Rule: manifest.Schema, Message: `Invalid value: must be a whole number, not a string`},
 				{File: "web.yaml", Line: 12, Rule: manifest.Syntax, Message: "mapping values are not allowed in this context"},
 			}
 			for _, found := range [][]manifest.Problem{problems, nil} {

@@ -141,13 +141,8 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if version, _ := object["apiVersion"].(string); resource == nil || version != v1.SchemeGroupVersion.String() {
 		return d.problems(Schema, field.ErrorList{field.NotSupported(field.NewPath("apiVersion"), version, []string{v1.SchemeGroupVersion.String()})})
 	}
-	var unknown field.ErrorList
-	for _, path := range resource.Unknown(object) {
-		err := field.Forbidden(field.NewPath(path), "unknown field: remove it, or correct its name")
-		unknown = append(unknown, err)
-	}
-	if len(unknown) > 0 {
-		return d.problems(Schema, unknown)
+	if errs := checkForm(d, resource, object); len(errs) > 0 {
+		return d.problems(Schema, errs)
 	}
 	if d.Kind == v1.ApplicationKind {
 		if err := setDefaults(object); err != nil {
@@ -167,6 +162,24 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 		return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
 	}
 	return nil
+}
+
+// checkForm wants known fields with values of the right kind. It removes the unknown ones.
+func checkForm(d *Document, resource *crdschema.Resource, object map[string]any) field.ErrorList {
+	errs := wrongKinds(d, resource.Structural)
+	isWithin := func(path string) func(*field.Error) bool {
+		return func(err *field.Error) bool {
+			below, within := strings.CutPrefix(path, err.Field)
+			return within && (strings.HasPrefix(below, ".") || strings.HasPrefix(below, "["))
+		}
+	}
+	var unknown field.ErrorList
+	for _, path := range resource.Unknown(object) {
+		if !slices.ContainsFunc(errs, isWithin(path)) {
+			unknown = append(unknown, field.Forbidden(field.NewPath(path), "unknown field: remove it, or correct its name"))
+		}
+	}
+	return append(errs, unknown...)
 }
 
 // checkMetadata checks what every object needs, and the labels that the webhook reserves.

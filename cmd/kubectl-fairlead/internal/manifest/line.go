@@ -37,6 +37,20 @@ func (d *Document) line(path string) int {
 	return line
 }
 
+// given is the text of a plain value in the file.
+func (d *Document) given(path string) string {
+	at := d.node
+	for _, step := range pathStep.FindAllString(path, -1) {
+		if at, _ = stepInto(at, strings.Trim(step, "[]")); at == nil {
+			return ""
+		}
+	}
+	if at.Kind == yamlv3.AliasNode {
+		at = at.Alias
+	}
+	return at.Value
+}
+
 // stepInto returns the value of a field or the item of a list, and the node that names it.
 func stepInto(at *yamlv3.Node, step string) (value, key *yamlv3.Node) {
 	if at.Kind == yamlv3.SequenceNode {

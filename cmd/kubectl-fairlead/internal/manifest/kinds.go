@@ -1,0 +1,233 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxFields is how many fields of a map a message names.
+const maxFields = 6
+
+// kinds finds values of a wrong kind, such as a map where the schema has a list. The API server has several messages for
+// one such value, or calls what is in it unknown; this says once what to write.
+type kinds struct {
+	document *Document
+	errs     field.ErrorList
+}
+
+// wrongKinds returns an error for each value of a wrong kind, and none for what is in it.
+func wrongKinds(d *Document, of *schema.Structural) field.ErrorList {
+	k := &kinds{document: d}
+	for _, key := range slices.Sorted(maps.Keys(d.object)) {
+		below, known := of.Properties[key]
+		if key == "metadata" {
+			below = metadataSchema
+		}
+		if known {
+			k.visit(field.NewPath(key), &below, d.object[key])
+		}
+	}
+	return k.errs
+}
+
+// metadataSchema is what a user writes of the metadata. The CRDs say nothing about them.
+var metadataSchema = schema.Structural{
+	Generic: schema.Generic{Type: "object"},
+	Properties: map[string]schema.Structural{
+		"name": text, "namespace": text, "labels": texts, "annotations": texts,
+	},
+}
+
+var (
+	text  = schema.Structural{Generic: schema.Generic{Type: "string"}}
+	texts = schema.Structural{
+		Generic:              schema.Generic{Type: "object"},
+		AdditionalProperties: &schema.StructuralOrBool{Structural: &text},
+	}
+)
+
+func (k *kinds) visit(path *field.Path, of *schema.Structural, value any) {
+	if value == nil {
+		return // Like a field that is not there.
+	}
+	if want := k.want(path, of, value); want != "" {
+		k.errs = append(k.errs, field.TypeInvalid(path, field.OmitValueType{}, want))
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if below, known := of.Properties[key]; known {
+				k.visit(path.Child(key), &below, value[key])
+			} else if of.AdditionalProperties != nil && of.AdditionalProperties.Structural != nil {
+				k.visit(path.Key(key), of.AdditionalProperties.Structural, value[key])
+			}
+		}
+	case []any:
+		for i, item := range value {
+			k.visit(path.Index(i), of.Items, item)
+		}
+	}
+}
+
+// want says what to write instead of the value. It is empty if the value is of the kind of the schema.
+func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string {
+	isMap, isList, isText := isOf[map[string]any](value), isOf[[]any](value), isOf[string](value)
+	given := k.document.given(path.String())
+	switch {
+	case of.XIntOrString:
+		if isText || isWhole(value) {
+			return ""
+		}
+		return wantNumberOrString(of, value, given)
+	case of.Type == "array" && !isList:
+		return wantList(of.Items, value, given)
+	case of.Type == "object" && !isMap:
+		return wantMap(of, value)
+	case of.Type == "string" && !isText:
+		return wantString(of, value, given)
+	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
+		return unquoted("must be a whole number", value, func() bool { _, err := strconv.ParseInt(given, 10, 64); return err == nil })
+	case of.Type == "boolean" && !isOf[bool](value):
+		return unquoted("must be true or false", value, func() bool { _, err := strconv.ParseBool(given); return err == nil })
+	}
+	return ""
+}
+
+// wantList shows a list that has what the user may have meant.
+func wantList(items *schema.Structural, value any, given string) string {
+	if items.Type != "object" {
+		if isOf[map[string]any](value) {
+			return fmt.Sprintf("must be a list of %ss, not a map: [a, b]", items.Type)
+		}
+		return fmt.Sprintf("must be a list of %ss, not %s: [%s]", items.Type, nameKind(value), given)
+	}
+	fields, of := shown(items), "maps"
+	if len(fields) > 0 {
+		of = "{" + strings.Join(fields, ", ") + "}"
+	}
+	want := fmt.Sprintf("must be a list of %s, not %s", of, nameKind(value))
+	entries, isMap := value.(map[string]any)
+	for key := range entries {
+		if _, known := items.Properties[key]; known {
+			return want + ": begin its first field with \"- \""
+		}
+	}
+	if !slices.Contains(fields, "name") {
+		return want
+	}
+	name := "NAME"
+	if isMap && len(entries) > 0 {
+		name = slices.Min(slices.Collect(maps.Keys(entries)))
+	}
+	// The example has the name alone of what is the user's: other values may be long, or secret.
+	example := []string{"name: " + name}
+	for _, other := range fields[1:] {
+		example = append(example, other+": …")
+	}
+	return want + ": [{" + strings.Join(example, ", ") + "}]"
+}
+
+// shown are the fields of an item that an example needs: its name first, then those that are required, and a plain value.
+func shown(items *schema.Structural) []string {
+	var fields []string
+	if items.ValueValidation != nil {
+		fields = slices.Sorted(slices.Values(items.ValueValidation.Required))
+	}
+	if _, named := items.Properties["name"]; !named {
+		return fields
+	}
+	fields = append([]string{"name"}, slices.DeleteFunc(fields, func(field string) bool { return field == "name" })...)
+	if _, valued := items.Properties["value"]; valued {
+		fields = append(fields, "value")
+	}
+	return fields
+}
+
+func wantMap(of *schema.Structural, value any) string {
+	if of.AdditionalProperties != nil {
+		return fmt.Sprintf("must be a map, not %s: {KEY: VALUE}", nameKind(value))
+	}
+	fields := shown(of)
+	for _, other := range slices.Sorted(maps.Keys(of.Properties)) {
+		if !slices.Contains(fields, other) {
+			fields = append(fields, other)
+		}
+	}
+	if len(fields) > maxFields {
+		fields = append(fields[:maxFields], "…")
+	}
+	return fmt.Sprintf("must be a map with the fields %s, not %s", strings.Join(fields, ", "), nameKind(value))
+}
+
+// wantNumberOrString is for ports, percentages and quantities. Of these, only quantities have fractions,
+// and a CEL rule.
+func wantNumberOrString(of *schema.Structural, value any, given string) string {
+	const want = "must be a whole number or a string, not "
+	isQuantity := len(of.XValidations) > 0
+	if isQuantity && isOf[float64](value) {
+		return fmt.Sprintf("%s%s: put it in quotes, %q", want, given, given)
+	}
+	return want + nameKind(value)
+}
+
+// wantString says to put quotes around what YAML takes for something else than a string: 8080, 0.5, true.
+func wantString(of *schema.Structural, value any, given string) string {
+	if of.ValueValidation != nil && len(of.ValueValidation.Enum) > 0 {
+		var values []string
+		for _, one := range of.ValueValidation.Enum {
+			values = append(values, fmt.Sprint(one.Object))
+		}
+		return fmt.Sprintf("must be one of %s, not %s", strings.Join(values, ", "), nameKind(value))
+	}
+	want := "must be a string, not " + nameKind(value)
+	if isOf[map[string]any](value) || isOf[[]any](value) {
+		return want
+	}
+	return fmt.Sprintf("%s: put it in quotes, %q", want, given)
+}
+
+func unquoted(want string, value any, meant func() bool) string {
+	want += ", not " + nameKind(value)
+	if isOf[string](value) && meant() {
+		want += ": leave out the quotes"
+	}
+	return want
+}
+
+func nameKind(value any) string {
+	switch value := value.(type) {
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	case string:
+		return "a string"
+	case bool:
+		return "true or false"
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	}
+	return "a number"
+}
+
+func isOf[T any](value any) bool {
+	_, is := value.(T)
+	return is
+}
+
+// isWhole is true of 1.0 too, as for the API server.
+func isWhole(value any) bool {
+	number, isFloat := value.(float64)
+	return isOf[int64](value) || isFloat && number == math.Trunc(number)
+}
