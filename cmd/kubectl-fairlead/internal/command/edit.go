@@ -160,14 +160,14 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		to.Line(name + ": unchanged")
 		return application, nil
 	}
+	var unknown error
 	if e.out.format == "" {
-		summary, err := e.summary(ctx, clients, application, edited)
+		var summary string
+		summary, unknown = e.summary(ctx, clients, application, edited)
 		printEdit(to, name, what, summary)
-		if err != nil {
-			fmt.Fprintln(e.tool.ErrOut, unknownEffect(err))
-		}
 	}
 	if e.dryRun == cmdutil.DryRunClient {
+		e.noteUnknown(unknown, nil)
 		to.Line("  not written (dry run)")
 		return edited, nil
 	}
@@ -176,11 +176,22 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	if e.dryRun == cmdutil.DryRunServer {
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	}
-	if edited, err = write(ctx, clients, application, edited, options); err != nil {
+	edited, err = write(ctx, clients, application, edited, options)
+	e.noteUnknown(unknown, err)
+	if err != nil {
 		return nil, err
 	}
 	to.Line(done)
 	return edited, nil
+}
+
+// noteUnknown says why there is no summary, unless the API server refuses the write for the same reason: its error says it.
+func (e *editing) noteUnknown(unknown, written error) {
+	isRefused := apierrors.IsInvalid(written) || apierrors.IsForbidden(written)
+	if spec := (*refusedError)(nil); unknown == nil || isRefused && errors.As(unknown, &spec) {
+		return
+	}
+	fmt.Fprintln(e.tool.ErrOut, unknownEffect(unknown))
 }
 
 // unknownEffect says why there is no summary. A spec that is refused changes nothing, whether it is stored or not.

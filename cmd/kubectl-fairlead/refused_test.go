@@ -1,0 +1,49 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// TestRefusedEdit: an edit that the webhooks refuse says why once. A dry run on the client, which does not ask them, says it too. The
+// cluster is its own: webhooks and classes would decide about the Applications of other tests.
+func TestRefusedEdit(t *testing.T) {
+	t.Parallel()
+	p := &plugin{TB: t, namespace: metav1.NamespaceDefault, cluster: controlplane.ForTest(t, controlplane.APIOnly())}
+	p.cluster.InstallCRDs(t, "../../artifacts/crds")
+	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
+	small := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Spec: v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: new(int32(3))}}}
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), small, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.control(func(o *app.Options) {
+		o.Serving.WebhookBindAddress, o.Serving.WebhookURL = "127.0.0.1:0", "https://127.0.0.1:0"
+	})
+	p.create("web", "{image: example.com/web:1, className: small, replicas: 2}")
+	p.eventually("the webhooks to refuse", func() bool {
+		return p.run("scale", "web", "--replicas=9", "--dry-run=server").code != 0
+	})
+	const reason = "spec.replicas: Invalid value: 9"
+	for dryRun, code := range map[string]int{"none": 2, "server": 2, "client": 0} {
+		r := p.want(code, []string{"scale", "web", "--replicas=9", "--dry-run=" + dryRun}, "replicas 2 → 9")
+		if said := strings.Count(r.stderr, reason); said != 1 {
+			t.Errorf("--dry-run=%s says the reason %d times:\n%s", dryRun, said, r.stderr)
+		}
+		if strings.Contains(r.stdout+r.stderr, "  written") {
+			t.Errorf("--dry-run=%s says that it wrote:\n%s", dryRun, r.stdout)
+		}
+	}
+	if replicas := *p.get("web").Spec.Replicas; replicas != 2 {
+		t.Errorf("%d replicas after refused edits", replicas)
+	}
+}
