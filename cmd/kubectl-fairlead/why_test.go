@@ -8,6 +8,21 @@ import (
 	"testing"
 )
 
+// TestWhyOfMissingRevision: the advice is the command that removes the field, and that command helps.
+func TestWhyOfMissingRevision(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.pin("web", "7")
+	p.eventually("the revision to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "RevisionMissing") })
+	p.want(1, []string{"why", "web"}, "The spec is not carried out: it names a revision that does not exist. No child was changed.",
+		"See which revisions exist, and name one of them in spec.rollback.toRevision: kubectl fairlead -n "+p.namespace+" history web\n",
+		"Or remove the field, so that the pods of the spec run: kubectl -n "+p.namespace+
+			` patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`+"\n")
+	p.pin("web", "null")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+}
+
 // TestWhyOfMissing: why says what it can about the Applications that exist, and what to do about a Deployment that has none.
 func TestWhyOfMissing(t *testing.T) {
 	p := start(t)

@@ -110,16 +110,25 @@ func refusedSpec(f facts) []Finding {
 	if f.ready == nil || f.ready.Status == metav1.ConditionTrue {
 		return nil
 	}
-	next, refused := refusals[f.ready.Reason]
+	step, refused := refusals[f.ready.Reason]
 	if !refused {
 		return nil
 	}
+	next := []string{step}
 	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". No child was changed."
 	if rollback := f.app.Spec.Rollback; f.ready.Reason == v1.ReasonRevisionMissing && rollback != nil && rollback.ToRevision != nil {
 		what = "The spec is not carried out: it names a revision that does not exist. No child was changed."
-		next = "Name one that exists in spec.rollback.toRevision, or remove the field: kubectl fairlead history " + f.app.Name
+		next = []string{
+			"See which revisions exist, and name one of them in spec.rollback.toRevision: kubectl fairlead history " + f.app.Name,
+			"Or remove the field, so that the pods of the spec run: " + unpin(f.app.Name),
+		}
 	}
-	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: []string{next}}}
+	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: next}}
+}
+
+// unpin is the command that removes spec.rollback.toRevision.
+func unpin(name string) string {
+	return fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`, name)
 }
 
 func refusalWords(reason string) string {
@@ -203,12 +212,11 @@ func pinned(f facts) []Finding {
 	if number == 0 || !f.observed() || status == nil || status.Current != number {
 		return nil // If it is not carried out, another finding says why.
 	}
-	remove := fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`, f.app.Name)
 	return []Finding{{
 		Reason:   "Pinned",
 		What:     fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.", number),
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.rollback.toRevision", Message: strconv.FormatInt(number, 10)}},
-		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + remove},
+		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + unpin(f.app.Name)},
 	}}
 }
 
