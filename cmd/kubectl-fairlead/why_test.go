@@ -33,6 +33,8 @@ func TestWhyOfMissing(t *testing.T) {
 	alone := "error: there is no Application shop in namespace " + p.namespace + ", but a Deployment of that name. To let an Application adopt it, " +
 		"see what that would change: kubectl fairlead -n " + p.namespace + " adopt shop --dry-run=client\n"
 
+	const misspelt = `error: applications.apps.fairlead.dev "wbe" not found` + "\nDid you mean web? If it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.\n"
+
 	for _, test := range []struct {
 		args           []string
 		stdout, stderr string
@@ -43,6 +45,11 @@ func TestWhyOfMissing(t *testing.T) {
 		{[]string{"why", "shop"}, "", alone},
 		{[]string{"why", "shop", "web"}, p.namespace + "/web is ready", alone},
 		{[]string{"why", "gone", "-o", "json"}, "", gone},
+		{[]string{"why", "wbe"}, "", misspelt},
+		{[]string{"status", "wbe"}, "", misspelt},
+		{[]string{"restart", "wbe"}, "", misspelt},
+		{[]string{"logs", "wbe"}, "", misspelt},
+		{[]string{"history", "wbe"}, "", misspelt},
 	} {
 		r := p.want(2, test.args, test.stdout)
 		if !strings.Contains(r.stderr, test.stderr) || test.stdout == "" && r.stdout != "" {

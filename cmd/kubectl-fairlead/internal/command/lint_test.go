@@ -89,7 +89,25 @@ func TestLintOfWrongKinds(t *testing.T) {
 		})
 	}
 	wantLint(t, "-:3: metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, \"1.10\" (schema)\n"+
-		"-:4: spec.resource: Forbidden: unknown field: remove it, or correct its name (schema)", "resource: {}", "version: 1.10")
+		"-:4: spec.surplus: Forbidden: unknown field: remove it, or correct its name (schema)", "surplus: {}", "version: 1.10")
+}
+
+// TestLintOfUnknownFields: an unknown field names the one that is meant, of the map that it is in.
+func TestLintOfUnknownFields(t *testing.T) {
+	for field, want := range map[string]string{
+		`replica: 2`:  `spec.replica: Forbidden: unknown field: did you mean replicas?`,
+		`surplus: []`: `spec.surplus: Forbidden: unknown field: remove it, or correct its name`,
+		`ports: [{name: http, containerport: 80}]`:          `spec.ports[0].containerport: Forbidden: unknown field: did you mean containerPort?`,
+		`resources: {limit: {cpu: 1}}`:                      `spec.resources.limit: Forbidden: unknown field: did you mean limits?`,
+		`routes: [{hostname: [a.example.com]}]`:             `spec.routes[0].hostname: Forbidden: unknown field: did you mean hostnames?`,
+		`readinessProbe: {httpget: {path: /}}`:              `spec.readinessProbe.httpget: Forbidden: unknown field: did you mean httpGet?`,
+		`sidecars: [{name: a, image: a, volumeMount: [a]}]`: `spec.sidecars[0].volumeMount: Forbidden: unknown field: did you mean volumeMounts?`,
+		`config: {data: {a.b/c: d}, mountpath: /etc/a}`:     `spec.config.mountpath: Forbidden: unknown field: did you mean mountPath?`,
+	} {
+		t.Run(field, func(t *testing.T) {
+			wantLint(t, "-:4: "+want+" (schema)", field)
+		})
+	}
 }
 
 // wantLint checks an Application with a field, and with labels.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -112,6 +113,9 @@ func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients,
 	var applications []*v1.Application
 	for _, name := range named {
 		application, err := clients.Fairlead.AppsV1().Applications(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil, misspelt(ctx, clients, name, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -164,10 +168,35 @@ func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Cli
 func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
 	deployment, err := clients.Kube.AppsV1().Deployments(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 	if err != nil || metav1.GetControllerOfNoCopy(deployment) != nil {
-		return notFound
+		return misspelt(ctx, clients, name, notFound)
 	}
 	return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name. To let an Application adopt it, see what that would change: %s",
 		name.Name, name.Namespace, t.commandLine(name.Namespace, "adopt "+name.Name+" --dry-run=client"))
+}
+
+// misspeltError is about an Application that does not exist, but one of nearly the same name does.
+type misspeltError struct {
+	error
+
+	meant string
+}
+
+func (e *misspeltError) Unwrap() error { return e.error }
+
+// misspelt names the Application that the user may have meant. A user who may not list them gets the error alone.
+func misspelt(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
+	list, err := clients.Fairlead.AppsV1().Applications(name.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return notFound
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	if meant := nearest.To(name.Name, names); meant != "" {
+		return &misspeltError{notFound, meant}
+	}
+	return notFound
 }
 
 // named returns the Applications that the user named, each once, and the namespace to select others in. It asks no cluster.

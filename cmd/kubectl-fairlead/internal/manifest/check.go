@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/fairlead/artifacts/crds"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/class"
@@ -176,10 +178,41 @@ func checkForm(d *Document, resource *crdschema.Resource, object map[string]any)
 	var unknown field.ErrorList
 	for _, path := range resource.Unknown(object) {
 		if !slices.ContainsFunc(errs, isWithin(path)) {
-			unknown = append(unknown, field.Forbidden(field.NewPath(path), "unknown field: remove it, or correct its name"))
+			unknown = append(unknown, unknownField(resource, path))
 		}
 	}
 	return append(errs, unknown...)
+}
+
+// unknownField names the field that the user may have meant.
+func unknownField(resource *crdschema.Resource, path string) *field.Error {
+	message := "unknown field: remove it, or correct its name"
+	parent, name := path, path
+	if at := strings.LastIndex(path, "."); at >= 0 {
+		parent, name = path[:at], path[at+1:]
+	}
+	if meant := nearest.To(name, slices.Collect(maps.Keys(fieldsOf(resource.Structural, parent)))); meant != "" {
+		message = "unknown field: did you mean " + meant + "?"
+	}
+	return field.Forbidden(field.NewPath(path), message)
+}
+
+// fieldsOf are the fields of the map at a path that the schema has.
+func fieldsOf(of *schema.Structural, path string) map[string]schema.Structural {
+	for _, step := range pathStep.FindAllString(path, -1) {
+		below, known := of.Properties[step]
+		switch {
+		case known:
+			of = &below
+		case of.Items != nil:
+			of = of.Items
+		case of.AdditionalProperties != nil && of.AdditionalProperties.Structural != nil:
+			of = of.AdditionalProperties.Structural
+		default:
+			return nil
+		}
+	}
+	return of.Properties
 }
 
 // checkMetadata checks what every object needs, and the labels that the webhook reserves.
