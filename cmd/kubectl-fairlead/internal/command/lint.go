@@ -30,9 +30,9 @@ func (t *tool) lint() *cobra.Command {
 		Short: "Check files without a cluster: schema, CEL, validation and class limits",
 		Long: long(`
 			Check Applications and ApplicationClasses in files, without a cluster: the schema and the CEL rules of the CRDs,
-			the rules of the webhooks, and the limits of classes that the files or --class-file have. Every class is taken to
-			select the namespace, because only a cluster knows its labels. Without any class, what a class would say is not
-			checked.
+			the rules of the webhooks, and the limits of classes that the files or --class-file have. It also finds an object
+			that is there twice, and a host name that two of the Applications claim. Every class is taken to select the
+			namespace, because only a cluster knows its labels. Without any class, what a class would say is not checked.
 
 			The exit code is 0 without findings, 1 with findings, and 2 if a file cannot be read.`),
 		Example: examples(`
@@ -81,7 +81,7 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 		return nil, 0, nil, err
 	}
 	checker.ClassesKnown = len(from.classFiles) > 0
-	problems = append(manifest.Unknown(documents), checker.AddClasses(ctx, slices.Concat(documents, classes))...)
+	problems = slices.Concat(manifest.Unknown(documents), manifest.Twice(documents), checker.AddClasses(ctx, slices.Concat(documents, classes)))
 	applications := manifest.Applications(documents)
 	if len(applications)+len(checker.Classes)+len(problems) == 0 {
 		return nil, 0, nil, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")

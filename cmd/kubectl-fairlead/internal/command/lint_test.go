@@ -5,11 +5,14 @@ package command
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -61,7 +64,7 @@ func TestLintOfClasses(t *testing.T) {
 
 // TestLintOfWrongKinds: a value of a wrong kind has one line, which says what to write.
 func TestLintOfWrongKinds(t *testing.T) {
-	for field, want := range map[string]string{
+	wantLint(t, map[string]string{
 		`env: {B: c, A: b}`:                               `spec.env: Invalid value: must be a list of {name, value}, not a map: [{name: A, value: …}]`,
 		`env: [A=b]`:                                      `spec.env[0]: Invalid value: must be a map with the fields name, value, valueFrom, not a string`,
 		`env: [{name: A, value: 5}]`:                      `spec.env[0].value: Invalid value: must be a string, not a number: put it in quotes, "5"`,
@@ -83,18 +86,12 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`resources: {requests: {cpu: 0.50}}`:              `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not 0.50: put it in quotes, "0.50"`,
 		`resources: {requests: {cpu: true}}`:              `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
 		`livenessProbe: {httpGet: {path: /, port: 80.5}}`: `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
-	} {
-		t.Run(field, func(t *testing.T) {
-			wantLint(t, "-:4: "+want+" (schema)", field)
-		})
-	}
-	wantLint(t, "-:3: metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, \"1.10\" (schema)\n"+
-		"-:4: spec.surplus: Forbidden: unknown field: remove it, or correct its name (schema)", "surplus: {}", "version: 1.10")
+	})
 }
 
 // TestLintOfUnknownFields: an unknown field names the one that is meant, of the map that it is in.
 func TestLintOfUnknownFields(t *testing.T) {
-	for field, want := range map[string]string{
+	wantLint(t, map[string]string{
 		`replica: 2`:  `spec.replica: Forbidden: unknown field: did you mean replicas?`,
 		`surplus: []`: `spec.surplus: Forbidden: unknown field: remove it, or correct its name`,
 		`ports: [{name: http, containerport: 80}]`:          `spec.ports[0].containerport: Forbidden: unknown field: did you mean containerPort?`,
@@ -103,25 +100,88 @@ func TestLintOfUnknownFields(t *testing.T) {
 		`readinessProbe: {httpget: {path: /}}`:              `spec.readinessProbe.httpget: Forbidden: unknown field: did you mean httpGet?`,
 		`sidecars: [{name: a, image: a, volumeMount: [a]}]`: `spec.sidecars[0].volumeMount: Forbidden: unknown field: did you mean volumeMounts?`,
 		`config: {data: {a.b/c: d}, mountpath: /etc/a}`:     `spec.config.mountpath: Forbidden: unknown field: did you mean mountPath?`,
+	})
+}
+
+// TestLintTogether: files that are correct alone may not be so together.
+func TestLintTogether(t *testing.T) {
+	web := func(metadata, host string, more ...string) string {
+		return "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {" + metadata + "}\nspec:\n  image: web\n  ports: [{name: http, containerPort: 80}]\n" +
+			"  routes: [{name: r, hostnames: [" + host + "]}]\n" + strings.Join(more, "")
+	}
+	const class = "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: shared}\nspec: {limits: {sharedHostnames: [a.example.com]}}\n"
+	shop, blog := "namespace: shop, name: web", "namespace: blog, name: web"
+	const nothing = "2 objects checked, nothing found"
+	for name, test := range map[string]struct {
+		objects []string
+		want    string
+	}{
+		"twice": {[]string{web(shop, "a.example.com"), web(shop, "b.example.com")},
+			`-:11: metadata.name: Duplicate value: "web": this Application is at -:3 too, and the one that is applied last wins: remove one of them (together)`},
+		"twice without a namespace": {[]string{web("name: web", "a.example.com"), web("name: web", "a.example.com")},
+			`-:11: metadata.name: Duplicate value: "web": this Application is at -:3 too, and the one that is applied last wins: remove one of them (together)`},
+		"a class twice": {[]string{class, class},
+			`-:8: metadata.name: Duplicate value: "shared": this ApplicationClass is at -:3 too, and the one that is applied last wins: remove one of them (together)`},
+		"a host name": {[]string{web(shop, "a.example.com"), web(blog, "A.example.com")},
+			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application shop/web: choose another host name or path (together)`},
+		"a host name under a wildcard": {[]string{web(shop, `"*.example.com"`), web(blog, "a.example.com")},
+			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": overlaps with *.example.com of Application shop/web: choose another host name (together)`},
+		"a path, in no namespace": {[]string{web("name: web", "a.example.com"), web("name: api", "a.example.com")},
+			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application web: choose another host name or path (together)`},
+		"other host names":               {[]string{web(shop, "a.example.com"), web(blog, "b.example.com")}, nothing},
+		"an unknown namespace":           {[]string{web(shop, "a.example.com"), web("name: api", "a.example.com")}, nothing},
+		"a class that is not known":      {[]string{web(shop, "a.example.com", "  className: shared\n"), web(blog, "a.example.com", "  className: shared\n")}, nothing + "; their classes were not: pass them with --class-file (shared)"},
+		"a class that shares host names": {[]string{class, web(shop, "a.example.com", "  className: shared\n"), web("namespace: blog, name: api", "a.example.com], paths: [{path: /blog}", "  className: shared\n")}, "3 objects checked, nothing found"},
 	} {
-		t.Run(field, func(t *testing.T) {
-			wantLint(t, "-:4: "+want+" (schema)", field)
+		t.Run(name, func(t *testing.T) {
+			streams, in, out, errOut := genericiooptions.NewTestIOStreams()
+			in.WriteString(strings.Join(test.objects, "---\n"))
+			Run(t.Context(), streams, []string{"lint", "-f", "-"})
+			if got := strings.TrimSpace(out.String() + errOut.String()); got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
 		})
+	}
+	file := filepath.Join(t.TempDir(), "web.yaml")
+	if err := os.WriteFile(file, []byte(web(shop, "a.example.com")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	code := Run(t.Context(), streams, []string{"lint", "-f", file, "-f", filepath.Dir(file)})
+	if code != ExitYes || strings.TrimSpace(out.String()) != nothing {
+		t.Errorf("a file that is given twice: exit code %d, %s", code, out)
 	}
 }
 
-// wantLint checks an Application with a field, and with labels.
-func wantLint(t *testing.T, want, field string, labels ...string) {
+// wantLint checks Applications, each with a field, and wants one line for each.
+func wantLint(t *testing.T, fields map[string]string) {
 	t.Helper()
 	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
-	image := "image: web, "
-	if strings.HasPrefix(field, "image:") {
-		image = ""
+	var want []string
+	for i, field := range slices.Sorted(maps.Keys(fields)) {
+		image := "image: web, "
+		if strings.HasPrefix(field, "image:") {
+			image = ""
+		}
+		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web-%d}\nspec: {%s%s}\n---\n", i, image, field)
+		want = append(want, fmt.Sprintf("-:%d: %s (schema)", 5*i+4, fields[field]))
 	}
-	fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web, labels: {%s}}\nspec: {%s%s}\n", strings.Join(labels, ", "), image, field)
 	code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
-	if got := strings.TrimSpace(out.String() + errOut.String()); code != ExitNo || got != want {
-		t.Errorf("exit code %d,\n%s\nwant %d,\n%s", code, got, ExitNo, want)
+	got := strings.Split(strings.TrimSpace(out.String()+errOut.String()), "\n")
+	if diff := cmp.Diff(want, got); diff != "" || code != ExitNo {
+		t.Errorf("exit code %d (-want +got):\n%s", code, diff)
+	}
+}
+
+// TestLintOfMetadata: labels are no part of the CRD, and have their line too, beside an unknown field.
+func TestLintOfMetadata(t *testing.T) {
+	streams, in, out, _ := genericiooptions.NewTestIOStreams()
+	in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web, labels: {version: 1.10}}\nspec: {image: web, surplus: {}}\n")
+	code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
+	const want = "-:3: metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, \"1.10\" (schema)\n" +
+		"-:4: spec.surplus: Forbidden: unknown field: remove it, or correct its name (schema)\n"
+	if code != ExitNo || out.String() != want {
+		t.Errorf("exit code %d, %s, want %s", code, out, want)
 	}
 }
 

@@ -36,6 +36,7 @@ const (
 	CEL        Rule = "cel"
 	Validation Rule = "validation"
 	ClassLimit Rule = "class"
+	Together   Rule = "together"
 )
 
 // Rules are all rules with what they check.
@@ -46,6 +47,7 @@ func Rules() map[Rule]string {
 		CEL:        "The object meets the CEL rules of the CRD.",
 		Validation: "The object meets the rules of the webhooks and of the sync.",
 		ClassLimit: "The Application has a class that allows it, and stays within its limits.",
+		Together:   "No object is there twice, and no two Applications claim the same host name, or the same path under it.",
 	}
 }
 
@@ -72,6 +74,8 @@ type Checker struct {
 	ClassesKnown bool
 	// Offline takes every class to select the namespace, because only a cluster knows its labels.
 	Offline bool
+	// earlier are the Applications that were checked already and whose class is known.
+	earlier []*v1.Application
 }
 
 // NewChecker makes a Checker with the CRDs of this version.
@@ -120,17 +124,18 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	if len(problems) > 0 {
 		return problems
 	}
-	rules := class.Rules{Classes: c.Classes, Namespace: c.Namespace}
-	rules.Namespace.Name = cmp.Or(application.Namespace, c.Namespace.Name)
-	if len(c.Classes) == 0 && !c.ClassesKnown {
-		application.Spec.ClassName = ""
+	var claimed []Problem
+	if len(c.Classes) == 0 && !c.ClassesKnown && application.Spec.ClassName != "" {
+		application.Spec.ClassName = "" // Not known, and it may let Applications share host names.
+	} else {
+		claimed = d.problems(Together, c.claims(application))
 	}
-	errs, reason := class.Resolve(application, rules).Validate(c.Options)
+	errs, reason := class.Resolve(application, c.rules(application)).Validate(c.Options)
 	rule := Validation
 	if strings.HasPrefix(reason, "Class") {
 		rule = ClassLimit
 	}
-	return d.problems(rule, errs)
+	return append(d.problems(rule, errs), claimed...)
 }
 
 // store does what an API server does before it stores an object, and decodes it.

@@ -45,6 +45,11 @@ func (d *Document) ClassName() string {
 	return name
 }
 
+func (d *Document) namespace() string {
+	namespace, _, _ := unstructured.NestedString(d.object, "metadata", "namespace")
+	return namespace
+}
+
 // IsClass reports whether the document is an ApplicationClass. The error is why it cannot be read.
 func (d *Document) IsClass() (bool, error) { return d.Kind == kindClass, d.syntax }
 
