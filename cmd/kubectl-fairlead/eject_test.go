@@ -70,7 +70,10 @@ func TestEject(t *testing.T) {
 	if r := p.want(2, []string{"eject", "web", "--output-dir=" + filepath.Dir(taken)}); !strings.Contains(r.stderr, "choose another --output-dir") || p.get("web").Spec.DeletionPolicy == v1.DeletionOrphan {
 		t.Errorf("a file in the way: %q, and the Application was changed", r.stderr)
 	}
-	p.want(0, []string{"eject", "web", "--output-dir=" + files}, "saved "+files, "ejected. The objects are yours.")
+	r = p.want(0, []string{"eject", "web", "--output-dir=" + files}, "saved "+files, "ejected. The objects are yours.")
+	if strings.Contains(r.stdout, "before-adoption") {
+		t.Errorf("there was no adoption: %s", r.stdout)
+	}
 	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Fatalf("the Application is not gone: %v", err)
 	}
@@ -161,7 +164,11 @@ func TestEjectGoesOn(t *testing.T) {
 		return apierrors.IsNotFound(err)
 	})
 
-	p.want(0, []string{"eject", "web"}, "the Application is gone", "No pod is replaced.", "ejected.")
+	line := "kubectl -n " + p.namespace + " delete secret web-before-adoption\n"
+	kept := "  The Secret web-before-adoption stays too: it says what the objects were before the adoption, for kubectl fairlead -n " + p.namespace +
+		" eject web --restore. Without it they cannot be restored. To delete it: " + line
+	p.want(0, []string{"eject", "web", "--dry-run=client"}, kept)
+	p.want(0, []string{"eject", "web"}, "the Application is gone", "No pod is replaced.", kept, "ejected.")
 	// As after an end between the marks and the restoration; and once more.
 	p.want(0, []string{"eject", "web", "--restore"}, "all pods are replaced", "ejected.")
 	p.want(0, []string{"eject", "web", "--restore"}, "ejected.")
@@ -182,5 +189,8 @@ func TestEjectGoesOn(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"app": "shop"}, service.Spec.Selector); diff != "" {
 		t.Errorf("the Service selects (-want +got):\n%s", diff)
+	}
+	if err := kube.CoreV1().Secrets(p.namespace).Delete(t.Context(), "web-before-adoption", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("what eject says to delete: %v", err)
 	}
 }

@@ -141,6 +141,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		return nil, fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind. If it is in another one, pass that with -n", e.name, e.namespace)
 	}
 	e.announce(e.tool.screen(), objects, gone)
+	e.announceBackup(ctx, e.tool.screen())
 	if err := e.checkRestored(before); err != nil {
 		return nil, err
 	}
@@ -301,6 +302,20 @@ func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
 			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
 		}
 	}
+}
+
+// announceBackup names the Secret of the adoption, which stays. The Helm release that has its objects again needs it no more, and it
+// is deleted then. A user who may not read it is told nothing.
+func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen) {
+	if e.toHelm {
+		return
+	}
+	name := adopt.BackupName(e.name)
+	if _, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
+		return
+	}
+	to.Hanging("  ", fmt.Sprintf("The Secret %s stays too: it says what the objects were before the adoption, for %s. Without it they cannot be restored. To delete it: %s",
+		name, e.tool.commandLine(e.namespace, "eject "+e.name+" --restore"), e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)))
 }
 
 // checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission
