@@ -75,7 +75,7 @@ func run(ctx context.Context, arguments []string, o options, out io.Writer) erro
 		"install":        install,
 		"uninstall":      uninstall,
 		"install-crds":   installCRDsAlone,
-		"uninstall-crds": uninstallCRDs,
+		"uninstall-crds": uninstallCRDsAlone,
 	}
 	if len(arguments) != 1 || actions[arguments[0]] == nil {
 		return fmt.Errorf("the arguments are %q, but must be one of install, uninstall, install-crds and uninstall-crds", arguments)
@@ -160,8 +160,10 @@ func uninstall(ctx context.Context, c *cluster, o options) error {
 	if err := c.removeAll(ctx, all); err != nil {
 		return err
 	}
-	if o.deleteCRDs {
-		return nil
+	if !o.deleteCRDs {
+		if err := printWhatStays(ctx, c, o); err != nil {
+			return err
+		}
 	}
-	return printWhatStays(ctx, c, o)
+	return c.printLeftWebhooks(ctx)
 }

@@ -20,8 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/fairlead/hack/internal/objects"
+	"fairlead.dev/fairlead/pkg/admission"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -122,8 +124,33 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 	if _, err := client.Resource(objects.CRDs).Get(t.Context(), "applications.apps.fairlead.dev", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("get the CRD after the uninstall: %v, want not found", err)
 	}
-	if output := mustRun(t, "uninstall-crds", o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") {
+	if output := mustRun(t, "uninstall-crds", o); !strings.Contains(output, "not there: applications.apps.fairlead.dev\n") || strings.Contains(output, "stays:") {
 		t.Errorf("uninstall without anything installed: the output does not say so:\n%s", output)
+	}
+	namesLeftWebhooks(t, cp, o)
+}
+
+// namesLeftWebhooks: a controller outside of the cluster was killed, so that its webhooks stay registered.
+func namesLeftWebhooks(t *testing.T, cp *controlplane.ControlPlane, o options) {
+	t.Helper()
+	mutating, validating := admission.Configurations(admission.OutOfClusterConfigurationName, admission.Endpoint{URL: "https://127.0.0.1:1"}, "")
+	registration := kubernetes.NewForConfigOrDie(cp.Config()).AdmissionregistrationV1()
+	if _, err := registration.MutatingWebhookConfigurations().Create(t.Context(), mutating, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registration.ValidatingWebhookConfigurations().Create(t.Context(), validating, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.overlay = filepath.Join("..", "..", "artifacts", "overlays", "default")
+	for _, action := range []string{"uninstall-crds", "uninstall"} {
+		output := mustRun(t, action, o)
+		for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+			want := "stays: " + kind + " fairlead-out-of-cluster, of a controller outside of the cluster, which takes it back when it stops; if that was killed: kubectl delete " +
+				strings.ToLower(kind) + " fairlead-out-of-cluster\n"
+			if strings.Count(output, want) != 1 {
+				t.Errorf("%s: the output lacks %q:\n%s", action, want, output)
+			}
+		}
 	}
 }
 

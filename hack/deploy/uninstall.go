@@ -20,6 +20,14 @@ import (
 
 var errDeclined = errors.New("nothing was deleted")
 
+// uninstallCRDsAlone is for a user who runs the controller outside of the cluster.
+func uninstallCRDsAlone(ctx context.Context, c *cluster, o options) error {
+	if err := uninstallCRDs(ctx, c, o); err != nil {
+		return err
+	}
+	return c.printLeftWebhooks(ctx)
+}
+
 // uninstallCRDs says what goes and what stays, and asks, before it deletes anything.
 func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
 	if err := c.announceDeletion(ctx, o); err != nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +20,38 @@ import (
 
 // errNotAsked means that the API server accepted an Application that the webhooks refuse.
 var errNotAsked = errors.New("it did not ask them yet")
+
+// outOfCluster begins the names of the configurations by which a controller outside of the cluster registers its webhooks.
+const outOfCluster = "fairlead-out-of-cluster"
+
+// printLeftWebhooks names the webhook configurations of a controller outside of the cluster. It takes them back when it stops; one
+// that was killed leaves them, and after the next install the API server asks where nothing answers.
+func (c *cluster) printLeftWebhooks(ctx context.Context) error {
+	registration := c.kube.AdmissionregistrationV1()
+	mutating, err := registration.MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list mutatingwebhookconfigurations: %w", err)
+	}
+	validating, err := registration.ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list validatingwebhookconfigurations: %w", err)
+	}
+	for i := range mutating.Items {
+		c.printLeftWebhook("MutatingWebhookConfiguration", mutating.Items[i].Name)
+	}
+	for i := range validating.Items {
+		c.printLeftWebhook("ValidatingWebhookConfiguration", validating.Items[i].Name)
+	}
+	return nil
+}
+
+func (c *cluster) printLeftWebhook(kind, name string) {
+	if !strings.HasPrefix(name, outOfCluster) {
+		return
+	}
+	fmt.Fprintf(c.out, "stays: %s %s, of a controller outside of the cluster, which takes it back when it stops; if that was killed: kubectl delete %s %s\n",
+		kind, name, strings.ToLower(kind), name)
+}
 
 func isWebhookConfiguration(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "ValidatingWebhookConfiguration"
