@@ -201,6 +201,24 @@ func TestAdoptInvalid(t *testing.T) {
 	p.want(0, []string{"adopt", "web", "--abort"}, "taken back")
 }
 
+// TestAdoptRefusesAtOnce: the marks of a deployment tool and all fields that an Application cannot express are in one error.
+func TestAdoptRefusesAtOnce(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.leaveBehind("web")
+	patch := []byte(`{"metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"web"}},"spec":{"template":{"spec":{"hostNetwork":true,"dnsPolicy":"Default"}}}}`)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "error: Deployment web cannot be adopted because of metadata.annotations[argocd.argoproj.io/tracking-id]: " +
+		"a deployment tool manages it; take it out of that tool, then remove the mark; " +
+		".spec.template.spec.hostNetwork: an Application has no such field; .spec.template.spec.dnsPolicy: an Application has no such field. " +
+		"So this Deployment cannot be adopted as it is\n"
+	if r := p.want(2, []string{"adopt", "web", "--dry-run=client"}); r.stderr != want {
+		t.Errorf("%q, want %q", r.stderr, want)
+	}
+}
+
 // TestAdoptBesideAnotherBackup: the backup of an earlier Deployment is in the way, and is found before anything is written.
 func TestAdoptBesideAnotherBackup(t *testing.T) {
 	p := start(t)

@@ -295,6 +295,19 @@ func TestDraftRefuses(t *testing.T) {
 	}
 }
 
+// TestDraftRefusesAtOnce: a user learns of all fields, and corrects them in one go.
+func TestDraftRefusesAtOnce(t *testing.T) {
+	deployment := strings.NewReplacer("serviceAccountName: shop", "hostPID: true\n      dnsPolicy: None",
+		"persistentVolumeClaim: {claimName: shop}", "hostPath: {path: /}", "{containerPort: 9999}", "{containerPort: 9999, hostPort: 9999}").Replace(chart)
+	_, err := Draft(parse[appsv1.Deployment](t, deployment), parse[corev1.Service](t, exposed), Options{Container: "shop"})
+	const want = ".spec.template.spec.hostPID: an Application has no such field; .spec.template.spec.dnsPolicy: an Application has no such field; " +
+		".spec.template.spec.volumes[data]: an Application mounts Secrets, ConfigMaps, emptyDirs, PersistentVolumeClaims and projected volumes only; " +
+		".spec.template.spec.containers[shop].ports[9999].hostPort: an Application has no such field"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // Without --harden the pods keep what Kubernetes gives to pods that ask for nothing.
 func TestDraftIsFaithful(t *testing.T) {
 	got, err := Draft(parse[appsv1.Deployment](t, chart), nil, Options{Container: "shop", Scaled: true})

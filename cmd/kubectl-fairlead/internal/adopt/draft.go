@@ -7,6 +7,7 @@ package adopt
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,24 +32,38 @@ type Options struct {
 	Scaled bool
 }
 
-// RefusedError is a field that an Application cannot express.
-type RefusedError struct{ Path, Why string }
+// RefusedError are the fields that an Application cannot express, each with the reason.
+type RefusedError struct{ Fields []string }
 
-func (e *RefusedError) Error() string { return e.Path + ": " + e.Why }
+func (e *RefusedError) Error() string { return strings.Join(e.Fields, "; ") }
 
-func refused(path, why string) error { return &RefusedError{path, why} }
+func refused(path, why string) error { return &RefusedError{[]string{path + ": " + why}} }
+
+// allRefused makes one error of those about fields, so that a user corrects them at once. Any other error comes first.
+func allRefused(errs ...error) error {
+	var all RefusedError
+	for _, err := range errs {
+		if one := (*RefusedError)(nil); errors.As(err, &one) {
+			all.Fields = append(all.Fields, one.Fields...)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(all.Fields) == 0 {
+		return nil
+	}
+	return &all
+}
 
 const podPath = ".spec.template.spec"
 
 // Draft writes the Application: paused, observing, and leaving its objects behind when it is deleted. service may be nil.
 func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Options) (*v1.Application, error) {
 	pod := &deployment.Spec.Template.Spec
-	if err := refusePod(pod); err != nil {
-		return nil, err
-	}
+	refusal := refusePod(pod)
 	main, err := mainContainer(pod, deployment.Name, options.Container)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(refusal, err)
 	}
 	spec := v1.ApplicationSpec{
 		AdoptionPolicy: v1.AdoptionConsented, ReconcilePolicy: v1.ReconcileObserve, DeletionPolicy: v1.DeletionOrphan, Paused: new(true),
@@ -86,13 +101,8 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 		account.AutomountToken = new(true)
 	}
 	spec.ServiceAccount = account
-	if err := volumes(&spec, pod, main); err != nil {
-		return nil, err
-	}
-	if err := security(&spec, pod, main, options.Harden); err != nil {
-		return nil, err
-	}
-	if err := ports(&spec, pod, main, service); err != nil {
+	err = allRefused(refusal, volumes(&spec, pod, main), security(&spec, pod, main, options.Harden), ports(&spec, pod, main, service))
+	if err != nil {
 		return nil, err
 	}
 	// An Application had the Deployment before, and the new one sets them again.
@@ -104,8 +114,9 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 	return application, nil
 }
 
-// refusePod names a field of the pods that has no counterpart, and without which they would not be the same.
+// refusePod names the fields of the pods that have no counterpart, and without which they would not be the same.
 func refusePod(pod *corev1.PodSpec) error {
+	var errs []error
 	for _, field := range []struct {
 		name string
 		set  bool
@@ -120,10 +131,10 @@ func refusePod(pod *corev1.PodSpec) error {
 		{"os", pod.OS != nil}, {"overhead", len(pod.Overhead) > 0}, {"resources", pod.Resources != nil},
 	} {
 		if field.set {
-			return refused(podPath+"."+field.name, "an Application has no such field")
+			errs = append(errs, refused(podPath+"."+field.name, "an Application has no such field"))
 		}
 	}
-	return nil
+	return allRefused(errs...)
 }
 
 // Container returns the name of the container that becomes the application's.

@@ -22,17 +22,20 @@ func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contain
 	temporary := hasTemporaryVolume(pod, main)
 	names := volumeNames(main, temporary)
 	mounted := map[string]bool{}
+	var errs []error
 	for i, mount := range main.VolumeMounts {
 		if temporary && path.Clean(mount.MountPath) == v1.TemporaryPath {
 			continue // The Application adds it. A mount of its own would rename the volume, and replace the pods.
 		}
 		at := fmt.Sprintf("%s.containers[%s].volumeMounts[%s]", podPath, main.Name, mount.MountPath)
 		if mount.SubPathExpr != "" || mount.MountPropagation != nil || mount.RecursiveReadOnly != nil {
-			return refused(at, "an Application has no subPathExpr, mountPropagation or recursiveReadOnly")
+			errs = append(errs, refused(at, "an Application has no subPathExpr, mountPropagation or recursiveReadOnly"))
+			continue
 		}
 		index := slices.IndexFunc(pod.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name })
 		if index < 0 {
-			return refused(at, "there is no volume "+mount.Name)
+			errs = append(errs, refused(at, "there is no volume "+mount.Name))
+			continue
 		}
 		source := pod.Volumes[index].VolumeSource
 		made := v1.Mount{
@@ -41,12 +44,17 @@ func volumes(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Contain
 		}
 		switch {
 		case made.Secret == nil && made.ConfigMap == nil && made.EmptyDir == nil && made.PersistentVolumeClaim == nil && made.Projected == nil:
-			return refused(podPath+".volumes["+mount.Name+"]", "an Application mounts Secrets, ConfigMaps, emptyDirs, PersistentVolumeClaims and projected volumes only")
+			errs = append(errs, refused(podPath+".volumes["+mount.Name+"]", "an Application mounts Secrets, ConfigMaps, emptyDirs, PersistentVolumeClaims and projected volumes only"))
+			continue
 		case mounted[mount.Name] && made.EmptyDir != nil && !divisible(pod, main, &pod.Volumes[index]):
-			return refused(at, "the container mounts the volume "+mount.Name+" twice, and an Application would give it two")
+			errs = append(errs, refused(at, "the container mounts the volume "+mount.Name+" twice, and an Application would give it two"))
+			continue
 		}
 		mounted[mount.Name] = true
 		spec.Mounts = append(spec.Mounts, made)
+	}
+	if err := allRefused(errs...); err != nil {
+		return err
 	}
 	copied := func(kind string, containers []corev1.Container, without string) ([]corev1.Container, error) {
 		var kept []corev1.Container

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -266,14 +267,16 @@ var errDraft = errors.New("nothing was written")
 
 // create writes the Application, and creates it. It returns nil in a dry run.
 func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
-	if err := a.checkMarks(); err != nil {
-		return nil, err
-	}
+	marks := a.checkMarks()
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
 	if inexpressible := (*adopt.RefusedError)(nil); errors.As(err, &inexpressible) {
-		return nil, fmt.Errorf("%w. So this Deployment cannot be adopted as it is", err)
+		err = fmt.Errorf("%w. So this Deployment cannot be adopted as it is", err)
+		if marks != nil {
+			err = fmt.Errorf("%w; %w", marks, err) // The user learns at once all that is in the way.
+		}
+		return nil, err
 	}
-	if err != nil {
+	if err := cmp.Or(marks, err); err != nil {
 		return nil, err
 	}
 	if err := a.announce(ctx, draft); err != nil {
