@@ -31,7 +31,7 @@ func (t *tool) lint() *cobra.Command {
 		Long: long(`
 			Check Applications and ApplicationClasses in files, without a cluster: the schema and the CEL rules of the CRDs,
 			the rules of the webhooks, and the limits of classes that the files or --class-file have. It also finds an object
-			that is there twice, and a host name that two of the Applications claim. Every class is taken to select the
+			that a file has twice, and a host name that two of the Applications claim. Every class is taken to select the
 			namespace, because only a cluster knows its labels. Without any class, what a class would say is not checked.
 
 			The exit code is 0 without findings, 1 with findings, and 2 if a file cannot be read.`),

@@ -47,7 +47,7 @@ func Rules() map[Rule]string {
 		CEL:        "The object meets the CEL rules of the CRD.",
 		Validation: "The object meets the rules of the webhooks and of the sync.",
 		ClassLimit: "The Application has a class that allows it, and stays within its limits.",
-		Together:   "No object is there twice, and no two Applications claim the same host name, or the same path under it.",
+		Together:   "No file has an object twice, and no two Applications claim the same host name, or the same path under it.",
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/fairlead/pkg/class"
 )
 
-// Twice returns a problem for each object that the documents have a second time: the last one that is applied wins. A file that
-// is given twice is no mistake.
+// Twice returns a problem for each object that a file has a second time: the last one that is applied wins. Two files may be for two
+// clusters, and a file that is given twice is no mistake.
 func Twice(documents []*Document) []Problem {
 	var problems []Problem
 	first := map[string]*Document{}
@@ -24,16 +24,16 @@ func Twice(documents []*Document) []Problem {
 		if d.syntax != nil || !d.isKnown() || d.Name == "" {
 			continue
 		}
-		key := d.Kind + "/" + d.Name
+		key := d.File + ": " + d.Kind + "/" + d.Name
 		if d.Kind == v1.ApplicationKind {
-			key = d.Kind + "/" + d.namespace() + "/" + d.Name
+			key = d.File + ": " + d.Kind + "/" + d.namespace() + "/" + d.Name
 		}
 		before, twice := first[key]
 		if !twice {
 			first[key] = d
 			continue
 		}
-		if before.File == d.File && before.node.Line == d.node.Line {
+		if before.node.Line == d.node.Line {
 			continue
 		}
 		path := field.NewPath("metadata", "name")
