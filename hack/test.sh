@@ -19,10 +19,10 @@ export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 
 mode=all
 case "${1:-}" in
-  --unit | --docs)
-    mode="${1#--}"
-    shift
-    ;;
+--unit | --docs)
+  mode="${1#--}"
+  shift
+  ;;
 esac
 readonly documents=fairlead.dev/fairlead/hack/checks/walkthrough
 

@@ -75,13 +75,18 @@ func (s *summary) good() bool {
 
 func readFiles(paths []string, out io.Writer) (*summary, error) {
 	var inputs []io.Reader
+	var files []*os.File
+	defer func() {
+		for _, file := range files {
+			file.Close()
+		}
+	}()
 	for _, path := range paths {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close()
-		inputs = append(inputs, file)
+		files, inputs = append(files, file), append(inputs, file)
 	}
 	return read(inputs, out)
 }
