@@ -4,6 +4,8 @@
 package admission
 
 import (
+	"strings"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/reference"
 )
@@ -22,8 +24,7 @@ type Reference struct {
 	Kind, Namespace, Name string
 }
 
-// referencesOf are the objects that the pods need, each once. What is optional is left out; so is the
-// Secret of a route, which its certificate's issuer usually makes afterwards.
+// referencesOf are the objects that the pods need, each once. What is optional is left out.
 func referencesOf(application *v1.Application) []Reference {
 	var references []Reference
 	seen := map[Reference]struct{}{}
@@ -44,4 +45,31 @@ func referencesOf(application *v1.Application) []Reference {
 	}
 	add(KindServiceAccount, serviceAccountName(application))
 	return references
+}
+
+// certificatesOf returns the Secrets that Ingresses take their certificates from, each with the first of its routes. Left out is
+// a Secret that the annotation of a certificate issuer asks for: the issuer makes it afterwards. So is a route that may become
+// an HTTPRoute, which has no such Secret.
+func certificatesOf(application *v1.Application) map[Reference]string {
+	certificates := map[Reference]string{}
+	for _, route := range application.Spec.Routes {
+		if route.TLS == nil || route.TLS.SecretName == "" || route.Type == v1.RouteHTTPRoute || len(route.ParentRefs) > 0 || namesIssuer(route.Annotations) {
+			continue
+		}
+		r := Reference{Kind: KindSecret, Namespace: application.Namespace, Name: route.TLS.SecretName}
+		if _, found := certificates[r]; !found {
+			certificates[r] = route.Name
+		}
+	}
+	return certificates
+}
+
+// namesIssuer reports whether the annotations of an Ingress ask cert-manager for a certificate.
+func namesIssuer(annotations map[string]string) bool {
+	for key := range annotations {
+		if strings.HasPrefix(key, "cert-manager.io/") || key == "kubernetes.io/tls-acme" {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -36,20 +37,45 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		for _, old := range referencesOf(in.old) {
 			referred[old] = true
 		}
+		for old := range certificatesOf(in.old) {
+			referred[old] = true
+		}
 	}
+	needed, certificates := referencesOf(in.new), certificatesOf(in.new)
 	var wanted []Reference
-	for _, reference := range referencesOf(in.new) {
+	for _, reference := range append(needed, sortedReferences(certificates)...) {
 		if !referred[reference] && len(wanted) < maxLookups {
 			wanted = append(wanted, reference)
+			referred[reference] = true
 		}
 	}
 	for i, result := range h.lookUp(ctx, wanted) {
-		if result.known && result.object == nil {
-			found.warnings = append(found.warnings, fmt.Sprintf("%s %q does not exist in namespace %q, and the pods need it",
-				wanted[i].Kind, wanted[i].Name, wanted[i].Namespace))
+		if !result.known || result.object != nil {
+			continue
+		}
+		missing := fmt.Sprintf("%s %q does not exist in namespace %q", wanted[i].Kind, wanted[i].Name, wanted[i].Namespace)
+		if slices.Contains(needed, wanted[i]) {
+			found.warnings = append(found.warnings, missing+", and the pods need it")
+		} else if !h.classHasCertificates(ctx, in.new) {
+			found.warnings = append(found.warnings, fmt.Sprintf("%s, and route %q takes its certificate from it: create it, or let a controller such as cert-manager create it",
+				missing, certificates[wanted[i]]))
 		}
 	}
 	return nil
+}
+
+func sortedReferences(certificates map[Reference]string) []Reference {
+	return slices.SortedFunc(maps.Keys(certificates), func(a, b Reference) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// classHasCertificates reports whether the class of an Application has its certificates made, or makes HTTPRoutes of its routes.
+func (h *Handler) classHasCertificates(ctx context.Context, application *v1.Application) bool {
+	of := h.classOf(ctx, application)
+	if of == nil || of.Spec.Defaults == nil || of.Spec.Defaults.Routes == nil {
+		return false
+	}
+	routes := of.Spec.Defaults.Routes
+	return namesIssuer(routes.Annotations) || routes.Type == v1.RouteHTTPRoute || len(routes.ParentRefs) > 0
 }
 
 // lookup is what is known of an object.

@@ -165,8 +165,64 @@ func TestIneffectiveFields(t *testing.T) {
 			if test.old != nil {
 				question = review(t, test.updated, test.old)
 			}
-			response := ask(t, new(cluster).handler(t), ValidatePath, question)
+			response := ask(t, (&cluster{exist: []string{"Secret/web-tls"}}).handler(t), ValidatePath, question)
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
+
+// A certificate that is missing is warned of, unless an annotation of the route or of its class has it made.
+func TestMissingCertificates(t *testing.T) {
+	const missing = `Secret "web-tls" does not exist in namespace "shop", and route "public" takes its certificate from it: create it, or let a controller such as cert-manager create it`
+	issuer := map[string]string{"cert-manager.io/cluster-issuer": "ca"}
+	certified := func(changes ...func(*v1.Application)) *v1.Application {
+		return application(func(a *v1.Application) {
+			withRoute("web.example.com")(a)
+			a.Spec.Routes[0].TLS = &v1.RouteTLS{SecretName: "web-tls"}
+			for _, change := range changes {
+				change(a)
+			}
+		})
+	}
+	class := func(annotations map[string]string) *v1.ApplicationClass {
+		return applicationClass("standard", true, func(spec *v1.ApplicationClassSpec) {
+			spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{Annotations: annotations}}
+		})
+	}
+	gateway := applicationClass("standard", true, func(spec *v1.ApplicationClassSpec) {
+		spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
+	})
+	pods := func(a *v1.Application) { a.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "web-tls"}} }
+	for _, test := range []struct {
+		name         string
+		cluster      cluster
+		class        *v1.ApplicationClass
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "missing", updated: certified(), want: []string{missing}},
+		{name: "there", cluster: cluster{exist: []string{"Secret/web-tls"}}, updated: certified()},
+		{name: "not readable", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: certified()},
+		{name: "missing as before", updated: certified(image("web:2")), old: certified()},
+		{name: "of what may be an HTTPRoute", updated: certified(func(a *v1.Application) { a.Spec.Routes[0].ParentRefs = []v1.ParentReference{{Name: "shared"}} })},
+		{name: "made by an issuer", updated: certified(func(a *v1.Application) { a.Spec.Routes[0].Annotations = issuer })},
+		{name: "made by the class's issuer", class: class(issuer), updated: certified()},
+		{name: "of a class of HTTPRoutes", class: gateway, updated: certified()},
+		{name: "of a class without an issuer", class: class(nil), updated: certified(), want: []string{missing}},
+		{name: "that the pods need, too", updated: certified(pods), want: []string{`Secret "web-tls" does not exist in namespace "shop", and the pods need it`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.class != nil {
+				test.cluster.config = func(config *Config) { config.Classes = &inClasses{classes: []*v1.ApplicationClass{test.class}} }
+			}
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, test.cluster.handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}
 		})

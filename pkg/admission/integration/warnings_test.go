@@ -61,6 +61,12 @@ func TestWarningsAtApply(t *testing.T) {
 			}),
 			`resources.limits[memory]: the default 256Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`,
 		},
+		"a missing certificate": {
+			f.application("shop", inClass("gold"), func(a *v1.Application) {
+				a.Spec.Routes = []v1.Route{{Name: "r", Hostnames: []string{"shop.example.com"}, IngressClassName: new("nosuch"), TLS: &v1.RouteTLS{SecretName: "nosuch"}}}
+			}),
+			`Secret "nosuch" does not exist in namespace "` + f.namespace + `", and route "r" takes its certificate from it: create it, or let a controller such as cert-manager create it`,
+		},
 		"none": {f.application("other", inClass("gold")), ""},
 	} {
 		if _, err := apps.Create(t.Context(), test.application, dryRun); err != nil {
