@@ -57,3 +57,16 @@ func TestWhyOfMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyOfUnservedRoutes: no controller serves the IngressClass, and the Application is ready all the same.
+func TestWhyOfUnservedRoutes(t *testing.T) {
+	p := start(t)
+	p.create("r", "{image: example.com/web:1, ports: [{name: http, containerPort: 80}], routes: [{name: public, hostnames: ["+
+		p.namespace+".example.com], ingressClassName: nosuch, tls: {secretName: nosuch}}]}")
+	p.want(0, []string{"status", "r", "--watch", "--timeout=60s"})
+	const hint = "f clients do not reach the application, check that a controller serves IngressClass nosuch"
+	p.want(0, []string{"why", "r"}, p.namespace+"/r is ready, but there is something to know.\n",
+		"No controller has given Ingress r an address. Perhaps none serves the class; but some controllers never give one.\n", "I"+hint+": kubectl get ingressclasses\n")
+	p.want(0, []string{"status", "r"}, "Routes       Applied; no address for Ingress r: i"+hint+"\n")
+	p.want(0, []string{"tree", "r"}, p.namespace+".example.com; no address\n")
+}

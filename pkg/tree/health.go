@@ -113,6 +113,9 @@ func liveHealth(node *Node, live child.Object) {
 		node.Info = counted(live.Status.DisruptionsAllowed, "disruption") + " allowed"
 	case *networkingv1.Ingress:
 		node.Info = strings.Join(ingressHosts(live), ", ")
+		if len(live.Status.LoadBalancer.Ingress) == 0 { // Some controllers give none, so it may be healthy.
+			node.Info += "; no address"
+		}
 	case *gatewayv1.HTTPRoute:
 		routeHealth(node, live)
 	}

@@ -33,7 +33,11 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 		to.Row(label, url)
 	}
 	if s.Routes != "" {
-		to.Row("Routes", s.Routes)
+		text := s.Routes
+		if s.RoutesHint != "" {
+			text += "; " + to.Paint(screen.Yellow, s.RoutesHint)
+		}
+		to.Row("Routes", text)
 	}
 	if a := s.Autoscaler; a != nil {
 		pods := "pods"

@@ -42,6 +42,7 @@ type Summary struct {
 	Pods       []PodGroup         `json:"pods,omitempty"`
 	URLs       []string           `json:"urls,omitempty"`
 	Routes     string             `json:"routes,omitempty"`
+	RoutesHint string             `json:"routesHint,omitempty"`
 	Autoscaler *Autoscaler        `json:"autoscaler,omitempty"`
 	Class      *v1.AppliedClass   `json:"class,omitempty"`
 	Policies   []string           `json:"policies,omitempty"`
@@ -108,6 +109,8 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Routes = routes.Reason
 		if routes.Status != metav1.ConditionTrue {
 			s.Routes += ": " + routes.Message
+		} else if ingresses := loaded.Unaddressed(); len(ingresses) > 0 {
+			s.RoutesHint = "no address for " + ingresses.Names() + ": " + ingresses.Hint()
 		}
 	}
 	if revision := status.Revision; revision != nil {

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
@@ -280,7 +281,10 @@ func secondary(f facts) []Finding {
 // routes explains routes that serve nothing.
 func routes(f facts) []Finding {
 	condition := f.condition(v1.ConditionRoutesReady)
-	if condition == nil || condition.Status == metav1.ConditionTrue || slices.Contains([]string{v1.ReasonRoutesNotApplied, v1.ReasonConflict}, condition.Reason) {
+	if condition != nil && condition.Status == metav1.ConditionTrue {
+		return unaddressed(f)
+	}
+	if condition == nil || slices.Contains([]string{v1.ReasonRoutesNotApplied, v1.ReasonConflict}, condition.Reason) {
 		return nil // A route that was not written is among the children.
 	}
 	next := "Check the Gateway that the message names, and its listeners: kubectl get gateways -A"
@@ -292,4 +296,20 @@ func routes(f facts) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{next},
 	}}
+}
+
+// unaddressed explains Ingresses that perhaps no controller serves.
+func unaddressed(f facts) []Finding {
+	ingresses := f.Unaddressed()
+	if len(ingresses) == 0 {
+		return nil
+	}
+	finding := Finding{
+		Reason: "NoAddress", What: "No controller has given " + ingresses.Names() + " an address. Perhaps none serves the class; but some controllers never give one.",
+		Next: []string{text.Capitalize(ingresses.Hint()) + ": kubectl get ingressclasses"},
+	}
+	for _, ingress := range ingresses {
+		finding.Evidence = append(finding.Evidence, Evidence{Object: child.Ingress.Kind + "/" + ingress.Name, Field: "status.loadBalancer", Message: "has no address"})
+	}
+	return []Finding{finding}
 }
