@@ -6,6 +6,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -144,6 +145,28 @@ func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 	if differing+missing+superfluous == 0 {
 		return metav1.Condition{}, false
 	}
-	message := fmt.Sprintf("Children differing: %d, missing: %d, obsolete: %d.", differing, missing, superfluous)
-	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: message}, true
+	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: withheld(differing, missing, superfluous)}, true
+}
+
+// withheld says what the controller would do about the differences.
+func withheld(differing, missing, superfluous int) string {
+	var steps []string
+	for _, step := range []struct {
+		verb string
+		n    int
+	}{{"change", differing}, {"create", missing}, {"delete", superfluous}} {
+		switch {
+		case step.n == 0:
+		case len(steps) > 0:
+			steps = append(steps, fmt.Sprintf("%s %d", step.verb, step.n))
+		case step.n == 1:
+			steps = append(steps, step.verb+" 1 object")
+		default:
+			steps = append(steps, fmt.Sprintf("%s %d objects", step.verb, step.n))
+		}
+	}
+	if last := len(steps) - 1; last > 0 {
+		steps = []string{strings.Join(steps[:last], ", ") + " and " + steps[last]}
+	}
+	return "Fairlead would " + steps[0] + "."
 }

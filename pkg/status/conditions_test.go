@@ -238,5 +238,18 @@ func TestPausedAndDrifted(t *testing.T) {
 		result(plan.Delete, child.Ingress, "web", newIngress("web", false)),
 		result(plan.NotOwned, child.Ingress, "web-second", nil))
 	compareCondition(t, compute(in, noon), v1.ConditionDrifted,
-		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Children differing: 2, missing: 1, obsolete: 1."})
+		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Fairlead would change 2 objects, create 1 and delete 1."})
+}
+
+func TestWithheld(t *testing.T) {
+	for want, counts := range map[string][3]int{
+		"Fairlead would create 4 objects.":                        {0, 4, 0},
+		"Fairlead would change 1 object.":                         {1, 0, 0},
+		"Fairlead would create 1 object and delete 2.":            {0, 1, 2},
+		"Fairlead would change 3 objects, create 1 and delete 2.": {3, 1, 2},
+	} {
+		if got := withheld(counts[0], counts[1], counts[2]); got != want {
+			t.Errorf("%v: %q, want %q", counts, got, want)
+		}
+	}
 }
