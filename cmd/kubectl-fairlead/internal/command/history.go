@@ -60,6 +60,9 @@ func (t *tool) history() *cobra.Command {
 						to.Line(resourceName(child.ControllerRevision.Group, child.ControllerRevision.Kind, r.Name))
 					}
 					return nil
+				case len(revisions) == 0:
+					to.Line("No revisions yet.")
+					return nil
 				default:
 					return printHistory(to.Writer(), revisions, chosen.many(args), noHeaders, t.now())
 				}
