@@ -44,6 +44,13 @@ func (in Installation) definitions(now time.Time) Result {
 	}
 }
 
+// established reports whether the cluster serves the resource.
+func (in Installation) established(resource string) bool {
+	return slices.ContainsFunc(in.Definitions, func(d apiextensionsv1.CustomResourceDefinition) bool {
+		return d.Name == resource+"."+v1.SchemeGroupVersion.Group && isTrue(&d, apiextensionsv1.Established)
+	})
+}
+
 // deletionOf tells since when a CRD is being deleted, and what it waits for.
 func (in Installation) deletionOf(definition *apiextensionsv1.CustomResourceDefinition, now time.Time) string {
 	message := fmt.Sprintf("%s is being deleted, for %s", definition.Name, duration.HumanDuration(now.Sub(definition.DeletionTimestamp.Time)))

@@ -120,6 +120,16 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestNoLagWithoutDefinition: nothing is known of Applications that the cluster does not serve, and nothing is ok about them.
+func TestNoLagWithoutDefinition(t *testing.T) {
+	in := healthy(t)
+	in.Definitions, in.Applications = nil, nil
+	want := doctor.Result{Check: doctor.Lag, Health: tree.Unknown, Message: "not known: the cluster serves no Applications"}
+	if got := find(in, doctor.Lag); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // TestCountsApplications: one is counted as one.
 func TestCountsApplications(t *testing.T) {
 	for n, want := range map[int]string{

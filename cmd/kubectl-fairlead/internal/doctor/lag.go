@@ -36,6 +36,9 @@ type late struct {
 
 // lag finds Applications that have waited for the controller for long.
 func (in Installation) lag(now time.Time) Result {
+	if in.Unreadable[Definitions] == nil && len(in.Applications) == 0 && !in.established(v1.ApplicationResource) {
+		return Result{Lag, tree.Unknown, "not known: the cluster serves no Applications", ""}
+	}
 	found, behind, deleting := in.late(now)
 	n := len(in.Applications)
 	var problems []string
