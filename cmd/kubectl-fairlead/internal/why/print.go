@@ -29,7 +29,11 @@ func (a Answer) Print(to *screen.Screen, now time.Time) {
 		to.Hanging(lead, finding.What)
 		for _, evidence := range finding.Evidence {
 			line := evidence.Object + " " + to.Paint(screen.Dim, evidence.Field)
-			if evidence.Time != nil {
+			switch {
+			case evidence.Time == nil:
+			case evidence.status != "":
+				line += fmt.Sprintf(", %s for %s", evidence.status, duration.HumanDuration(now.Sub(*evidence.Time)))
+			default:
 				line += fmt.Sprintf(", %s ago", duration.HumanDuration(now.Sub(*evidence.Time)))
 			}
 			if evidence.Message != "" {

@@ -44,9 +44,12 @@ type Evidence struct {
 	// Object is in the form Kind/name.
 	Object string `json:"object"`
 	// Field is the path of what the message was read from, or the reason of an Event.
-	Field   string     `json:"field"`
-	Message string     `json:"message,omitempty"`
-	Time    *time.Time `json:"time,omitempty"`
+	Field   string `json:"field"`
+	Message string `json:"message,omitempty"`
+	// Time is when the message was observed; of a condition, since when it has its status.
+	Time *time.Time `json:"time,omitempty"`
+	// status is that of a condition. Its message may be newer than the time.
+	status metav1.ConditionStatus
 }
 
 // facts are the inputs of the rules.
@@ -125,6 +128,6 @@ func (f facts) condition(kind string) *metav1.Condition {
 func (f facts) conditionEvidence(condition *metav1.Condition) Evidence {
 	return Evidence{
 		Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.conditions[" + condition.Type + "]",
-		Message: condition.Message, Time: &condition.LastTransitionTime.Time,
+		Message: condition.Message, Time: &condition.LastTransitionTime.Time, status: condition.Status,
 	}
 }
