@@ -20,7 +20,7 @@ func TestSee(t *testing.T) {
 	p.want(1, []string{"status", "broken"}, "Not ready: ImagePullFailed", "1 ImagePull")
 	p.want(1, []string{"status", "broken", "--watch", "--timeout=1s"}, "ImagePullFailed")
 	p.want(0, []string{"why", "web"}, p.namespace+"/web is ready")
-	p.want(1, []string{"why", "broken"}, "The image of container broken cannot be pulled. This concerns 1 of 1 pods.", "- Pod/broken-", "→ Set another image: kubectl fairlead -n "+p.namespace+" set image broken IMAGE")
+	p.want(1, []string{"why", "broken"}, "The image of container broken cannot be pulled. This concerns its only pod.", "- Pod/broken-", "→ Set another image: kubectl fairlead -n "+p.namespace+" set image broken IMAGE")
 	p.want(0, []string{"tree", "web"}, "Deployment/web  Healthy  2/2 available", "└─ EndpointSlice/web-", "2/2 endpoints ready")
 	p.want(0, []string{"tree", "broken"}, "Application/broken  Progressing ImagePullFailed")
 	p.want(0, []string{"tree", "web", "-o", "name"}, "application.apps.fairlead.dev/web\n", "deployment.apps/web\n", "service/web\n")

@@ -69,8 +69,12 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	evidence, pod := f.podEvidence(problem)
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what), Evidence: evidence}
-	if problem.Pods > 0 {
-		finding.What += fmt.Sprintf(" This concerns %d of %d pods.", problem.Pods, max(problem.Pods, f.app.Status.DesiredReplicas))
+	switch total := max(problem.Pods, f.app.Status.DesiredReplicas); {
+	case problem.Pods == 0:
+	case total == 1:
+		finding.What += " This concerns its only pod."
+	default:
+		finding.What += fmt.Sprintf(" This concerns %d of %d pods.", problem.Pods, total)
 	}
 	for _, next := range known.next {
 		finding.Next = append(finding.Next, names.Replace(next))
