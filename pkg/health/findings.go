@@ -5,6 +5,7 @@ package health
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -64,7 +65,7 @@ func diagnose(t *child.PodProblems) []finding {
 	}
 	var found []finding
 	if t.Unscheduled != nil {
-		found = append(found, finding{reason: v1.ReasonUnschedulable, message: messageOrReason(*t.Unscheduled)})
+		found = append(found, finding{reason: v1.ReasonUnschedulable, message: unrepeated(messageOrReason(*t.Unscheduled))})
 	}
 	for _, c := range t.Containers {
 		switch {
@@ -166,4 +167,12 @@ func messageOrReason(w child.ReasonMessage) string {
 		return w.Reason
 	}
 	return w.Message
+}
+
+// unrepeated is a message of the scheduler, which says twice that a claim is not found.
+func unrepeated(message string) string {
+	if strings.HasSuffix(message, "not found. not found") {
+		return strings.TrimSuffix(message, " not found")
+	}
+	return message
 }

@@ -34,6 +34,10 @@ func TestWorstOfPod(t *testing.T) {
 		{"evicted", child.PodProblems{Failed: &child.ReasonMessage{Reason: "Evicted", Message: "low on memory"}}, v1.ReasonEvicted, "", "low on memory"},
 		{"preempted", child.PodProblems{Failed: &child.ReasonMessage{Reason: "Preempting"}}, v1.ReasonEvicted, "", "Preempting"},
 		{"rejected", child.PodProblems{Failed: &child.ReasonMessage{Reason: "OutOfcpu"}}, v1.ReasonPodRejected, "", "OutOfcpu"},
+		{
+			"a claim that is missing", child.PodProblems{Unscheduled: &child.ReasonMessage{Reason: "Unschedulable", Message: `0/1 nodes are available: persistentvolumeclaim "data" not found. not found`}},
+			v1.ReasonUnschedulable, "", `0/1 nodes are available: persistentvolumeclaim "data" not found.`,
+		},
 		{"unschedulable", child.PodProblems{Unscheduled: &child.ReasonMessage{Reason: "Unschedulable", Message: "0/3 nodes"}}, v1.ReasonUnschedulable, "", "0/3 nodes"},
 		{"image", waiting("ImagePullBackOff", "not found"), v1.ReasonImagePullFailed, "web", "not found"},
 		{"image name", waiting("InvalidImageName", ""), v1.ReasonImagePullFailed, "web", "InvalidImageName"},
