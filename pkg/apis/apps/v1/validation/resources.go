@@ -83,7 +83,7 @@ func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resou
 	case name == corev1.ResourceCPU && !isMultiple(quantity, resource.Milli):
 		message = "must be a multiple of 1m, a thousandth of a core"
 	case (name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage) && !isMultiple(quantity, 0):
-		message = "must be a whole number of bytes: the suffix m means thousandths, M and Mi mean megabytes"
+		message = "must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes"
 	case isHugePages(name) && !wholePages(name, quantity):
 		message = "must be a multiple of the page size, which is the suffix of hugepages-"
 	case isExtended(name) && !isMultiple(quantity, 0):

@@ -27,7 +27,7 @@ func TestResources(t *testing.T) {
 			`spec.resources.limits[example.com/gpu]: Invalid value: "1500m": must be an integer`,
 			`spec.resources.limits[hugepages-2Mi]: Invalid value: "3Mi": must be a multiple of the page size, which is the suffix of hugepages-`,
 			`spec.resources.limits[hugepages-x]: Invalid value: "1": must be a multiple of the page size, which is the suffix of hugepages-`,
-			`spec.resources.limits[memory]: Invalid value: "100m": must be a whole number of bytes: the suffix m means thousandths, M and Mi mean megabytes`,
+			`spec.resources.limits[memory]: Invalid value: "100m": must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes`,
 		},
 	}, {
 		name: "names",
