@@ -114,7 +114,6 @@ func TestClassLimits(t *testing.T) {
 		{
 			name: "a stricter profile", limits: `{securityProfile: Restricted}`, spec: `securityContext: {privileged: true}`,
 			want: []string{
-				`spec.securityContext.allowPrivilegeEscalation: Forbidden: ApplicationClass "standard" has the security profile Restricted: Pod Security level restricted: allowPrivilegeEscalation != false: container "web" must set securityContext.allowPrivilegeEscalation=false`,
 				`spec.securityContext.privileged: Forbidden: ApplicationClass "standard" has the security profile Restricted: Pod Security level restricted: privileged: container "web" must not set securityContext.privileged=true`,
 			},
 		},

@@ -57,6 +57,9 @@ func validatePodSecurity(in input) field.ErrorList {
 			}
 			if result := newest(check)(metadata, &part.pod); !result.Allowed {
 				blamed[check.ID] = true
+				if check.ID == checkEscalation && impliesEscalation(part) {
+					continue // Another check names the field that the user wrote.
+				}
 				errs = append(errs, forbiddenByPodSecurity(in.level, check.ID, part, result)...)
 			}
 		}
@@ -191,9 +194,17 @@ var securityFields = map[policy.CheckID]string{
 }
 
 const (
-	checkHostPorts = "hostPorts"
-	checkHosts     = "hostProbesAndHostLifecycle"
+	checkHostPorts  = "hostPorts"
+	checkHosts      = "hostProbesAndHostLifecycle"
+	checkEscalation = "allowPrivilegeEscalation"
 )
+
+// impliesEscalation reports whether a container may escalate its privileges without saying so: it is privileged, or adds
+// CAP_SYS_ADMIN. On each level that forbids the one, another check forbids the other.
+func impliesEscalation(part part) bool {
+	security := part.pod.Containers[0].SecurityContext
+	return security != nil && security.AllowPrivilegeEscalation == nil && (isTrue(security.Privileged) || addsSysAdmin(security))
+}
 
 // forbiddenByPodSecurity names the fields that the check forbids.
 func forbiddenByPodSecurity(level podsecurity.Level, id policy.CheckID, part part, result policy.CheckResult) field.ErrorList {

@@ -25,7 +25,6 @@ func TestS4PodSecurityRestricted(t *testing.T) {
 		profile: "Baseline",
 		spec:    `securityContext: {privileged: true}`,
 		want: []string{
-			`spec.securityContext.allowPrivilegeEscalation: Forbidden: Pod Security level restricted: allowPrivilegeEscalation != false: container "web" must set securityContext.allowPrivilegeEscalation=false`,
 			`spec.securityContext.privileged: Forbidden: Pod Security level restricted: privileged: container "web" must not set securityContext.privileged=true`,
 		},
 	}, {
