@@ -91,7 +91,7 @@ func TestUpdateOverALimit(t *testing.T) {
 
 // A class that allows no pods allows no Application that leaves replicas out: its Deployment would start with one.
 func TestNoReplicasAllowed(t *testing.T) {
-	const refused = `spec.replicas: Invalid value: 1: ApplicationClass "standard" allows at most 0; without replicas, a Deployment starts with 1: set replicas to 0`
+	const refused = `spec.replicas: Invalid value: 1: ApplicationClass "standard" allows no pods; without replicas, a Deployment starts with 1: set replicas to 0`
 	none := applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
 		s.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(0))}
 	})

@@ -151,7 +151,11 @@ func limitReplicas(in input) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, replicas int32, explanation string) {
 		if replicas > *most {
-			errs = append(errs, field.Invalid(path, replicas, fmt.Sprintf("%s at most %d%s", in.allows(), *most, explanation)))
+			limit := fmt.Sprintf("at most %d", *most)
+			if *most == 0 {
+				limit = "no pods"
+			}
+			errs = append(errs, field.Invalid(path, replicas, fmt.Sprintf("%s %s%s", in.allows(), limit, explanation)))
 		}
 	}
 	if in.spec.Replicas != nil {

@@ -45,7 +45,7 @@ func TestClassLimits(t *testing.T) {
 			name: "autoscaled replicas", limits: `{maxReplicas: 3}`, spec: `autoscaling: {minReplicas: 4, maxReplicas: 4}`,
 			want: []string{`spec.autoscaling.maxReplicas: Invalid value: 4: ` + allows + `at most 3`},
 		},
-		{name: "the replica of a spec without replicas", limits: `{maxReplicas: 0}`, want: []string{`spec.replicas: Invalid value: 1: ` + allows + `at most 0; without replicas, a Deployment starts with 1: set replicas to 0`}},
+		{name: "the replica of a spec without replicas", limits: `{maxReplicas: 0}`, want: []string{`spec.replicas: Invalid value: 1: ` + allows + `no pods; without replicas, a Deployment starts with 1: set replicas to 0`}},
 		{name: "a spec without replicas", limits: `{maxReplicas: 1}`},
 		{name: "none of none", limits: `{maxReplicas: 0}`, spec: `replicas: 0`},
 		{name: "autoscaled, none of none", limits: `{maxReplicas: 0}`, spec: `autoscaling: {minReplicas: 0, maxReplicas: 0}`},
