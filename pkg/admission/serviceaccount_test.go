@@ -14,13 +14,19 @@ import (
 // Webhooks that end with the controller do not review every change, so the sync refuses to run pods as an account. They say so
 // at once, also to a user who may use the account.
 func TestUnreviewedServiceAccount(t *testing.T) {
-	c := &cluster{allowed: []string{"deployer"}, exist: []string{"ServiceAccount/deployer"}, config: func(c *Config) { c.Validation.ForeignServiceAccounts = false }}
-	response := ask(t, c.handler(t), ValidatePath, review(t, application(withAccount("deployer")), nil))
-	if response.Allowed {
-		t.Fatal("it was allowed")
+	for temporary, reason := range map[bool]string{
+		false: "the controller has no webhooks that check access to the account",
+		true:  "the webhooks that check access to the account end with the controller (--webhook-url)",
+	} {
+		c := &cluster{allowed: []string{"deployer"}, exist: []string{"ServiceAccount/deployer"}, config: func(c *Config) {
+			c.Validation.ForeignServiceAccounts, c.Validation.TemporaryWebhooks = false, temporary
+		}}
+		response := ask(t, c.handler(t), ValidatePath, review(t, application(withAccount("deployer")), nil))
+		if response.Allowed {
+			t.Fatal("it was allowed")
+		}
+		contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: " + reason + ": remove name, or run it with --allow-unreviewed-service-accounts"})
 	}
-	contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: here, not every change is reviewed for who may use the account, " +
-		"because the controller serves no webhooks, or only while it runs (--webhook-url): remove name, or run the controller with --allow-unreviewed-service-accounts"})
 }
 
 func TestBelongsTo(t *testing.T) {

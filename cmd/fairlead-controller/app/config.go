@@ -85,6 +85,7 @@ func (o *Options) Config() (*Config, error) {
 		Validation: validation.Options{
 			SecurityProfile:        podsecurity.Level(o.SecurityProfile),
 			ForeignServiceAccounts: o.AllowUnreviewedServiceAccounts || o.Serving.reviewsRequesters(),
+			TemporaryWebhooks:      o.Serving.WebhookURL != "",
 		},
 		Classes:      o.Classes,
 		RequireClass: o.RequireClass,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -34,7 +35,12 @@ func TestS5ForeignServiceAccountWithoutWebhooks(t *testing.T) {
 	e.create("{apiVersion: v1, kind: ServiceAccount, metadata: {name: deployer}}")
 	tenant := e.as("edit")
 	tenant.create(named(small, "thief") + "  serviceAccount: {name: deployer, automountToken: true}\n")
-	e.waitCondition("thief", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
+	stalled := e.waitCondition("thief", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
+	const message = "spec.serviceAccount.name: Forbidden: the controller has no webhooks that check access to the account: " +
+		"remove name, or run it with --allow-unreviewed-service-accounts"
+	if got := meta.FindStatusCondition(stalled.Status.Conditions, v1.ConditionStalled).Message; got != message {
+		t.Errorf("the message is %q, want %q", got, message)
+	}
 	tenant.create(named(small, "later"))
 	before := e.waitReady("later")
 	tenant.editSpec("later", func(spec *v1.ApplicationSpec) { spec.ServiceAccount = &v1.ServiceAccount{Name: "deployer"} })

@@ -28,6 +28,9 @@ type Options struct {
 	// ForeignServiceAccounts allows serviceAccount.name. The sync does not know who wrote a spec, so set it only if
 	// webhooks review every requester, or if the administrator accepts that none does.
 	ForeignServiceAccounts bool
+	// TemporaryWebhooks says that there are webhooks, which end with the controller. It explains why ForeignServiceAccounts
+	// is not set.
+	TemporaryWebhooks bool
 	// Class is the class of the Application, whose limits apply; nil if it has none. The Application must already have
 	// the defaults of the class.
 	Class *v1.ApplicationClass
@@ -41,8 +44,8 @@ type input struct {
 	path *field.Path
 	// level is a Pod Security level.
 	level podsecurity.Level
-	// foreignServiceAccounts allows serviceAccount.name.
-	foreignServiceAccounts bool
+	// foreignServiceAccounts allows serviceAccount.name; temporaryWebhooks explains why not.
+	foreignServiceAccounts, temporaryWebhooks bool
 	// class is the class of the Application, or nil.
 	class *v1.ApplicationClass
 	// containers are the names of all containers of the pod, in their order; the application's is the first.
@@ -112,7 +115,7 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 }
 
 func newInput(app *v1.Application, options Options) input {
-	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class, foreignServiceAccounts: options.ForeignServiceAccounts}
+	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class, foreignServiceAccounts: options.ForeignServiceAccounts, temporaryWebhooks: options.TemporaryWebhooks}
 	switch level := levelOf(options.Class, options.SecurityProfile); level {
 	case podsecurity.LevelBaseline, podsecurity.LevelPrivileged:
 		in.level = level

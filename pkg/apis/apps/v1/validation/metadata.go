@@ -32,8 +32,13 @@ func validateService(in input) field.ErrorList {
 }
 
 // unreviewedServiceAccount is the message of a controller without webhooks, or with webhooks that end with it.
-const unreviewedServiceAccount = "here, not every change is reviewed for who may use the account, because the controller serves no webhooks, " +
-	"or only while it runs (--webhook-url): remove name, or run the controller with --allow-unreviewed-service-accounts"
+func unreviewedServiceAccount(in input) string {
+	reason := "the controller has no webhooks that check access to the account"
+	if in.temporaryWebhooks {
+		reason = "the webhooks that check access to the account end with the controller (--webhook-url)"
+	}
+	return reason + ": remove name, or run it with --allow-unreviewed-service-accounts"
+}
 
 func validateServiceAccount(in input) field.ErrorList {
 	account := in.spec.ServiceAccount
@@ -45,7 +50,7 @@ func validateServiceAccount(in input) field.ErrorList {
 	if account.Name != "" {
 		errs = append(errs, subdomain(path.Child("name"), account.Name)...)
 		if !in.foreignServiceAccounts {
-			errs = append(errs, field.Forbidden(path.Child("name"), unreviewedServiceAccount))
+			errs = append(errs, field.Forbidden(path.Child("name"), unreviewedServiceAccount(in)))
 		}
 		if len(account.Annotations) > 0 {
 			errs = append(errs, field.Forbidden(path.Child("annotations"), "annotations belong to the ServiceAccount that Fairlead creates: remove them, or remove name"))
