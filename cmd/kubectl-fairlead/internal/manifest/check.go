@@ -8,8 +8,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -186,18 +188,51 @@ func checkForm(d *Document, resource *crdschema.Resource, object map[string]any)
 			unknown = append(unknown, unknownField(resource, path))
 		}
 	}
-	return append(errs, unknown...)
+	return slices.Concat(errs, unknown, unknownMetadata(object))
 }
+
+// unknownMetadata returns an error for each unknown field of the metadata, and removes it. The schema of a CRD allows them all.
+func unknownMetadata(object map[string]any) field.ErrorList {
+	metadata, _ := object["metadata"].(map[string]any)
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		known := metadataFields()
+		if slices.Contains(known, key) {
+			continue
+		}
+		message := unknownMessage
+		if meant := nearest.To(key, known); meant != "" {
+			message = didYouMean(meant)
+		}
+		errs = append(errs, field.Forbidden(field.NewPath("metadata", key), message))
+		delete(metadata, key)
+	}
+	return errs
+}
+
+// metadataFields are the names of all fields of the metadata.
+var metadataFields = sync.OnceValue(func() []string {
+	var names []string
+	for of := range reflect.TypeFor[metav1.ObjectMeta]().Fields() {
+		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+})
+
+const unknownMessage = "unknown field: remove it, or correct its name"
+
+func didYouMean(name string) string { return "unknown field: did you mean " + name + "?" }
 
 // unknownField names the field that the user may have meant.
 func unknownField(resource *crdschema.Resource, path string) *field.Error {
-	message := "unknown field: remove it, or correct its name"
+	message := unknownMessage
 	parent, name := path, path
 	if at := strings.LastIndex(path, "."); at >= 0 {
 		parent, name = path[:at], path[at+1:]
 	}
 	if meant := nearest.To(name, slices.Collect(maps.Keys(fieldsOf(resource.Structural, parent)))); meant != "" {
-		message = "unknown field: did you mean " + meant + "?"
+		message = didYouMean(meant)
 	}
 	return field.Forbidden(field.NewPath(path), message)
 }

@@ -44,7 +44,8 @@ func wrongKinds(d *Document, of *schema.Structural) field.ErrorList {
 var metadataSchema = schema.Structural{
 	Generic: schema.Generic{Type: "object"},
 	Properties: map[string]schema.Structural{
-		"name": text, "namespace": text, "labels": texts, "annotations": texts,
+		"name": text, "generateName": text, "namespace": text, "labels": texts, "annotations": texts,
+		"finalizers": {Generic: schema.Generic{Type: "array"}, Items: &text},
 	},
 }
 
