@@ -14,7 +14,7 @@ import (
 //
 // RoutePath sends the requests for a path to a port.
 type RoutePathApplyConfiguration struct {
-	// The path; it starts with a slash. Default /.
+	// The path. It gets its leading slash if it has none. Default /.
 	Path *string `json:"path,omitempty"`
 	// How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines
 	// (ImplementationSpecific), which an HTTPRoute cannot have. Default Prefix.
