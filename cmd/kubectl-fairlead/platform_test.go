@@ -27,7 +27,7 @@ func TestPlatform(t *testing.T) {
 	p.want(0, []string{"get", "fla/broken"}, "broken")
 	p.want(1, []string{"why", "application/broken"}, "→ Set another image: kubectl fairlead -n "+p.namespace+" set image broken IMAGE")
 	p.want(1, []string{"status", "broken", "--watch", "--timeout=3s"})
-	p.want(0, []string{"doctor"}, "CRDs         ok  established, on v1.", "permissions  ok")
+	p.want(0, []string{"doctor"}, "CRDs         ok  established, on v1.", "classes      ", "permissions  ok")
 	p.want(0, []string{"classes"}, "There is no ApplicationClass: nothing is imposed.")
 	for line, want := range map[string]string{
 		"top broken":                  "error: this cluster serves no metrics: install metrics-server\n",

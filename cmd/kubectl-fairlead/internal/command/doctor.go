@@ -38,8 +38,8 @@ func (t *tool) doctor() *cobra.Command {
 		Use:   "doctor [flags]",
 		Short: "Check the installation of Fairlead, and say what is wrong",
 		Long: long(`
-			Check the installation: CRDs, controller, leader, webhooks and whether they answer, their certificates, Applications
-			that have waited for the controller for longer than a minute, and your permissions. Nothing is stored.
+			Check the installation: CRDs, controller, leader, webhooks and whether they answer, their certificates, default
+			classes, Applications that have waited for the controller for longer than a minute, and your permissions. Nothing is stored.
 
 			The exit code is 0 if nothing is wrong, 1 if something is, and 2 if the cluster does not answer.`),
 		Example: examples(`
@@ -117,6 +117,16 @@ func (t *tool) installation(ctx context.Context, namespace string) (doctor.Insta
 			err := readWebhooks(ctx, clients, namespace, &in)
 			if err == nil && len(in.Webhooks)+len(in.Mutating) > 0 {
 				in.Probe = t.probeWebhooks(ctx, clients, namespace)
+			}
+			return err
+		}},
+		{doctor.Classes, func() error {
+			list, err := clients.Fairlead.AppsV1().ApplicationClasses().List(ctx, all)
+			if apierrors.IsNotFound(err) {
+				return nil // The CRDs are missing, as their check says.
+			}
+			for i := range list.Items {
+				in.Classes = append(in.Classes, &list.Items[i])
 			}
 			return err
 		}},

@@ -40,6 +40,7 @@ type Installation struct {
 	Probe        error
 	Endpoints    []discoveryv1.EndpointSlice
 	Applications []v1.Application
+	Classes      []*v1.ApplicationClass
 	// Denied are what the user may not do, of what the plugin needs.
 	Denied     []string
 	Unreadable map[string]error
@@ -56,7 +57,7 @@ type Result struct {
 // Examine runs all checks.
 func Examine(in Installation, now time.Time) []Result {
 	results := []Result{
-		in.definitions(now), in.controller(), in.leader(now), in.webhooks(), in.certificates(now), in.lag(now), in.permissions(),
+		in.definitions(now), in.controller(), in.leader(now), in.webhooks(), in.certificates(now), in.classes(), in.lag(now), in.permissions(),
 	}
 	for i := range results {
 		read := results[i].Check
@@ -82,6 +83,7 @@ const (
 	Leader       = "leader"
 	Webhooks     = "webhooks"
 	Certificates = "certificates"
+	Classes      = "classes"
 	Lag          = "lag"
 	Permissions  = "permissions"
 )

@@ -120,6 +120,39 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestDefaultClasses names the classes that are meant as the default, and are not.
+func TestDefaultClasses(t *testing.T) {
+	class := func(name, isDefault string, age time.Duration) *v1.ApplicationClass {
+		made := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(now.Add(-age))}}
+		if isDefault != "" {
+			made.Annotations = map[string]string{v1.AnnotationDefaultClass: isDefault}
+		}
+		return made
+	}
+	const next = "Correct or remove the annotation applicationclass.apps.fairlead.dev/is-default of the class."
+	for _, test := range []struct {
+		classes []*v1.ApplicationClass
+		want    doctor.Result
+	}{
+		{nil, doctor.Result{Check: doctor.Classes, Health: tree.Healthy, Message: "0 ApplicationClasses"}},
+		{
+			[]*v1.ApplicationClass{class("gold", "true", time.Hour), class("free", "false", time.Minute), class("team", "", time.Minute)},
+			doctor.Result{Check: doctor.Classes, Health: tree.Healthy, Message: "3 ApplicationClasses, default gold"},
+		},
+		{
+			[]*v1.ApplicationClass{class("gold", "true", time.Hour), class("free", "true", time.Minute), class("team", "maybe", time.Minute)},
+			doctor.Result{Check: doctor.Classes, Health: tree.Progressing, Next: next, Message: "gold is the default nowhere: free is marked too, and newer; " +
+				`team is no default: its annotation is-default is "maybe", and only "true" has an effect`},
+		},
+	} {
+		in := healthy(t)
+		in.Classes = test.classes
+		if got := find(in, doctor.Classes); got != test.want {
+			t.Errorf("%+v, want %+v", got, test.want)
+		}
+	}
+}
+
 // TestNoLagWithoutDefinition: nothing is known of Applications that the cluster does not serve, and nothing is ok about them.
 func TestNoLagWithoutDefinition(t *testing.T) {
 	in := healthy(t)

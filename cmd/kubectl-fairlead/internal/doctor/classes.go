@@ -1,0 +1,39 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/tree"
+)
+
+// classes finds classes that are meant as the default, and are not. Which namespaces the selectors of two defaults have in common
+// is not looked at.
+func (in Installation) classes() Result {
+	var defaults, problems []string
+	for _, one := range in.Classes {
+		value, annotated := one.Annotations[v1.AnnotationDefaultClass]
+		switch {
+		case annotated && value != "true" && value != "false" && value != "":
+			problems = append(problems, fmt.Sprintf("%s is no default: its annotation is-default is %q, and only \"true\" has an effect", one.Name, value))
+		case class.IsMarkedDefault(one):
+			defaults = append(defaults, one.Name)
+			if instead := class.InsteadOf(one, in.Classes); instead != one {
+				problems = append(problems, fmt.Sprintf("%s is the default nowhere: %s is marked too, and newer", one.Name, instead.Name))
+			}
+		}
+	}
+	if len(problems) > 0 {
+		return Result{Classes, tree.Progressing, strings.Join(problems, "; "), "Correct or remove the annotation " + v1.AnnotationDefaultClass + " of the class."}
+	}
+	message := counted(len(in.Classes), "ApplicationClass", "ApplicationClasses")
+	if len(defaults) > 0 {
+		message += ", default " + strings.Join(defaults, ", ")
+	}
+	return Result{Classes, tree.Healthy, message, ""}
+}
