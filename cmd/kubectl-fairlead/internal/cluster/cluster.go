@@ -62,6 +62,8 @@ type Loaded struct {
 	// Events are those about the Application, the newest first. EventsOfObjects are Warnings about its children and pods.
 	Events          []corev1.Event
 	EventsOfObjects []corev1.Event
+	// Saved says that a Secret has what an adopted Deployment was before. Only why asks for it.
+	Saved bool
 	// Unreadable are the resources that could not be listed, and why.
 	Unreadable map[string]error
 

@@ -63,8 +63,11 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.mayAbort(application, secret); err != nil {
+	if err := a.mayAbort(application); err != nil {
 		return err
+	}
+	if a.isUnsaved(application, secret) {
+		return a.unsaved(ctx)
 	}
 	if secret != nil {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {

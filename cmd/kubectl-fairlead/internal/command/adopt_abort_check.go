@@ -40,7 +40,7 @@ func (a *adopting) awaitObserved(ctx context.Context) error {
 }
 
 // mayAbort reports why the adoption cannot be taken back without replacing a pod.
-func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) error {
+func (a *adopting) mayAbort(application *v1.Application) error {
 	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
 	if application == nil {
 		if adopt.Taken(a.deployment) && !held {
@@ -60,10 +60,29 @@ func (a *adopting) mayAbort(application *v1.Application, secret *corev1.Secret) 
 		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
 	case !paused || !held:
 		return a.released()
-	case secret == nil:
-		return fmt.Errorf("the Secret %s is gone, so nothing says what the Deployment was", adopt.BackupName(a.name))
 	}
 	return nil
+}
+
+// isUnsaved reports whether no Secret says what the Deployment was before this adoption, which a user made without this command.
+func (a *adopting) isUnsaved(application *v1.Application, secret *corev1.Secret) bool {
+	return application != nil && child.OwnedBy(a.deployment, application) && secret == nil
+}
+
+// unsaved is the error of such an adoption, with what the user can do instead.
+func (a *adopting) unsaved(ctx context.Context) error {
+	sets, err := replicaSets(ctx, a.clients, a.deployment)
+	if err != nil {
+		return fmt.Errorf("read the pod templates that run: %w", err)
+	}
+	running := ""
+	for i := range sets {
+		if replicas := sets[i].Spec.Replicas; replicas != nil && *replicas > 0 {
+			running = fmt.Sprintf(" The ReplicaSet %s has the pod template that runs.", sets[i].Name)
+		}
+	}
+	return fmt.Errorf("there is no Secret %s: the adoption was made by hand, or the Secret was deleted. So nothing says what the Deployment was.%s "+
+		"To delete the Application alone, which replaces no pod, run %s", adopt.BackupName(a.name), running, a.tool.commandLine(a.namespace, "eject "+a.name))
 }
 
 // checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, by what any user

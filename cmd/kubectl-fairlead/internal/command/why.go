@@ -8,9 +8,15 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 func (t *tool) why() *cobra.Command {
@@ -68,6 +74,9 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 		if err != nil {
 			return err
 		}
+		if loaded.Saved, err = isSaved(ctx, clients, loaded); err != nil {
+			return err
+		}
 		answer := why.Explain(loaded)
 		ready = ready && answer.Ready
 		for _, finding := range answer.Findings {
@@ -93,4 +102,22 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 		return errNo
 	}
 	return errors.Join(missing...)
+}
+
+// isSaved reports whether adopt --abort has what an adopted Deployment was before. The digest on the Deployment says that the adoption
+// saved it. That counts alone for users without permission to read Secrets; others would notice that the Secret was deleted.
+func isSaved(ctx context.Context, clients *cluster.Clients, loaded *cluster.Loaded) (bool, error) {
+	application := loaded.Application
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
+	if deployment == nil || !adopt.Taken(deployment) || deployment.Annotations[adopt.AnnotationBackup] == "" {
+		return false, nil
+	}
+	_, err := clients.Kube.CoreV1().Secrets(application.Namespace).Get(ctx, adopt.BackupName(application.Name), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil && !apierrors.IsForbidden(err):
+		return false, err
+	}
+	return true, nil
 }

@@ -202,9 +202,15 @@ func TestHeldAdoption(t *testing.T) {
 	loaded.Application.Spec.AdoptionPolicy = v1.AdoptionConsented
 	adopted := metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsHeld, Message: "The pods run as before."}
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, adopted)
-	want := []string{"Replace the pods: kubectl fairlead adopt web --rollout", "Or take the adoption back: kubectl fairlead adopt web --abort"}
-	if found := why.Explain(loaded).Findings; len(found) != 1 || !slices.Equal(found[0].Next, want) {
-		t.Errorf("%+v, want it to advise %q", found, want)
+	for saved, back := range map[bool]string{
+		true:  "Or take the adoption back: kubectl fairlead adopt web --abort",
+		false: "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject web",
+	} {
+		loaded.Saved = saved
+		want := []string{"Replace the pods: kubectl fairlead adopt web --rollout", back}
+		if found := why.Explain(loaded).Findings; len(found) != 1 || !slices.Equal(found[0].Next, want) {
+			t.Errorf("saved %t: %+v, want it to advise %q", saved, found, want)
+		}
 	}
 	adopted.Reason = v1.ReasonAwaitingConsent
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, adopted)

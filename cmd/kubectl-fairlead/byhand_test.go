@@ -1,0 +1,113 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// adoptByHand adopts what runs as docs/guides/migrate.md does without the plugin, up to the point where the pods could be replaced.
+func (p *plugin) adoptByHand(kube kubernetes.Interface) {
+	p.Helper()
+	application := p.create("web", `{image: example.com/shop:1, replicas: 2, adoptionPolicy: Consented, reconcilePolicy: Observe, paused: true, deletionPolicy: Orphan,
+  ports: [{name: http, containerPort: 8080, servicePort: 80, servicePortName: ""}], podMetadata: {labels: {app: shop}}, disruptionBudget: {mode: Disabled}}`)
+	consent := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:"web"},"annotations":{%q:%q}}}`, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, v1.AnnotationAdoptableBy, application.UID)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := kube.CoreV1().Services(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	enforce := []byte(`{"spec":{"reconcilePolicy":"Enforce"}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(p.Context(), "web", types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	p.eventually("the held pods", func() bool {
+		adopted := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionAdopted)
+		return adopted != nil && adopted.Reason == v1.ReasonPodsHeld
+	})
+}
+
+// readsNoSecrets gives a user permission to read all that why needs, except for Secrets.
+func (p *plugin) readsNoSecrets(kube kubernetes.Interface, user string) {
+	p.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{{
+		Verbs: []string{"get", "list"}, APIGroups: []string{"*"},
+		Resources: []string{"applications", "controllerrevisions", "deployments", "endpointslices", "events", "pods", "replicasets", "services"},
+	}}}
+	if _, err := kube.RbacV1().Roles(p.namespace).Create(p.Context(), role, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+	}
+	if _, err := kube.RbacV1().RoleBindings(p.namespace).Create(p.Context(), binding, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	p.eventually("the permissions of "+user, func() bool { return p.run("why", "web", "--as="+user).code == 1 })
+}
+
+// TestAdoptedByHand: nothing saved what the Deployment was, so no command says that it takes the adoption back.
+func TestAdoptedByHand(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	_, pods := p.runs(kube)
+	p.adoptByHand(kube)
+	sets, err := kube.AppsV1().ReplicaSets(p.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(sets.Items) != 1 {
+		t.Fatalf("%d ReplicaSets, %v; want the one from before", len(sets.Items), err)
+	}
+	eject := "kubectl fairlead -n " + p.namespace + " eject web\n"
+	const user = "reader"
+	p.readsNoSecrets(kube, user)
+	for _, args := range [][]string{{"why", "web"}, {"why", "web", "--as=" + user}} {
+		r := p.want(1, args, "   → Replace the pods: kubectl fairlead -n "+p.namespace+" adopt web --rollout\n",
+			"   → Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: "+eject)
+		if strings.Contains(r.stdout, "--abort") {
+			t.Errorf("%q advises what fails:\n%s", args, r.stdout)
+		}
+	}
+	want := "error: there is no Secret web-before-adoption: the adoption was made by hand, or the Secret was deleted. So nothing says what the Deployment was. " +
+		"The ReplicaSet " + sets.Items[0].Name + " has the pod template that runs. To delete the Application alone, which replaces no pod, run " + eject
+	for _, args := range [][]string{{"adopt", "web", "--abort"}, {"adopt", "web", "--abort", "--dry-run=client"}} {
+		if r := p.want(2, args); r.stderr != want {
+			t.Errorf("%q: %q, want %q", args, r.stderr, want)
+		}
+	}
+	p.want(0, []string{"eject", "web"}, "The Deployment stays paused.", "ejected.")
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+}
+
+// TestWhyOffersAbort: the plugin saved what the Deployment was, so why says how to take the adoption back, until the Secret is deleted.
+// Without permission to read Secrets, that is not to be known.
+func TestWhyOffersAbort(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	p.want(0, []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"})
+	const user = "reader"
+	p.readsNoSecrets(kube, user)
+	abort := "   → Or take the adoption back: kubectl fairlead -n " + p.namespace + " adopt web --abort\n"
+	p.want(1, []string{"why", "web"}, abort)
+	p.want(1, []string{"why", "web", "--as=" + user}, abort)
+	if err := kube.CoreV1().Secrets(p.namespace).Delete(t.Context(), "web-before-adoption", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(1, []string{"why", "web"}, "Nothing saved what the Deployment was: kubectl fairlead -n "+p.namespace+" eject web\n")
+	p.want(1, []string{"why", "web", "--as=" + user}, abort)
+}
