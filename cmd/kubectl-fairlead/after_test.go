@@ -54,6 +54,11 @@ func TestWritesAfterAdoption(t *testing.T) {
 			if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
 				t.Fatalf("pods were replaced while they are held:\n%s", diff)
 			}
+			manager := "kubectl"
+			if name == "kubectl apply" {
+				manager = "kubectl-client-side-apply"
+			}
+			p.wantRolloutRefused(kube, manager)
 			p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
 			if diff := cmp.Diff(before.Spec, p.deployment(kube).Spec); diff != "" {
 				t.Fatalf("the spec after --abort (-before +after):\n%s", diff)
@@ -90,6 +95,30 @@ func (p *plugin) wantOurs(kube kubernetes.Interface, before *appsv1.Deployment) 
 		r := p.run("why", "web")
 		return strings.Contains(r.stdout, "Container shop of the Deployment is not the Application's: kubectl") && strings.Contains(r.stdout, "kubectl -n "+p.namespace+" edit deployment web")
 	})
+	if r := p.run("status", "web"); !strings.Contains(r.stdout, "Note         Container shop of the Deployment is not the Application's: kubectl") {
+		p.Errorf("status does not say it:\n%s", r.stdout)
+	}
+}
+
+// wantRolloutRefused: no pod is replaced by one with a container that another client added, unless the user accepts it.
+func (p *plugin) wantRolloutRefused(kube kubernetes.Interface, manager string) {
+	p.Helper()
+	if len(p.deployment(kube).Spec.Template.Spec.Containers) == 1 {
+		return
+	}
+	what := "Container shop of the Deployment is not the Application's: " + manager + " added it, and Fairlead leaves it there."
+	said := "\n  + " + what + "\n    If it comes from a manifest or chart that is older than the Application, stop applying that, and remove the container: kubectl -n " +
+		p.namespace + " edit deployment web\n"
+	refused := p.namespace + "/web: no pod is replaced, because the new ones would have what another client added:" + said
+	for _, args := range [][]string{{"adopt", "web", "--rollout", "--dry-run=client"}, {"adopt", "web", "--rollout", "--dry-run=server"}, {"adopt", "web", "--rollout"}} {
+		const want = "error: nothing was written: remove the container, or, if the new pods may have it, pass --accept='.spec.containers[shop]'\n"
+		if r := p.want(2, args); r.stdout != refused || r.stderr != want {
+			p.Errorf("%q says %q and %q, want %q and %q", args, r.stdout, r.stderr, refused, want)
+		}
+	}
+	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=client", "--accept=.spec.containers[shop]"}, p.namespace+"/web: all 2 pods are replaced."+said+"  not written (dry run)\n")
+	p.want(1, []string{"status", "web"}, "Note         "+what+"\n")
+	p.want(1, []string{"status", "web", "-o", "json"}, "\"notes\": [\n    \""+what+"\"")
 }
 
 // container is the Application's.

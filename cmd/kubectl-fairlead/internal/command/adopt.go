@@ -102,7 +102,7 @@ func (t *tool) adopt() *cobra.Command {
 	cmd.Flags().BoolVar(&a.options.Harden, "harden", false, "Leave what the pods do not say about their privileges to Fairlead's defaults, which are restricted.")
 	cmd.Flags().BoolVar(&a.existing, "existing", false, "Consent to the Application of this name that exists already, as it is.")
 	cmd.Flags().BoolVar(&a.fromHelm, "from-helm", false, "Take the objects out of the Helm release that has them.")
-	cmd.Flags().StringSliceVar(&a.accept, "accept", nil, "Paths of the pod template that the pods may lose.")
+	cmd.Flags().StringSliceVar(&a.accept, "accept", nil, "Paths of the pod template that the pods may lose; with --rollout, containers of other clients that they may have.")
 	cmd.Flags().BoolVar(&rollout, "rollout", false, "Replace the pods of an adopted Deployment.")
 	cmd.Flags().BoolVar(&abort, "abort", false, "Take the adoption back, and delete the Application; possible until --rollout.")
 	a.editing.addTo(cmd)

@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +20,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -207,6 +210,32 @@ func (a *adopting) mayRollOut(application *v1.Application) error {
 		application.Spec.ReconcilePolicy, a.tool.commandLine(a.namespace, "resume "+a.name))
 }
 
+// announceRollout says what the release of the pods does. It refuses new pods with a container that another client added to the Deployment,
+// unless the user accepts it: the manifest from before the adoption may have been applied while the pods were held.
+func (a *adopting) announceRollout(application *v1.Application, deployment *appsv1.Deployment) error {
+	to := a.tool.screen()
+	var missing []string
+	added := why.AddedContainers(application, deployment)
+	for _, container := range added {
+		if path := ".spec.containers[" + container.Name + "]"; !slices.Contains(a.accept, path) {
+			missing = append(missing, "--accept='"+path+"'")
+		}
+	}
+	if len(missing) > 0 {
+		to.Printf("%s: no pod is replaced, because the new ones would have what another client added:", a.id())
+	} else {
+		printRollout(to, a.id(), deployment)
+	}
+	for _, container := range added {
+		to.Hanging("  + ", container.What())
+		to.Hanging("    ", a.tool.withNamespace(a.namespace, container.Next()))
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: remove the container, or, if the new pods may have it, pass %s", errDraft, strings.Join(missing, " "))
+	}
+	return nil
+}
+
 // rollOut replaces the pods.
 func (a *adopting) rollOut(ctx context.Context) error {
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
@@ -235,7 +264,9 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	if err := a.mayRollOut(application); err != nil {
 		return err
 	}
-	printRollout(to, a.id(), deployment)
+	if err := a.announceRollout(application, deployment); err != nil {
+		return err
+	}
 	released := application.DeepCopy()
 	released.Spec.Paused = nil
 	options, done := metav1.PatchOptions{FieldManager: fieldManager}, "  written; follow it with "+a.tool.commandLine(a.namespace, "status "+a.name+" --watch")

@@ -5,6 +5,7 @@ package summary
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,8 +57,8 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 	if s.Class != nil {
 		to.Row("Class", fmt.Sprintf("%s (generation %d)", s.Class.Name, s.Class.Generation))
 	}
-	for _, policy := range s.Policies {
-		to.Row("Note", to.Paint(screen.Yellow, policy))
+	for _, note := range slices.Concat(s.Policies, s.Notes) {
+		to.Row("Note", to.Paint(screen.Yellow, note))
 	}
 	if wide {
 		for _, condition := range s.Conditions {

@@ -11,13 +11,16 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -46,6 +49,7 @@ type Summary struct {
 	Autoscaler *Autoscaler        `json:"autoscaler,omitempty"`
 	Class      *v1.AppliedClass   `json:"class,omitempty"`
 	Policies   []string           `json:"policies,omitempty"`
+	Notes      []string           `json:"notes,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Events     []Event            `json:"events,omitempty"`
 	Unreadable []string           `json:"unreadable,omitempty"`
@@ -97,7 +101,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		Namespace: application.Namespace, Name: application.Name, Image: application.Spec.Image, RunningImage: status.Image,
 		Health: root.Health, Reason: root.Reason, Message: root.Message,
 		Rollout: Rollout{Desired: status.DesiredReplicas, Updated: status.UpdatedReplicas, Available: status.AvailableReplicas},
-		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application),
+		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application), Notes: notes(loaded),
 		Autoscaler: autoscaler(loaded), Conditions: status.Conditions,
 	}
 	if ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady); ready != nil && status.ObservedGeneration == application.Generation && (application.DeletionTimestamp == nil || ready.Reason == v1.ReasonDeleting) {
@@ -181,6 +185,15 @@ func policies(application *v1.Application) []string {
 	}
 	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
 		found = append(found, "children outlive the Application (deletionPolicy: Orphan)")
+	}
+	return found
+}
+
+// notes are what a user would not look for: an Application that is ready may have pods with a container of another client.
+func notes(loaded *cluster.Loaded) (found []string) {
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
+	for _, container := range why.AddedContainers(loaded.Application, deployment) {
+		found = append(found, container.What())
 	}
 	return found
 }

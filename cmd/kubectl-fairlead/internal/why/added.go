@@ -7,27 +7,64 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// added finds containers that another client added to the Deployment. Fairlead leaves them, because a webhook may inject them; but
-// kubectl apply of a manifest from before an adoption adds the former container beside the new one, too.
+// AddedContainer is a container that another client added to the Deployment.
+type AddedContainer struct {
+	Name, Manager string
+	Time          *time.Time // nil if it is unknown
+	image         fieldpath.Path
+	deployment    string
+}
+
+// What says what it is.
+func (a AddedContainer) What() string {
+	return fmt.Sprintf("Container %s of the Deployment is not the Application's: %s added it, and Fairlead leaves it there.", a.Name, a.Manager)
+}
+
+// Next says what to do about it.
+func (a AddedContainer) Next() string {
+	return "If it comes from a manifest or chart that is older than the Application, stop applying that, and remove the container: kubectl edit deployment " + a.deployment
+}
+
+// added finds such containers.
 func added(f facts) []Finding {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if deployment == nil || !child.OwnedBy(deployment, f.app) {
+	var found []Finding
+	for _, container := range AddedContainers(f.app, deployment) {
+		found = append(found, Finding{
+			Reason: "ContainerAdded",
+			What:   container.What(),
+			Evidence: []Evidence{{
+				Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields",
+				Message: container.Manager + " set " + container.image.String(), Time: container.Time,
+			}},
+			Next: []string{container.Next()},
+		})
+	}
+	return found
+}
+
+// AddedContainers finds containers that another client added to the Deployment of the Application. Fairlead leaves them, because a webhook
+// may inject them; but kubectl apply of a manifest from before an adoption adds the former container beside the new one, too.
+func AddedContainers(application *v1.Application, deployment *appsv1.Deployment) []AddedContainer {
+	if deployment == nil || !child.OwnedBy(deployment, application) {
 		return nil
 	}
 	owners := ownersOf(deployment)
 	if owners[apply.FieldManager] == nil {
 		return nil
 	}
-	var found []Finding
+	var found []AddedContainer
 	for i := range deployment.Spec.Template.Spec.Containers {
 		container := deployment.Spec.Template.Spec.Containers[i].Name
 		image := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", container), "image")
@@ -38,17 +75,11 @@ func added(f facts) []Finding {
 			if set := owners[entry.Manager]; set == nil || !set.Has(image) {
 				continue
 			}
-			evidence := Evidence{Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields", Message: entry.Manager + " set " + image.String()}
+			one := AddedContainer{Name: container, Manager: entry.Manager, image: image, deployment: deployment.Name}
 			if entry.Time != nil {
-				evidence.Time = &entry.Time.Time
+				one.Time = &entry.Time.Time
 			}
-			found = append(found, Finding{
-				Reason:   "ContainerAdded",
-				What:     fmt.Sprintf("Container %s of the Deployment is not the Application's: %s added it, and Fairlead leaves it there.", container, entry.Manager),
-				Evidence: []Evidence{evidence},
-				Next: []string{fmt.Sprintf("If it comes from a manifest or chart that is older than the Application, stop applying that, and remove the container: kubectl edit deployment %s",
-					deployment.Name)},
-			})
+			found = append(found, one)
 			break
 		}
 	}
