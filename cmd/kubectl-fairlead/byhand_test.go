@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,4 +111,36 @@ func TestWhyOffersAbort(t *testing.T) {
 	}
 	p.want(1, []string{"why", "web"}, "Nothing saved what the Deployment was: kubectl fairlead -n "+p.namespace+" eject web\n")
 	p.want(1, []string{"why", "web", "--as=" + user}, abort)
+}
+
+// TestAbortBesideAnEarlierBackup: the Secret of an earlier adoption says nothing about one by hand, whichever way it was left behind.
+func TestAbortBesideAnEarlierBackup(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	_, pods := p.runs(kube)
+	adopt := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
+	p.want(0, adopt)
+	backup, saved := p.backup(kube)
+	p.want(0, []string{"eject", "web", "--restore"}, "no pod is replaced.", "ejected.")
+	if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	earlier := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: backup.Name}, Data: map[string][]byte{key: saved}}
+	if _, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), earlier, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.adoptByHand(kube)
+	p.want(1, []string{"why", "web"}, "Nothing saved what the Deployment was: kubectl fairlead -n "+p.namespace+" eject web\n")
+	r := p.want(2, []string{"adopt", "web", "--abort"})
+	for _, want := range []string{
+		"error: the Secret web-before-adoption is of an earlier adoption, because the Deployment does not have its digest. This adoption was made by hand. " +
+			"So nothing says what the Deployment was. The ReplicaSet web-", " has the pod template that runs. To delete the Application alone, which replaces no pod, run kubectl fairlead -n " + p.namespace + " eject web\n",
+	} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("%q, want %q", r.stderr, want)
+		}
+	}
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
 }

@@ -280,3 +280,28 @@ func TestBackupOfATenant(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreKeepsWhatHelmNeeds: plain objects can go back to their Helm release later, with what the Secret has of it.
+func TestRestoreKeepsWhatHelmNeeds(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	h := p.helm()
+	h.install()
+	h.wantImage(kube, "example.com/shop:1")
+	p.want(0, []string{"adopt", "web", "--harden", "--from-helm"})
+	p.want(0, []string{"eject", "web", "--restore"}, "  The Secret web-before-adoption stays: it has the part of the Helm release, for kubectl fairlead -n "+p.namespace+
+		" eject web --to-helm. To delete it: kubectl -n "+p.namespace+" delete secret web-before-adoption\n", "ejected.")
+	back := []string{"eject", "web", "--to-helm"}
+	r := p.want(2, back) // The marks of the release are gone.
+	_, accept, found := strings.Cut(strings.TrimSpace(r.stderr), "pass ")
+	if !found {
+		t.Fatalf("no flag in %q", r.stderr)
+	}
+	p.want(0, append(back, accept), "  The Secret web-before-adoption is deleted at the end: the objects are then what it says.\n", "ejected.")
+	h.wantImage(kube, "example.com/shop:1")
+	if err := h.upgrade("2"); err != nil {
+		t.Errorf("helm upgrade: %v", err)
+	}
+	h.wantImage(kube, "example.com/shop:2")
+	p.want(0, back, p.namespace+"/web: ejected already.\n")
+}

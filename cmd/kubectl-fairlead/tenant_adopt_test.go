@@ -164,15 +164,15 @@ func TestEjectTrustsNoTenant(t *testing.T) {
 	}
 
 	p.want(0, restore, `  ~ Deployment/web: .spec.template.spec.containers[web].securityContext`, "ejected.")
-	if r := p.want(0, restore, "ejected."); strings.Contains(r.stdout, "  ~ ") { // Again, and nothing changes any more.
-		t.Errorf("the second run prints %s", r.stdout)
-	}
 	live := p.deployment(kube)
 	if _, has := live.Annotations["apps.fairlead.dev/backup-digest"]; has || live.Spec.Template.Spec.Containers[0].Image != "example.com/shop:1" {
 		t.Errorf("after --restore: %v, %s", live.Annotations, live.Spec.Template.Spec.Containers[0].Image)
 	}
 	// From here on, no object names the digest; the user may accept what the Secret says.
-	p.writeBackup(kube, backup, key, bytes.ReplaceAll(saved, []byte("example.com/shop:1"), []byte("example.com/shop:0")))
+	forged := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: backup.Name}, Data: map[string][]byte{key: bytes.ReplaceAll(saved, []byte("example.com/shop:1"), []byte("example.com/shop:0"))}}
+	if _, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), forged, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	r := p.want(2, restore, `.spec.template.spec.containers[shop].image: "example.com/shop:1" → "example.com/shop:0"`)
 	_, accept, found := strings.Cut(strings.TrimSpace(r.stderr), "pass ")
 	if !found {

@@ -67,7 +67,7 @@ func (a *adopting) abort(ctx context.Context) error {
 		return err
 	}
 	if a.isUnsaved(application, secret) {
-		return a.unsaved(ctx)
+		return a.unsaved(ctx, secret)
 	}
 	if secret != nil {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {

@@ -64,13 +64,17 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 	return nil
 }
 
-// isUnsaved reports whether no Secret says what the Deployment was before this adoption, which a user made without this command.
+// isUnsaved reports whether no Secret says what the Deployment was before this adoption, which a user made without this command. A Secret
+// may be left from an earlier one. This command would have put its digest onto the Deployment, together with the consent.
 func (a *adopting) isUnsaved(application *v1.Application, secret *corev1.Secret) bool {
-	return application != nil && child.OwnedBy(a.deployment, application) && secret == nil
+	if application == nil || secret != nil && a.deployment.Annotations[adopt.AnnotationBackup] != "" {
+		return false
+	}
+	return child.OwnedBy(a.deployment, application) || secret != nil && adopt.IsMarked(a.deployment)
 }
 
 // unsaved is the error of such an adoption, with what the user can do instead.
-func (a *adopting) unsaved(ctx context.Context) error {
+func (a *adopting) unsaved(ctx context.Context, secret *corev1.Secret) error {
 	sets, err := replicaSets(ctx, a.clients, a.deployment)
 	if err != nil {
 		return fmt.Errorf("read the pod templates that run: %w", err)
@@ -81,8 +85,12 @@ func (a *adopting) unsaved(ctx context.Context) error {
 			running = fmt.Sprintf(" The ReplicaSet %s has the pod template that runs.", sets[i].Name)
 		}
 	}
-	return fmt.Errorf("there is no Secret %s: the adoption was made by hand, or the Secret was deleted. So nothing says what the Deployment was.%s "+
-		"To delete the Application alone, which replaces no pod, run %s", adopt.BackupName(a.name), running, a.tool.commandLine(a.namespace, "eject "+a.name))
+	why := fmt.Sprintf("there is no Secret %s: the adoption was made by hand, or the Secret was deleted", adopt.BackupName(a.name))
+	if secret != nil {
+		why = fmt.Sprintf("the Secret %s is of an earlier adoption, because the Deployment does not have its digest. This adoption was made by hand", secret.Name)
+	}
+	return fmt.Errorf("%s. So nothing says what the Deployment was.%s To delete the Application alone, which replaces no pod, run %s",
+		why, running, a.tool.commandLine(a.namespace, "eject "+a.name))
 }
 
 // checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, by what any user

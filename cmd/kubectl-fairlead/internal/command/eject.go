@@ -134,6 +134,10 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 			e.tool.screen().Printf("%s: ejected already.", e.id())
 			return objects, nil
 		}
+		if gone && len(objects) == 0 && errors.Is(err, errNotAdopted) {
+			e.tool.screen().Printf("%s: there is nothing to restore: the Deployment is not adopted, or is restored already.", e.id())
+			return objects, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +145,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		return nil, fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind. If it is in another one, pass that with -n", e.name, e.namespace)
 	}
 	e.announce(e.tool.screen(), objects, gone)
-	e.announceBackup(ctx, e.tool.screen())
+	e.announceBackup(ctx, e.tool.screen(), before)
 	if err := e.checkRestored(before); err != nil {
 		return nil, err
 	}
@@ -304,18 +308,29 @@ func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
 	}
 }
 
-// announceBackup names the Secret of the adoption, which stays. The Helm release that has its objects again needs it no more, and it
-// is deleted then. A user who may not read it is told nothing.
-func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen) {
-	if e.toHelm {
+// announceBackup says whether the Secret of the adoption stays. A user who may not read it is told nothing.
+func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before adopt.Saved) {
+	name := adopt.BackupName(e.name)
+	deletion := e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)
+	switch {
+	case e.keepsBackup(before):
+		to.Hanging("  ", fmt.Sprintf("The Secret %s stays: it has the part of the Helm release, for %s. To delete it: %s",
+			name, e.tool.commandLine(e.namespace, "eject "+e.name+" --to-helm"), deletion))
+		return
+	case e.restore:
+		to.Hanging("  ", fmt.Sprintf("The Secret %s is deleted at the end: the objects are then what it says.", name))
 		return
 	}
-	name := adopt.BackupName(e.name)
 	if _, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
 		return
 	}
 	to.Hanging("  ", fmt.Sprintf("The Secret %s stays too: it says what the objects were before the adoption, for %s. Without it they cannot be restored. To delete it: %s",
-		name, e.tool.commandLine(e.namespace, "eject "+e.name+" --restore"), e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)))
+		name, e.tool.commandLine(e.namespace, "eject "+e.name+" --restore"), deletion))
+}
+
+// keepsBackup reports whether the Secret stays after a restoration: a Helm release can have its objects again only with what it says.
+func (e *ejecting) keepsBackup(before adopt.Saved) bool {
+	return e.restore && e.release == nil && before.Release != nil
 }
 
 // checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission

@@ -103,6 +103,9 @@ func (e *ejecting) clean(ctx context.Context, read left) error {
 // errBackWithHelm says that an earlier run came to its end.
 var errBackWithHelm = errors.New("the objects are Helm's already")
 
+// errNotAdopted says that no adoption has changed the Deployment, or that an earlier run restored it.
+var errNotAdopted = errors.New("the Deployment is not adopted")
+
 // saved reads what the objects were before the adoption.
 func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 	secret, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, adopt.BackupName(e.name), metav1.GetOptions{})
@@ -110,6 +113,9 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
 		if _, marked := helm.ReleaseOf(live); err == nil && marked && e.toHelm {
 			return adopt.Saved{}, errBackWithHelm
+		}
+		if err == nil && !e.toHelm && !adopt.Taken(live) && !adopt.IsMarked(live) {
+			return adopt.Saved{}, fmt.Errorf("%w, and there is no Secret %s: leave out --restore", errNotAdopted, adopt.BackupName(e.name))
 		}
 		return adopt.Saved{}, fmt.Errorf("there is no Secret %s, so nothing says what the objects were: leave out --restore and --to-helm", adopt.BackupName(e.name))
 	}
@@ -166,8 +172,8 @@ func replacesPods(ctx context.Context, clients *cluster.Clients, live, before *a
 	}), nil
 }
 
-// bringBack restores the Service first: what it selected finds the pods of both templates. The Secret stays, unless Helm has the
-// objects again: after its next upgrade, they must not become what they were once more.
+// bringBack restores the Service first: what it selected finds the pods of both templates. The Secret goes last. It would be in the way
+// of the next adoption, and after later changes, the objects must not become what they were once more.
 func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	if e.release != nil {
 		if err := e.release.giveBack(ctx); err != nil {
@@ -189,11 +195,13 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	if err != nil {
 		return fmt.Errorf("restore the Deployment: %w", err)
 	}
-	if e.release == nil {
-		return nil
+	if e.release != nil {
+		if err := e.release.end(ctx); err != nil {
+			return err
+		}
 	}
-	if err := e.release.end(ctx); err != nil {
-		return err
+	if e.keepsBackup(before) {
+		return nil
 	}
 	err = e.clients.Kube.CoreV1().Secrets(e.namespace).Delete(ctx, e.backup.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &e.backup.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {
