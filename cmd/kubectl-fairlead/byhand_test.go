@@ -19,11 +19,14 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
+// byHand is the spec of the Application that adopts by hand what runs.
+const byHand = `{image: example.com/shop:1, replicas: 2, adoptionPolicy: Consented, reconcilePolicy: Observe, paused: true, deletionPolicy: Orphan,
+  ports: [{name: http, containerPort: 8080, servicePort: 80, servicePortName: ""}], podMetadata: {labels: {app: shop}}, disruptionBudget: {mode: Disabled}}`
+
 // adoptByHand adopts what runs as docs/guides/migrate.md does without the plugin, up to the point where the pods could be replaced.
 func (p *plugin) adoptByHand(kube kubernetes.Interface) {
 	p.Helper()
-	application := p.create("web", `{image: example.com/shop:1, replicas: 2, adoptionPolicy: Consented, reconcilePolicy: Observe, paused: true, deletionPolicy: Orphan,
-  ports: [{name: http, containerPort: 8080, servicePort: 80, servicePortName: ""}], podMetadata: {labels: {app: shop}}, disruptionBudget: {mode: Disabled}}`)
+	application := p.create("web", byHand)
 	consent := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:"web"},"annotations":{%q:%q}}}`, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, v1.AnnotationAdoptableBy, application.UID)
 	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
@@ -39,6 +42,26 @@ func (p *plugin) adoptByHand(kube kubernetes.Interface) {
 		adopted := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionAdopted)
 		return adopted != nil && adopted.Reason == v1.ReasonPodsHeld
 	})
+}
+
+// TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods.
+func TestWhyBeforeTheConsent(t *testing.T) {
+	p := start(t)
+	p.runs(kubernetes.NewForConfigOrDie(p.cluster.Config()))
+	p.create("web", byHand)
+	p.eventually("the Application to be observed", func() bool { return p.get("web").Status.ObservedGeneration == 1 })
+	r := p.run("why", "web")
+	for _, want := range []string{
+		"Application/web status.resources[Deployment/web]: It exists without the label apps.fairlead.dev/application=web, so the controller does not see it.\n",
+		"   → Consent to the adoption, which replaces no pod until you say so: kubectl fairlead -n " + p.namespace + " adopt web --existing\n",
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in\n%s", want, r.stdout)
+		}
+	}
+	if strings.Contains(r.stdout, "resume") || strings.Contains(r.stdout, "[Deployment/web]: It is missing") {
+		t.Errorf("what misleads:\n%s", r.stdout)
+	}
 }
 
 // readsNoSecrets gives a user permission to read all that why needs, except for Secrets.

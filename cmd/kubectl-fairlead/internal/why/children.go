@@ -193,9 +193,19 @@ func drift(f facts) []Finding {
 		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
 	}
 	for _, resource := range f.app.Status.Resources {
-		if resource.State == v1.ResourceDrifted {
-			finding.Evidence = append(finding.Evidence, resourceEvidence(f.app, resource))
+		if resource.State != v1.ResourceDrifted {
+			continue
 		}
+		evidence := resourceEvidence(f.app, resource)
+		ref, known := child.RefOf(f.app, resource)
+		if live := f.live(resource); known && live != nil && !child.OwnedBy(live, f.app) && plan.Adoptable(ref.Kind, live) {
+			if live.GetLabels()[v1.LabelApplication] != f.app.Name {
+				evidence.Message = "It exists without the label " + v1.LabelApplication + "=" + f.app.Name + ", so the controller does not see it."
+			}
+			// To carry the spec out would end in a conflict, or replace the pods.
+			finding.Next = []string{f.adoption()}
+		}
+		finding.Evidence = append(finding.Evidence, evidence)
 	}
 	return []Finding{finding}
 }
