@@ -111,7 +111,15 @@ func TestAdoptedByHand(t *testing.T) {
 			t.Errorf("%q: %q, want %q", args, r.stderr, want)
 		}
 	}
-	p.want(0, []string{"eject", "web"}, "The Deployment stays paused.", "ejected.")
+	p.want(0, []string{"eject", "web"}, "The Deployment stays paused.", "  The Service keeps the label apps.fairlead.dev/application, by which a ServiceMonitor finds it.\n", "ejected.")
+	service, err := kube.CoreV1().Services(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It never belonged to the Application, but had the consent.
+	if diff := cmp.Diff(map[string]string{v1.LabelApplication: "web"}, service.Labels); diff != "" || len(service.Annotations) > 0 {
+		t.Errorf("the Service keeps other marks: %v, %s", service.Annotations, diff)
+	}
 	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}

@@ -57,8 +57,9 @@ func (t *tool) eject() *cobra.Command {
 		Short: "Delete an Application, and leave its objects running as plain ones",
 		Long: long(`
 			Delete the Application NAME alone. Its Deployment, its Service and its other objects stay as they are, without
-			Fairlead's marks, and no pod is replaced. With --output-dir you also get them as manifests for your repository or chart.
-			A new Application can take the objects back: see docs/guides/take-back.md.
+			Fairlead's marks, and no pod is replaced. Only the Service keeps the label by which a ServiceMonitor finds it. With
+			--output-dir you also get the objects as manifests for your repository or chart. A new Application can take the
+			objects back: see docs/guides/take-back.md.
 
 			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods, unless they
 			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too. Both write
@@ -260,7 +261,7 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 		}
 		for i := range items {
 			object := &items[i]
-			if application.UID != "" && child.OwnedBy(object, application) || plan.LeftBehind(object) {
+			if application.UID != "" && child.OwnedBy(object, application) || plan.LeftBehind(object) || awaitsAdoption(kind, object, application) {
 				objects = append(objects, left{object, kind})
 			}
 		}
@@ -268,69 +269,11 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 	return objects, nil
 }
 
-// announce says what happens.
-func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
-	switch none := len(objects) == 0; {
-	case gone && none:
-		to.Printf("%s: the Application is gone, and no object has Fairlead's marks.", e.id())
-	case gone:
-		to.Printf("%s: the Application is gone. What it left behind loses Fairlead's marks:", e.id())
-	case none:
-		to.Printf("%s: the Application is deleted. It has no objects that could stay.", e.id())
-	default:
-		to.Printf("%s: the Application is deleted, and these objects stay:", e.id())
-	}
-	for _, object := range objects {
-		to.Printf("  %s %s", object.GetKind(), object.GetName())
-	}
-	if e.restore {
-		effect := "no pod is replaced."
-		if e.replaces {
-			effect = "all pods are replaced."
-		}
-		to.Hanging("  ", "The Deployment and the Service become what they were before the adoption: "+effect)
-		if e.release != nil {
-			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
-		}
-	} else if len(objects) > 0 {
-		to.Line("  No pod is replaced.")
-		e.announcePaused(to, objects)
-	}
-}
-
-// announcePaused names what a user would look for in vain when a later change of the Deployment starts no pods.
-func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
-	for _, object := range objects {
-		if paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused"); paused && object.kind == child.Deployment {
-			resume := e.tool.withNamespace(e.namespace, "kubectl rollout resume deployment/"+object.GetName())
-			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
-		}
-	}
-}
-
-// announceBackup says whether the Secret of the adoption stays. A user who may not read it is told nothing.
-func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before adopt.Saved) {
-	name := adopt.BackupName(e.name)
-	deletion := e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)
-	switch {
-	case e.keepsBackup(before):
-		to.Hanging("  ", fmt.Sprintf("The Secret %s stays: it has the part of the Helm release, for %s. To delete it: %s",
-			name, e.tool.commandLine(e.namespace, "eject "+e.name+" --to-helm"), deletion))
-		return
-	case e.restore:
-		to.Hanging("  ", fmt.Sprintf("The Secret %s is deleted at the end: the objects are then what it says.", name))
-		return
-	}
-	if _, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
-		return
-	}
-	to.Hanging("  ", fmt.Sprintf("The Secret %s stays too: it says what the objects were before the adoption, for %s. Without it they cannot be restored. To delete it: %s",
-		name, e.tool.commandLine(e.namespace, "eject "+e.name+" --restore"), deletion))
-}
-
-// keepsBackup reports whether the Secret stays after a restoration: a Helm release can have its objects again only with what it says.
-func (e *ejecting) keepsBackup(before adopt.Saved) bool {
-	return e.restore && e.release == nil && before.Release != nil
+// awaitsAdoption reports whether a user consented to the adoption of the object by the Application, which has not come to that: a Service
+// belongs to it only after the rollout. With the Application, the consent means nothing.
+func awaitsAdoption(kind child.Kind, object metav1.Object, application *v1.Application) bool {
+	by := object.GetAnnotations()[v1.AnnotationAdoptableBy]
+	return (kind == child.Deployment || kind == child.Service) && by != "" && (application.UID == "" || by == string(application.UID))
 }
 
 // checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission

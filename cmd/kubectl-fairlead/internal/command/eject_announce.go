@@ -1,0 +1,86 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// announce says what happens.
+func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
+	switch none := len(objects) == 0; {
+	case gone && none:
+		to.Printf("%s: the Application is gone, and no object has Fairlead's marks.", e.id())
+	case gone:
+		to.Printf("%s: the Application is gone. What it left behind loses Fairlead's marks:", e.id())
+	case none:
+		to.Printf("%s: the Application is deleted. It has no objects that could stay.", e.id())
+	default:
+		to.Printf("%s: the Application is deleted, and these objects stay:", e.id())
+	}
+	for _, object := range objects {
+		to.Printf("  %s %s", object.GetKind(), object.GetName())
+	}
+	if e.restore {
+		effect := "no pod is replaced."
+		if e.replaces {
+			effect = "all pods are replaced."
+		}
+		to.Hanging("  ", "The Deployment and the Service become what they were before the adoption: "+effect)
+		if e.release != nil {
+			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
+		}
+	} else if len(objects) > 0 {
+		to.Line("  No pod is replaced.")
+		if slices.ContainsFunc(objects, func(object left) bool { return object.kind == child.Service }) {
+			to.Hanging("  ", "The Service keeps the label "+v1.LabelApplication+", by which a ServiceMonitor finds it.")
+		}
+		e.announcePaused(to, objects)
+	}
+}
+
+// announcePaused names what a user would look for in vain when a later change of the Deployment starts no pods.
+func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
+	for _, object := range objects {
+		if paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused"); paused && object.kind == child.Deployment {
+			resume := e.tool.withNamespace(e.namespace, "kubectl rollout resume deployment/"+object.GetName())
+			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
+		}
+	}
+}
+
+// announceBackup says whether the Secret of the adoption stays. A user without permission to read it is told nothing.
+func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before adopt.Saved) {
+	name := adopt.BackupName(e.name)
+	deletion := e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)
+	switch {
+	case e.keepsBackup(before):
+		to.Hanging("  ", fmt.Sprintf("The Secret %s stays: it has the part of the Helm release, for %s. To delete it: %s",
+			name, e.tool.commandLine(e.namespace, "eject "+e.name+" --to-helm"), deletion))
+		return
+	case e.restore:
+		to.Hanging("  ", fmt.Sprintf("The Secret %s is deleted at the end: the objects are then what it says.", name))
+		return
+	}
+	if _, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
+		return
+	}
+	to.Hanging("  ", fmt.Sprintf("The Secret %s stays too: it says what the objects were before the adoption, for %s. Without it they cannot be restored. To delete it: %s",
+		name, e.tool.commandLine(e.namespace, "eject "+e.name+" --restore"), deletion))
+}
+
+// keepsBackup reports whether the Secret stays after a restoration: a Helm release can have its objects again only with what it says.
+func (e *ejecting) keepsBackup(before adopt.Saved) bool {
+	return e.restore && e.release == nil && before.Release != nil
+}
