@@ -213,7 +213,8 @@ func TestAdoptRefusesAtOnce(t *testing.T) {
 	const want = "error: Deployment web cannot be adopted because of metadata.annotations[argocd.argoproj.io/tracking-id]: " +
 		"a deployment tool manages it; take it out of that tool, then remove the mark; " +
 		".spec.template.spec.hostNetwork: an Application has no such field; .spec.template.spec.dnsPolicy: an Application has no such field. " +
-		"So this Deployment cannot be adopted as it is\n"
+		"So this Deployment cannot be adopted as it is. If its pods can do without that, an Application can replace it without stopping them: " +
+		"see 'Move an existing Deployment' in docs/applications.md\n"
 	if r := p.want(2, []string{"adopt", "web", "--dry-run=client"}); r.stderr != want {
 		t.Errorf("%q, want %q", r.stderr, want)
 	}

@@ -270,7 +270,8 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	marks := a.checkMarks()
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
 	if inexpressible := (*adopt.RefusedError)(nil); errors.As(err, &inexpressible) {
-		err = fmt.Errorf("%w. So this Deployment cannot be adopted as it is", err)
+		err = fmt.Errorf("%w. So this Deployment cannot be adopted as it is. If its pods can do without that, an Application can replace it without stopping them: "+
+			"see 'Move an existing Deployment' in docs/applications.md", err)
 		if marks != nil {
 			err = fmt.Errorf("%w; %w", marks, err) // The user learns at once all that is in the way.
 		}
