@@ -26,7 +26,17 @@ const byHand = `{image: example.com/shop:1, replicas: 2, adoptionPolicy: Consent
 // adoptByHand adopts what runs as docs/guides/migrate.md does without the plugin, up to the point where the pods could be replaced.
 func (p *plugin) adoptByHand(kube kubernetes.Interface) {
 	p.Helper()
-	application := p.create("web", byHand)
+	p.consentByHand(kube, byHand)
+	p.eventually("the held pods", func() bool {
+		adopted := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionAdopted)
+		return adopted != nil && adopted.Reason == v1.ReasonPodsHeld
+	})
+}
+
+// consentByHand creates the Application, consents to the adoption by it, and lets it adopt.
+func (p *plugin) consentByHand(kube kubernetes.Interface, spec string) {
+	p.Helper()
+	application := p.create("web", spec)
 	consent := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:"web"},"annotations":{%q:%q}}}`, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, v1.AnnotationAdoptableBy, application.UID)
 	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
@@ -38,10 +48,6 @@ func (p *plugin) adoptByHand(kube kubernetes.Interface) {
 	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(p.Context(), "web", types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
 	}
-	p.eventually("the held pods", func() bool {
-		adopted := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionAdopted)
-		return adopted != nil && adopted.Reason == v1.ReasonPodsHeld
-	})
 }
 
 // TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods.
@@ -171,6 +177,35 @@ func TestAbortBesideAnEarlierBackup(t *testing.T) {
 			t.Errorf("%q, want %q", r.stderr, want)
 		}
 	}
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+}
+
+// TestAbortStartsNoOlderPods: the Secret and its digest stay after eject, and so does the ReplicaSet from before, without pods. After an
+// adoption by hand, --abort would replace the pods by older ones.
+func TestAbortStartsNoOlderPods(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	p.want(0, []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"})
+	p.want(0, []string{"adopt", "web", "--rollout"})
+	p.eventually("the condition Adopted", func() bool { return meta.IsStatusConditionTrue(p.get("web").Status.Conditions, v1.ConditionAdopted) })
+	p.want(0, []string{"eject", "web"}, "The Secret web-before-adoption stays too", "ejected.")
+	if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pods := p.pods(kube)
+	p.consentByHand(kube, strings.Replace(byHand, "{image", "{env: [{name: COLOR, value: blue}], image", 1))
+	p.eventually("the adoption", func() bool {
+		live := p.deployment(kube)
+		return len(live.Spec.Template.Spec.Containers[0].Env) == 1 && live.Spec.Paused && live.Status.UpdatedReplicas == 0
+	})
+	const want = "error: the Secret web-before-adoption has another pod template than the pods that run, so restoring it would replace them"
+	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("%q, want %q", r.stderr, want)
+	}
+	p.get("web") // It is still there.
 	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}

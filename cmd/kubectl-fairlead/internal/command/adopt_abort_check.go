@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -80,10 +81,8 @@ func (a *adopting) unsaved(ctx context.Context, secret *corev1.Secret) error {
 		return fmt.Errorf("read the pod templates that run: %w", err)
 	}
 	running := ""
-	for i := range sets {
-		if replicas := sets[i].Spec.Replicas; replicas != nil && *replicas > 0 {
-			running = fmt.Sprintf(" The ReplicaSet %s has the pod template that runs.", sets[i].Name)
-		}
+	for _, set := range withPods(sets) {
+		running = fmt.Sprintf(" The ReplicaSet %s has the pod template that runs.", set.Name)
 	}
 	why := fmt.Sprintf("there is no Secret %s: the adoption was made by hand, or the Secret was deleted", adopt.BackupName(a.name))
 	if secret != nil {
@@ -91,6 +90,11 @@ func (a *adopting) unsaved(ctx context.Context, secret *corev1.Secret) error {
 	}
 	return fmt.Errorf("%s. So nothing says what the Deployment was.%s To delete the Application alone, which replaces no pod, run %s",
 		why, running, a.tool.commandLine(a.namespace, "eject "+a.name))
+}
+
+// withPods returns the ReplicaSets that ask for pods.
+func withPods(sets []appsv1.ReplicaSet) []appsv1.ReplicaSet {
+	return slices.DeleteFunc(slices.Clone(sets), func(set appsv1.ReplicaSet) bool { return set.Spec.Replicas == nil || *set.Spec.Replicas == 0 })
 }
 
 // checkTemplate refuses a backup with another pod template than the pods that run: it would replace them, by what any user
@@ -115,6 +119,9 @@ func (a *adopting) checkTemplate(ctx context.Context, before *appsv1.Deployment)
 	sets, err := replicaSets(ctx, a.clients, a.deployment)
 	if err != nil {
 		return fmt.Errorf("read the pod templates that run: %w", err)
+	}
+	if running := withPods(sets); len(running) > 0 {
+		sets = running // To restore the template of an older one would start other pods.
 	}
 	for i := range sets {
 		if equality.Semantic.DeepEqual(sets[i].Spec.Template, restored.Spec.Template) {
