@@ -86,23 +86,24 @@ func TestThrottle(t *testing.T) {
 		}
 	}
 	reserve("a", fullCost, 0, 0)
-	reserve("a", 10*fullCost, 0, fullRest) // The most expensive ones wait no longer for what they cost.
-	reserve("a", fullCost/2, 0, 2*fullRest)
-	reserve("a", fullCost, 0, 2*fullRest+fullRest/2)
+	reserve("a", 10*fullCost, 0, minRest) // The most expensive ones wait no longer for what they cost.
+	reserve("a", fullCost/2, 0, 2*minRest)
+	reserve("a", fullCost, 0, 2*minRest+minRest/2)
 	reserve("b", fullCost, 0, 0) // Another namespace has its own turns.
-	turns.synced("b", 600*time.Millisecond)
-	reserve("b", fullCost, 0, fullRest)
-	reserve("b", fullCost, 0, fullRest+3*time.Second) // (0 s + 10 * 600 ms) / 2
+	turns.synced("b", 500*time.Millisecond)
+	reserve("b", fullCost, 0, minRest)
+	reserve("b", fullCost/3, 0, minRest+3*time.Second) // (1 s + 10 * 500 ms) / 2
+	reserve("b", fullCost, 0, minRest+4*time.Second)
 	for range 10 {
 		turns.synced("b", time.Minute)
 	}
-	reserve("b", fullCost, 0, fullRest+2*3*time.Second)
-	reserve("b", fullCost, 0, fullRest+2*3*time.Second+maxRest)
+	reserve("b", fullCost, 0, minRest+7*time.Second)
+	reserve("b", fullCost, 0, minRest+7*time.Second+maxRest)
 	for range 10 {
 		turns.synced("b", 0)
 	}
 	reserve("b", fullCost, 60*time.Second, 60*time.Second)
-	reserve("b", fullCost, 60*time.Second, 60*time.Second+fullRest)
+	reserve("b", fullCost, 60*time.Second, 60*time.Second+minRest)
 	reserve("c", fullCost, 2*time.Minute, 2*time.Minute)
 	if len(turns.namespaces) != 1 {
 		t.Errorf("namespaces at rest are kept: %v", turns.namespaces)

@@ -18,12 +18,12 @@ import (
 // take turns, with rests in between. A tenant who edits large Applications all day leaves processor time to the others, and
 // what changes while an Application waits is written once. Goal G12 of docs/performance.md measures it.
 const (
-	// A rest is restFactor times as long as syncs of the namespace's large Applications take, up to maxRest.
+	// A rest is restFactor times as long as syncs of the namespace's large Applications take. It is not shorter than minRest,
+	// since what a sync costs the API server does not always show in how long it takes, and not longer than maxRest.
 	restFactor = 10
+	minRest    = time.Second
 	maxRest    = 10 * time.Second
-	// It is also at least fullRest, or a share of it for an Application of less than fullCost. What a sync costs the API
-	// server does not always show in how long it takes.
-	fullRest = time.Second
+	// After an Application of less than fullCost, the rest is a share of that.
 	fullCost = 24 << 10
 )
 
@@ -33,8 +33,7 @@ type throttle struct {
 	namespaces map[string]*turns
 }
 
-// turns are those of a namespace: when the next one is, and how long a rest is at present, as far as it depends on how long
-// syncs take.
+// turns are those of a namespace: when the next one is, and how long a rest is at present.
 type turns struct {
 	next time.Time
 	rest time.Duration
@@ -51,11 +50,11 @@ func (t *throttle) reserve(namespace string, cost int, now time.Time) time.Time 
 	maps.DeleteFunc(t.namespaces, func(_ string, turns *turns) bool { return now.Sub(turns.next) > maxRest })
 	reserved, found := t.namespaces[namespace]
 	if !found {
-		reserved = &turns{next: now}
+		reserved = &turns{next: now, rest: minRest}
 		t.namespaces[namespace] = reserved
 	}
 	turn := later(reserved.next, now)
-	reserved.next = turn.Add(max(reserved.rest, fullRest*time.Duration(min(cost, fullCost))/fullCost))
+	reserved.next = turn.Add(reserved.rest * time.Duration(min(cost, fullCost)) / fullCost)
 	return turn
 }
 
@@ -64,7 +63,7 @@ func (t *throttle) synced(namespace string, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if turns, found := t.namespaces[namespace]; found {
-		turns.rest = min((turns.rest+restFactor*took)/2, maxRest)
+		turns.rest = min(max((turns.rest+restFactor*took)/2, minRest), maxRest)
 	}
 }
 
