@@ -65,18 +65,22 @@ tests() {
   go -C "$module" test -json "$@" || echo "$module" >>"$failed"
 }
 
-# The modules are tested in three rows, side by side: each has times when it waits.
+# The modules are tested in two rows, side by side, since each has times when it waits.
 first_row() {
   local packages
   mapfile -t packages < <(go list ./... | grep -v "^$documents\$")
-  tests . -race -timeout=20m "$@" "${packages[@]}"
-}
-
-second_row() {
+  tests . -race -timeout=30m "$@" "${packages[@]}"
   # The integration tests start nothing but the controller in their process. There, who changes an object of an informer's
   # cache makes the process panic. (Not above: it compares all objects once a second, and the loop tests let weeks of seconds
   # pass.)
-  KUBE_CACHE_MUTATION_DETECTOR=true tests cmd/fairlead-controller/integration -race -timeout=20m "$@" ./...
+  KUBE_CACHE_MUTATION_DETECTOR=true tests cmd/fairlead-controller/integration -race -timeout=30m "$@" ./...
+}
+
+second_row() {
+  # The plugin's libraries of kubectl take minutes to compile with -race.
+  tests cmd/kubectl-fairlead -timeout=30m "$@" ./...
+  # So does the client of the browser in which these open the page of the live view.
+  tests pkg/debug/page/browser -timeout=10m "$@" ./...
   # The alerts' tests have Prometheus as a library.
   tests hack/artifacts/rules "$@" ./...
   # What Argo CD makes of an Application, with its Lua library.
@@ -84,13 +88,6 @@ second_row() {
   # The chart's use Helm as a library; those of the release cross-compile a small project.
   tests hack/chart "$@" .
   tests hack/release "$@" ./...
-}
-
-third_row() {
-  # The plugin's libraries of kubectl take minutes to compile with -race.
-  tests cmd/kubectl-fairlead -timeout=20m "$@" ./...
-  # So does the client of the browser in which these open the page of the live view.
-  tests pkg/debug/page/browser -timeout=10m "$@" ./...
   # The site's are about links; make site builds it, and needs Node.
   tests hack/site "$@" .
   # The main package of hack/cluster is the control plane itself, which `make cluster` compiles and which has no tests; here
@@ -98,7 +95,7 @@ third_row() {
   tests hack/cluster -race -timeout=20m "$@" ./internal/...
 }
 
-go run ./hack/testsummary <(first_row "$@") <(second_row "$@") <(third_row "$@")
+go run ./hack/testsummary <(first_row "$@") <(second_row "$@")
 if [[ -s "$failed" ]]; then
   echo "test: go says that tests failed in: $(tr '\n' ' ' <"$failed")" >&2
   exit 1
