@@ -183,7 +183,7 @@ type misspeltError struct {
 
 func (e *misspeltError) Unwrap() error { return e.error }
 
-// misspelt names the Application that the user may have meant. A user who may not list them gets the error alone.
+// misspelt names the Application that the user may have meant. A user without permission to list them gets the error alone.
 func misspelt(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
 	list, err := clients.Fairlead.AppsV1().Applications(name.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
