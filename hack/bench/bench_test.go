@@ -64,6 +64,10 @@ func TestUnmeasuredGoal(t *testing.T) {
 	if err := b.complete(); err != nil {
 		t.Errorf("complete returns %v", err)
 	}
+	b.add(report.Row{Goal: "G2", What: "rate", Unit: "/s", Measured: report.Sample{0}, Floor: report.Sample{3}})
+	if err := b.complete(); err != nil {
+		t.Errorf("where no rate was held, complete returns %v", err)
+	}
 	b.add(report.Row{Goal: "G2", What: "time", Measured: report.Sample{1}, Floor: report.Sample{0}})
 	if err := b.complete(); err == nil {
 		t.Error("a figure without a ratio to its floor is no error")
