@@ -12,4 +12,7 @@ func TestHistoryBeforeTheFirst(t *testing.T) {
 	if got := p.want(0, []string{"history", "web"}).stdout; got != "No revisions yet.\n" {
 		t.Errorf("it says %q", got)
 	}
+	if got := p.want(0, []string{"history", "web", "--no-headers"}).stdout; got != "" {
+		t.Errorf("to a script it says %q", got)
+	}
 }

@@ -60,7 +60,7 @@ func (t *tool) history() *cobra.Command {
 						to.Line(resourceName(child.ControllerRevision.Group, child.ControllerRevision.Kind, r.Name))
 					}
 					return nil
-				case len(revisions) == 0:
+				case len(revisions) == 0 && !noHeaders:
 					to.Line("No revisions yet.")
 					return nil
 				default:
