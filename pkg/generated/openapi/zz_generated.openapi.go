@@ -2906,7 +2906,7 @@ func schema_pkg_apis_apps_v1_RevisionStatus(ref common.ReferenceCallback) common
 					},
 					"lastHealthy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The newest revision of which all pods have been available; absent before the first one.",
+							Description: "The newest revision whose pods have all been available; absent before the first one.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2925,7 +2925,7 @@ func schema_pkg_apis_apps_v1_RevisionStatus(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The other revisions of which all pods have been available, the newest first, for as long as they exist. A former revision that is not listed was never healthy.",
+							Description: "The other revisions whose pods have all been available, the newest first, for as long as they exist. A former revision that is not listed was never healthy.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

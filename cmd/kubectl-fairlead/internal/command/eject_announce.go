@@ -60,7 +60,7 @@ func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
 	}
 }
 
-// announceBackup says whether the Secret of the adoption stays. A user without permission to read it is told nothing.
+// announceBackup says whether the Secret of the adoption stays. For a user without permission to read it, there is no line.
 func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before adopt.Saved) {
 	name := adopt.BackupName(e.name)
 	deletion := e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)

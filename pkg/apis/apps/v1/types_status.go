@@ -125,7 +125,7 @@ type RevisionStatus struct {
 	// +optional
 	Current int64 `json:"current,omitempty"`
 
-	// The newest revision of which all pods have been available; absent before the first one.
+	// The newest revision whose pods have all been available; absent before the first one.
 	// +optional
 	LastHealthy int64 `json:"lastHealthy,omitempty"`
 
@@ -133,7 +133,7 @@ type RevisionStatus struct {
 	// +optional
 	RolledBackFrom int64 `json:"rolledBackFrom,omitempty"`
 
-	// The other revisions of which all pods have been available, the newest first, for as long as they exist. A former
+	// The other revisions whose pods have all been available, the newest first, for as long as they exist. A former
 	// revision that is not listed was never healthy.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100

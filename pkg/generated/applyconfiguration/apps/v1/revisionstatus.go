@@ -12,11 +12,11 @@ package v1
 type RevisionStatusApplyConfiguration struct {
 	// The revision that the Deployment rolls out.
 	Current *int64 `json:"current,omitempty"`
-	// The newest revision of which all pods have been available; absent before the first one.
+	// The newest revision whose pods have all been available; absent before the first one.
 	LastHealthy *int64 `json:"lastHealthy,omitempty"`
 	// The revision of the spec, if it was rolled back; absent while the spec runs.
 	RolledBackFrom *int64 `json:"rolledBackFrom,omitempty"`
-	// The other revisions of which all pods have been available, the newest first, for as long as they exist. A former
+	// The other revisions whose pods have all been available, the newest first, for as long as they exist. A former
 	// revision that is not listed was never healthy.
 	FormerHealthy []int64 `json:"formerHealthy,omitempty"`
 }
