@@ -3237,7 +3237,7 @@ func schema_pkg_apis_apps_v1_RoutePath(ref common.ReferenceCallback) common.Open
 				Properties: map[string]spec.Schema{
 					"path": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The path. It gets its leading slash if it has none. Default /.",
+							Description: "The path; it starts with a slash, which the webhook adds where it is missing. Default /.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -127,7 +127,7 @@ type ParentReference struct {
 
 // RoutePath sends the requests for a path to a port.
 type RoutePath struct {
-	// The path. It gets its leading slash if it has none. Default /.
+	// The path; it starts with a slash, which the webhook adds where it is missing. Default /.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^/`
 	// +optional

@@ -14,7 +14,7 @@ import (
 //
 // RoutePath sends the requests for a path to a port.
 type RoutePathApplyConfiguration struct {
-	// The path. It gets its leading slash if it has none. Default /.
+	// The path; it starts with a slash, which the webhook adds where it is missing. Default /.
 	Path *string `json:"path,omitempty"`
 	// How the path is matched: Prefix by path elements, Exact as a whole, or as the IngressClass defines
 	// (ImplementationSpecific), which an HTTPRoute cannot have. Default Prefix.
