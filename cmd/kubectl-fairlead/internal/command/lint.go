@@ -50,6 +50,9 @@ func (t *tool) lint() *cobra.Command {
 			if err := printProblems(t.screen(), out, problems, checked, unknown...); err != nil {
 				return err
 			}
+			if out.format == "" && slices.ContainsFunc(problems, manifest.Problem.EndsChecks) {
+				fmt.Fprintln(t.ErrOut, "An object that breaks the schema or a CEL rule is not checked further: correct it, and lint it again.")
+			}
 			if len(problems) > 0 {
 				return errNo
 			}

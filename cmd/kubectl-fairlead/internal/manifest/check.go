@@ -63,6 +63,9 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
+// EndsChecks reports whether the object was not checked further.
+func (p Problem) EndsChecks() bool { return p.Rule == Syntax || p.Rule == Schema || p.Rule == CEL }
+
 // Checker checks documents.
 type Checker struct {
 	resources map[string]*crdschema.Resource
