@@ -5,6 +5,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -40,18 +41,26 @@ func TestStopMidStream(t *testing.T) {
 	if err := waitAvailable(t.Context(), dynamic.NewForConfigOrDie(cluster.Config())); err != nil {
 		t.Fatal(err)
 	}
-	f.view("followed", func(*v1alpha1.ApplicationRuntime) bool { return true })
-	if _, err := views.Watch(t.Context(), metav1.ListOptions{ResourceVersion: seen.ResourceVersion}); code(err) != 410 {
-		t.Errorf("the watch of the server before: %v, want 410", err)
-	}
-	list, err := views.List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := views.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	if err != nil {
-		t.Fatal(err)
-	}
+	// kube-apiserver may notice the stop only now, and answer 503 until it looks again.
+	f.eventually("410 for the watch of the server before", func() error {
+		refused, err := views.Watch(t.Context(), metav1.ListOptions{ResourceVersion: seen.ResourceVersion})
+		if err == nil {
+			refused.Stop()
+		}
+		if code(err) != 410 {
+			return fmt.Errorf("it answers %v", err) //nolint:errorlint // It may be nil.
+		}
+		return nil
+	})
+	var again watch.Interface
+	f.eventually("a new list and watch", func() error {
+		list, err := views.List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		again, err = views.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+		return err
+	})
 	defer again.Stop()
 	f.apply("later", 0)
 	f.untilEvent(again, func(kind watch.EventType, view *v1alpha1.ApplicationRuntime) bool {
