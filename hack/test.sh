@@ -46,9 +46,9 @@ if ! command -v "$(go env CC)" >/dev/null; then
 fi
 export CGO_ENABLED=1
 
-# The API servers and the tests are short-lived and have memory to spare: with fewer collections of garbage they need a
-# tenth less processor time.
-export GOGC="${GOGC:-200}"
+# The API servers and the tests are short-lived: with fewer collections of garbage they need a sixth less processor time, and
+# several API servers with a gigabyte each still fit into an ordinary machine.
+export GOGC="${GOGC:-400}" GOMEMLIMIT="${GOMEMLIMIT:-1GiB}"
 
 if [[ "$mode" == docs ]]; then
   go test -json -race -timeout=20m "$@" "$documents" | go run ./hack/testsummary /dev/stdin

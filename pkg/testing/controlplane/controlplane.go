@@ -24,6 +24,7 @@ type ControlPlane struct {
 	kubeconfig string
 	process    *process
 	audit      string // path of the audit log, or empty
+	installed  installed
 }
 
 // Start starts a cluster and returns when it is ready. The caller must Stop it. The cluster does not outlive this
