@@ -50,6 +50,8 @@ func TestWhyOfMissing(t *testing.T) {
 		{[]string{"restart", "wbe"}, "", misspelt},
 		{[]string{"logs", "wbe"}, "", misspelt},
 		{[]string{"history", "wbe"}, "", misspelt},
+		{[]string{"adopt", "sohp"}, "", "error: deployments.apps \"sohp\" not found\nDid you mean shop? If it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.\n"},
+		{[]string{"eject", "wbe"}, "", "error: there is no Application wbe in namespace " + p.namespace + ", and none left objects behind. If it is in another one, pass that with -n\nDid you mean web?\n"},
 	} {
 		r := p.want(2, test.args, test.stdout)
 		if !strings.Contains(r.stderr, test.stderr) || test.stdout == "" && r.stdout != "" {

@@ -21,7 +21,10 @@ import (
 // explain says what happened and what to do about it.
 func explain(err error) string {
 	status := apierrors.APIStatus(nil)
-	misspelt := (*misspeltError)(nil)
+	meant := ""
+	if misspelt := (*misspeltError)(nil); errors.As(err, &misspelt) {
+		meant = "Did you mean " + misspelt.meant + "? "
+	}
 	switch {
 	case errors.Is(err, errNoMetrics):
 		return errNoMetrics.Error()
@@ -35,14 +38,14 @@ func explain(err error) string {
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster: classes are in no namespace.", err)
 	case apierrors.IsForbidden(err) && strings.HasSuffix(err.Error(), " at the cluster scope"):
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster, or leave out -A and pass a --namespace.", err)
-	case errors.As(err, &misspelt):
-		return fmt.Sprintf("%s\nDid you mean %s? If it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.", err, misspelt.meant)
 	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationResource:
-		return fmt.Sprintf("%s\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.", err)
+		return fmt.Sprintf("%s\n%sIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.", err, meant)
 	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "deployments":
-		return fmt.Sprintf("%s\nIf it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.", err)
+		return fmt.Sprintf("%s\n%sIf it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.", err, meant)
 	case apierrors.IsForbidden(err):
 		return fmt.Sprintf("%s\nAsk for the permission, or pass another --context or --namespace.", err)
+	case meant != "":
+		return fmt.Sprintf("%s\n%s", err, strings.TrimSpace(meant))
 	}
 	if unknown := err.Error(); strings.HasPrefix(unknown, "unknown command ") {
 		return explainUnknown(unknown)

@@ -174,7 +174,7 @@ func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name typ
 		name.Name, name.Namespace, t.commandLine(name.Namespace, "adopt "+name.Name+" --dry-run=client"))
 }
 
-// misspeltError is about an Application that does not exist, but one of nearly the same name does.
+// misspeltError is about an object that does not exist, but one of nearly the same name does.
 type misspeltError struct {
 	error
 
@@ -189,11 +189,28 @@ func misspelt(ctx context.Context, clients *cluster.Clients, name types.Namespac
 	if err != nil {
 		return notFound
 	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
+	return nearestOf(list.Items, name.Name, notFound)
+}
+
+// misspeltDeployment is misspelt for a Deployment.
+func misspeltDeployment(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
+	list, err := clients.Kube.AppsV1().Deployments(name.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return notFound
 	}
-	if meant := nearest.To(name.Name, names); meant != "" {
+	return nearestOf(list.Items, name.Name, notFound)
+}
+
+// nearestOf names the object that the user may have meant, if there is one.
+func nearestOf[T any, P interface {
+	*T
+	metav1.Object
+}](items []T, typed string, notFound error) error {
+	var names []string
+	for i := range items {
+		names = append(names, P(&items[i]).GetName())
+	}
+	if meant := nearest.To(typed, names); meant != "" {
 		return &misspeltError{notFound, meant}
 	}
 	return notFound
