@@ -83,7 +83,7 @@ func Render(application *v1.Application, live child.Snapshot, platform Platform,
 	facts := platform.Facts
 	facts.References = hashes
 	facts.Revision = render.Revision{
-		Name: record.Name, Number: record.Number, Data: record.Data,
+		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, Data: record.Data,
 		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,
 	}
 	r.Revision = record.Number

@@ -4,6 +4,9 @@
 package render
 
 import (
+	"strconv"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
@@ -12,10 +15,11 @@ import (
 
 // Revision is the revision of the pods in the history.
 type Revision struct {
-	// Name, Number and Data are those of its ControllerRevision.
-	Name   string
-	Number int64
-	Data   []byte
+	// Name, Number and Data are those of its ControllerRevision, and FormerNumbers is for its annotation.
+	Name          string
+	Number        int64
+	FormerNumbers []int64
+	Data          []byte
 	// RolledBackFrom is the name of the revision that failed, if this one replaced it in a rollback, and
 	// RolledBackBecause is why it failed.
 	RolledBackFrom, RolledBackBecause string
@@ -32,7 +36,18 @@ func controllerRevisions(app *v1.Application, facts Facts) ([]any, error) {
 		WithRevision(revision.Number).
 		WithData(runtime.RawExtension{Raw: revision.Data})
 	controllerRevision.ObjectMetaApplyConfiguration = collectableMeta(app, revision.Name, nil)
+	if len(revision.FormerNumbers) > 0 {
+		controllerRevision.WithAnnotations(map[string]string{v1.AnnotationFormerNumbers: commaSeparated(revision.FormerNumbers)})
+	}
 	return []any{controllerRevision}, nil
+}
+
+func commaSeparated(numbers []int64) string {
+	var words []string
+	for _, number := range numbers {
+		words = append(words, strconv.FormatInt(number, 10))
+	}
+	return strings.Join(words, ",")
 }
 
 // annotate records the revision on a Deployment. The pods have none of it, because the number of a revision may

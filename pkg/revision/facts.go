@@ -62,8 +62,10 @@ type facts struct {
 	// deployed is the revision of the Deployment. If its ControllerRevision is gone, only the name
 	// and the key are known; both are empty if there is no Deployment, or it has no revision.
 	deployed revision
-	// healthy is the revision that was healthy last; nil if none was, or it is gone.
+	// healthy is the revision that was healthy last, of those that are still there; nil if there is none.
 	healthy *revision
+	// wereHealthy are the names of the revisions that were healthy, as far as the status says.
+	wereHealthy []string
 }
 
 func newFacts(in Input) (facts, error) {
@@ -83,11 +85,27 @@ func newFacts(in Input) (facts, error) {
 	if known := find(f.history, named(f.deployed.name)); known != nil {
 		f.deployed = *known
 	}
-	f.healthy = find(f.history, numbered(f.status.LastHealthy))
+	for _, number := range append([]int64{f.status.LastHealthy}, f.status.FormerHealthy...) {
+		if known := f.numberedInStatus(number); known != nil {
+			f.wereHealthy = append(f.wereHealthy, known.name)
+		}
+	}
+	if f.healthy = f.numberedInStatus(f.status.LastHealthy); f.healthy == nil {
+		f.healthy = find(f.history, f.wasHealthy)
+	}
 	if in.Health.Healthy() && f.deployed.data != nil {
 		f.healthy = &f.deployed
 	}
 	return f, nil
+}
+
+// numberedInStatus returns the revision of a number that the status has. The status is written after the ControllerRevision,
+// which may have a higher number already.
+func (f facts) numberedInStatus(number int64) *revision {
+	if known := find(f.history, numbered(number)); known != nil || number == 0 {
+		return known
+	}
+	return find(f.history, formerlyNumbered(number))
 }
 
 // condition is the condition RolledBack, or nil where it does not apply. runs is what is to run.

@@ -6,6 +6,7 @@ package revision
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,7 +85,7 @@ func TestFormerHealthy(t *testing.T) {
 		"the last healthy one is deleted by another client": {
 			steps: append(slices.Clone(three), step{"web:4", underWay}),
 			then:  func(c *cluster) { c.history = append(c.history[:2:2], c.history[3]) },
-			want:  v1.RevisionStatus{Current: 4, FormerHealthy: []int64{1}},
+			want:  v1.RevisionStatus{Current: 4, LastHealthy: 1},
 		},
 		"the list is stripped": {steps: three, then: stored(), want: v1.RevisionStatus{Current: 3, LastHealthy: 3}},
 		"the list is forged": {
@@ -104,6 +105,52 @@ func TestFormerHealthy(t *testing.T) {
 				t.Errorf("the revisions are %+v, want %+v", got, test.want)
 			}
 		})
+	}
+}
+
+// TestHealthyFollowsTheNumber: a revision that was healthy gets a higher number, is not healthy yet, and the status of that sync
+// is written only after further ones, or never. The next sync still knows it, and can roll back to it.
+func TestHealthyFollowsTheNumber(t *testing.T) {
+	c := newCluster()
+	c.run(t, "web:1", healthy)
+	c.run(t, "web:2", health.Rollout{})
+	before := *c.application.Status.Revision
+	want := func(what string, want v1.RevisionStatus) {
+		t.Helper()
+		if got := c.sync(t).Status; !cmp.Equal(got, want) {
+			t.Errorf("%s: the revisions are %+v, want %+v", what, got, want)
+		}
+	}
+	for _, then := range []struct {
+		image string
+		want  v1.RevisionStatus
+	}{
+		{"web:1", v1.RevisionStatus{Current: 3, LastHealthy: 3}},
+		{"web:2", v1.RevisionStatus{Current: 4, LastHealthy: 3}},
+		{"web:1", v1.RevisionStatus{Current: 5, LastHealthy: 5}},
+	} {
+		c.application.Spec.Image = then.image
+		want("the sync of "+then.image, then.want)
+		c.application.Status.Revision = &before
+		want("the sync after a status that was not written", then.want)
+		c.application.Status.Revision = &before
+	}
+	c.run(t, "web:3", broken)
+	if want := (v1.RevisionStatus{Current: 5, LastHealthy: 5, RolledBackFrom: 6}); c.runs != "web:1" || !cmp.Equal(*c.application.Status.Revision, want) {
+		t.Errorf("it runs %s, and %+v", c.runs, c.application.Status.Revision)
+	}
+}
+
+// TestForgedFormerNumbers: what is written on another ControllerRevision does not make it one that was healthy.
+func TestForgedFormerNumbers(t *testing.T) {
+	for _, forged := range []string{"1", "1,1,,x,-1,9223372036854775808", strings.Repeat("1,", 1_000)} {
+		c := newCluster()
+		c.run(t, "web:1", healthy)
+		c.run(t, "web:2", health.Rollout{})
+		c.history[1].Annotations[v1.AnnotationFormerNumbers] = forged
+		if got, want := c.sync(t).Status, (v1.RevisionStatus{Current: 2, LastHealthy: 1}); !cmp.Equal(got, want) {
+			t.Errorf("%.20q: the revisions are %+v, want %+v", forged, got, want)
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type Record struct {
 	Name   string
 	Number int64
 	Data   []byte
+	// FormerNumbers are the numbers that it had before, as far as the status may still name them.
+	FormerNumbers []int64
 	// Kept are the names of the other revisions to keep. The rest is obsolete.
 	Kept []string
 	// RolledBackFrom is the name of the failed revision, and RolledBackBecause is why it failed. Both are empty without
@@ -49,7 +51,7 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	runs := revision{name: nameOf(c.Application, c.spec, configMapsHash, secretsHash), spec: c.spec, data: data}
 	runs.number = c.number(runs.name)
 	record := Record{
-		Name: runs.name, Number: runs.number, Data: data,
+		Name: runs.name, Number: runs.number, Data: data, FormerNumbers: c.formerNumbers(runs),
 		Kept:      c.kept(runs.name),
 		Status:    v1.RevisionStatus{Current: runs.number},
 		Condition: c.condition(runs),
@@ -95,8 +97,24 @@ func (f facts) formerHealthy(record *Record) []int64 {
 
 // wasHealthy reports whether the revision was healthy, as far as the status says, or is so now.
 func (f facts) wasHealthy(r revision) bool {
-	return r.number == f.status.LastHealthy || slices.Contains(f.status.FormerHealthy, r.number) ||
-		f.healthy != nil && f.healthy.name == r.name
+	return slices.Contains(f.wereHealthy, r.name) || f.healthy != nil && f.healthy.name == r.name
+}
+
+// formerNumbers returns the numbers that the selected revision had before. The list changes only together with the number, so
+// it costs no write of its own.
+func (c Selection) formerNumbers(runs revision) []int64 {
+	known := find(c.facts.history, named(runs.name))
+	switch {
+	case known == nil:
+		return nil
+	case known.number == runs.number:
+		return known.former
+	default:
+		isObsolete := func(number int64) bool {
+			return number != c.facts.status.LastHealthy && !slices.Contains(c.facts.status.FormerHealthy, number)
+		}
+		return slices.DeleteFunc(append(slices.Clone(known.former), known.number), isObsolete)
+	}
 }
 
 // number returns the number of the selected revision. What the spec asks for gets the highest number, so that the

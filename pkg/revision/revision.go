@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,6 +30,8 @@ type content struct {
 type revision struct {
 	name   string
 	number int64
+	// former are the numbers that it had before, as far as the status may still name them.
+	former []int64
 	// spec is the key of what the spec said about the pods.
 	spec string
 	// data is nil if the ControllerRevision is gone.
@@ -77,7 +80,8 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 	var history []revision
 	for _, object := range objects {
 		if key := keyInName(application, object.Name); key != "" {
-			history = append(history, revision{name: object.Name, number: object.Revision, spec: key, data: object.Data.Raw})
+			former := readNumbers(object.Annotations[v1.AnnotationFormerNumbers])
+			history = append(history, revision{name: object.Name, number: object.Revision, former: former, spec: key, data: object.Data.Raw})
 		}
 	}
 	slices.SortFunc(history, func(a, b revision) int {
@@ -129,4 +133,20 @@ func named(name string) func(revision) bool {
 
 func numbered(number int64) func(revision) bool {
 	return func(r revision) bool { return r.number == number }
+}
+
+// formerlyNumbered is numbered for revisions that got a higher number since.
+func formerlyNumbered(number int64) func(revision) bool {
+	return func(r revision) bool { return slices.Contains(r.former, number) }
+}
+
+// readNumbers reads v1.AnnotationFormerNumbers. What is no number is left out, and so is what is more than a status can name.
+func readNumbers(annotation string) []int64 {
+	var numbers []int64
+	for field := range strings.SplitSeq(annotation, ",") {
+		if number, err := strconv.ParseInt(field, 10, 64); err == nil && len(numbers) <= maxFormerHealthy {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }

@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,8 +62,13 @@ func (c *cluster) sync(t fataler) Record {
 	c.history = slices.DeleteFunc(c.history, func(r *appsv1.ControllerRevision) bool {
 		return r.Name == record.Name || !slices.Contains(record.Kept, r.Name)
 	})
+	var former []string
+	for _, number := range record.FormerNumbers {
+		former = append(former, fmt.Sprint(number))
+	}
 	c.history = append(c.history, &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{Name: record.Name}, Revision: record.Number, Data: runtime.RawExtension{Raw: record.Data},
+		ObjectMeta: metav1.ObjectMeta{Name: record.Name, Annotations: map[string]string{v1.AnnotationFormerNumbers: strings.Join(former, ",")}},
+		Revision:   record.Number, Data: runtime.RawExtension{Raw: record.Data},
 	})
 	annotations := map[string]string{v1.AnnotationRevision: record.Name}
 	if record.RolledBackFrom != "" {

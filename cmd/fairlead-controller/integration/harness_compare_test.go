@@ -111,6 +111,7 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 	delete(annotations, v1.AnnotationRevision)
 	// It tells of the past.
 	delete(annotations, v1.AnnotationCreatedFieldSet)
+	delete(annotations, v1.AnnotationFormerNumbers)
 	if len(annotations) == 0 {
 		annotations = nil
 	}

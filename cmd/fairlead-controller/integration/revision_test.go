@@ -302,3 +302,33 @@ func TestRevisionHistory(t *testing.T) {
 	e.waitReady("web")
 	e.wantNumbers("web", v1.RevisionStatus{Current: 6, LastHealthy: 6})
 }
+
+// TestHealthyRevisionOfPausedPods goes back to a revision that was healthy while its pods are to be replaced, so that it gets a
+// higher number and is not healthy again. It is still the one to roll back to.
+func TestHealthyRevisionOfPausedPods(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	applySpec(onFailure)(e, "web")
+	e.waitReady("web")
+	e.patch(child.Deployment, "web", types.StrategicMergePatchType, `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-02T15:04:05Z"}}}}}`)
+	e.waitReady("web")
+	e.editSpec("web", func(spec *v1.ApplicationSpec) {
+		spec.Paused = new(true)
+		spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "2026-01-02T15:04:06Z"}}
+	})
+	e.wantNumbers("web", v1.RevisionStatus{Current: 2, LastHealthy: 1})
+	for range 3 {
+		e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.PodMetadata = nil })
+		e.waitObserved("web")
+		e.editSpec("web", func(spec *v1.ApplicationSpec) {
+			spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "2026-01-02T15:04:06Z"}}
+		})
+		e.waitObserved("web")
+	}
+	e.wantNumbers("web", v1.RevisionStatus{Current: 8, LastHealthy: 7})
+	e.editSpec("web", func(spec *v1.ApplicationSpec) {
+		spec.PodMetadata, spec.Paused, spec.Image = nil, nil, bad+"2"
+	})
+	e.waitCondition("web", v1.ConditionRolledBack, metav1.ConditionTrue, v1.ReasonRolledBack)
+	e.wantNumbers("web", v1.RevisionStatus{Current: 7, LastHealthy: 7, RolledBackFrom: 9})
+}

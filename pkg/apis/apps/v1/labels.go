@@ -40,6 +40,9 @@ const (
 	// AnnotationRevision is on the Deployment: the name of the ControllerRevision that it rolls out. So what
 	// Kubernetes reports about the rollout is about this revision and no other.
 	AnnotationRevision = "apps.fairlead.dev/revision"
+	// AnnotationFormerNumbers is on a ControllerRevision that got a higher number: the earlier ones that the status named then
+	// among those that were healthy, separated by commas. So a sync knows it although the status is written later.
+	AnnotationFormerNumbers = "apps.fairlead.dev/former-numbers"
 	// AnnotationRolledBackFrom is on the Deployment while it runs an earlier revision: the name of the
 	// ControllerRevision that failed. AnnotationRolledBackBecause has the reason. One write changes them and the pod
 	// template, so that no rollback happens twice.
