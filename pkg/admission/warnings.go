@@ -131,9 +131,9 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 	}
 	var before []string
 	if in.old != nil {
-		before = ineffectiveIn(&in.old.Spec)
+		before = Ineffective(&in.old.Spec)
 	}
-	for _, warning := range ineffectiveIn(&in.new.Spec) {
+	for _, warning := range Ineffective(&in.new.Spec) {
 		if !slices.Contains(before, warning) {
 			found.warnings = append(found.warnings, warning)
 		}
@@ -141,7 +141,9 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
-func ineffectiveIn(spec *v1.ApplicationSpec) []string {
+// Ineffective returns a warning for each field that has no effect, or not the one that was meant. Most begin with the field's
+// path in the spec and a colon. It needs no cluster.
+func Ineffective(spec *v1.ApplicationSpec) []string {
 	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec), hidden(spec))
 }
 

@@ -31,10 +31,11 @@ func (t *tool) lint() *cobra.Command {
 		Long: long(`
 			Check Applications and ApplicationClasses in files, without a cluster: the schema and the CEL rules of the CRDs,
 			the rules of the webhooks, and the limits of classes that the files or --class-file have. It also finds an object
-			that a file has twice, and a host name that two of the Applications claim. Every class is taken to select the
-			namespace, because only a cluster knows its labels. Without any class, what a class would say is not checked.
+			that a file has twice, and a host name that two of the Applications claim. It warns of what the API server would
+			accept with a warning, as far as no cluster is needed. Every class is taken to select the namespace, because only a
+			cluster knows its labels. Without any class, what a class would say is not checked.
 
-			The exit code is 0 without findings, 1 with findings, and 2 if a file cannot be read.`),
+			The exit code is 0 without findings or with warnings alone, 1 with other findings, and 2 if a file cannot be read.`),
 		Example: examples(`
 			# Check a file as you type, as FILE:LINE: FIELD: MESSAGE
 			kubectl fairlead lint -f web.yaml
@@ -53,7 +54,7 @@ func (t *tool) lint() *cobra.Command {
 			if out.format == "" && slices.ContainsFunc(problems, manifest.Problem.EndsChecks) {
 				fmt.Fprintln(t.ErrOut, "An object that breaks the schema or a CEL rule is not checked further: correct it, and lint it again.")
 			}
-			if len(problems) > 0 {
+			if slices.ContainsFunc(problems, isError) {
 				return errNo
 			}
 			return nil
@@ -64,6 +65,8 @@ func (t *tool) lint() *cobra.Command {
 	from.addClasses(cmd)
 	return cmd
 }
+
+func isError(problem manifest.Problem) bool { return !problem.Warning }
 
 // lintFiles returns the problems, how many objects it checked, and the classes that they name while none is known.
 func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifest.Problem, checked int, unknown []string, err error) {
@@ -116,9 +119,12 @@ func printProblems(to *screen.Screen, out output, problems []manifest.Problem, c
 		if problem.Field != "" {
 			message = problem.Field + ": " + message
 		}
+		if problem.Warning {
+			message = "warning: " + message
+		}
 		to.Line(place + message + " (" + string(problem.Rule) + ")")
 	}
-	if len(problems) == 0 {
+	if !slices.ContainsFunc(problems, isError) {
 		objects := "objects"
 		if checked == 1 {
 			objects = "object"
@@ -130,7 +136,11 @@ func printProblems(to *screen.Screen, out output, problems []manifest.Problem, c
 		case len(unknown) > 0:
 			note = fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(unknown, ", "))
 		}
-		to.Printf("%d %s checked, nothing found%s", checked, objects, note)
+		found := "nothing found"
+		if len(problems) > 0 {
+			found = "nothing else found"
+		}
+		to.Printf("%d %s checked, %s%s", checked, objects, found, note)
 	}
 	return nil
 }

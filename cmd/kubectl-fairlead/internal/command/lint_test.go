@@ -68,28 +68,58 @@ func TestLintOfClasses(t *testing.T) {
 // TestLintOfWrongKinds: a value of a wrong kind has one line, which says what to write.
 func TestLintOfWrongKinds(t *testing.T) {
 	wantLint(t, map[string]string{
-		`env: {B: c, A: b}`:                               `spec.env: Invalid value: must be a list of {name, value}, not a map: [{name: A, value: …}]`,
-		`env: [A=b]`:                                      `spec.env[0]: Invalid value: must be a map with the fields name, value, valueFrom, not a string`,
-		`env: [{name: A, value: 5}]`:                      `spec.env[0].value: Invalid value: must be a string, not a number: put it in quotes, "5"`,
-		`env: [{name: A, value: true}]`:                   `spec.env[0].value: Invalid value: must be a string, not true or false: put it in quotes, "true"`,
-		`ports: {name: http, containerPort: 80}`:          `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: begin its first field with "- "`,
-		`ports: {http: 80}`:                               `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: [{name: http, containerPort: …}]`,
-		`ports: [{name: http, containerPort: "80"}]`:      `spec.ports[0].containerPort: Invalid value: must be a whole number, not a string: leave out the quotes`,
-		`envFrom: {secretRef: {name: a}}`:                 `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
-		`command: sh`:                                     `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
-		`args: {a: b}`:                                    `spec.args: Invalid value: must be a list of strings, not a map: [a, b]`,
-		`image: [web]`:                                    `spec.image: Invalid value: must be a string, not a list`,
-		`image: 1.10`:                                     `spec.image: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
-		`replicas: many`:                                  `spec.replicas: Invalid value: must be a whole number, not a string`,
-		`replicas: 1.5`:                                   `spec.replicas: Invalid value: must be a whole number, not 1.5`,
-		`paused: "true"`:                                  `spec.paused: Invalid value: must be true or false, not a string: leave out the quotes`,
-		`deletionPolicy: true`:                            `spec.deletionPolicy: Invalid value: must be one of Delete, Orphan, not true or false`,
-		`config: {data: [a]}`:                             `spec.config.data: Invalid value: must be a map, not a list: {KEY: VALUE}`,
-		`networkPolicy: true`:                             `spec.networkPolicy: Invalid value: must be a map with the fields egress, ingress, not true or false`,
-		`resources: {requests: {cpu: 0.50}}`:              `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not 0.50: put it in quotes, "0.50"`,
-		`resources: {requests: {cpu: true}}`:              `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
+		`env: {B: c, A: b}`:                          `spec.env: Invalid value: must be a list of {name, value}, not a map: [{name: A, value: …}]`,
+		`env: [A=b]`:                                 `spec.env[0]: Invalid value: must be a map with the fields name, value, valueFrom, not a string`,
+		`env: [{name: A, value: 5}]`:                 `spec.env[0].value: Invalid value: must be a string, not a number: put it in quotes, "5"`,
+		`env: [{name: A, value: true}]`:              `spec.env[0].value: Invalid value: must be a string, not true or false: put it in quotes, "true"`,
+		`ports: {name: http, containerPort: 80}`:     `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: begin its first field with "- "`,
+		`ports: {http: 80}`:                          `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: [{name: http, containerPort: …}]`,
+		`ports: [{name: http, containerPort: "80"}]`: `spec.ports[0].containerPort: Invalid value: must be a whole number, not a string: leave out the quotes`,
+		`envFrom: {secretRef: {name: a}}`:            `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
+		`command: sh`:                                `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
+		`command: nginx -g off`:                      `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, off]`,
+		`command: sh -c "a b"`:                       `spec.command: Invalid value: must be a list of strings, not a string: [sh -c "a b"]`,
+		`livenessProbe: {exec: {command: ls /}}`:     `spec.livenessProbe.exec.command: Invalid value: must be a list of strings, not a string: [ls, /]`,
+		`monitoring: {interval: 30}`:                 `spec.monitoring.interval: Invalid value: must be a string, not a number: a duration such as 30s`,
+		`monitoring: {port: 8080}`:                   `spec.monitoring.port: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`routes: [{name: r, hostnames: [a], paths: [{path: /, port: 80}]}]`: `spec.routes[0].paths[0].port: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`args: {a: b}`:                       `spec.args: Invalid value: must be a list of strings, not a map: [a, b]`,
+		`image: [web]`:                       `spec.image: Invalid value: must be a string, not a list`,
+		`image: 1.10`:                        `spec.image: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
+		`replicas: many`:                     `spec.replicas: Invalid value: must be a whole number, not a string`,
+		`replicas: 1.5`:                      `spec.replicas: Invalid value: must be a whole number, not 1.5`,
+		`paused: "true"`:                     `spec.paused: Invalid value: must be true or false, not a string: leave out the quotes`,
+		`deletionPolicy: true`:               `spec.deletionPolicy: Invalid value: must be one of Delete, Orphan, not true or false`,
+		`config: {data: [a]}`:                `spec.config.data: Invalid value: must be a map, not a list: {KEY: VALUE}`,
+		`networkPolicy: true`:                `spec.networkPolicy: Invalid value: must be a map with the fields egress, ingress, not true or false`,
+		`resources: {requests: {cpu: 0.50}}`: `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not 0.50: put it in quotes, "0.50"`,
+		`resources: {requests: {cpu: true}}`: `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
 		`livenessProbe: {httpGet: {path: /, port: 80.5}}`: `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
 	})
+}
+
+// TestLintWarns: what the API server would accept with a warning is no error, and takes no cluster.
+func TestLintWarns(t *testing.T) {
+	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n"
+	const cores = `-:7: warning: spec.resources.requests[cpu]: 500 means 500 cores; a thousandth of a core is m, as in 500m (effect)`
+	for name, test := range map[string]struct {
+		fields, want string
+		code         int
+	}{
+		"a warning": {"  resources:\n    requests: {cpu: 500}\n", cores + "\n1 object checked, nothing else found\n", ExitYes},
+		"two warnings": {"  resources:\n    requests: {cpu: 500}\n  command: [npm start]\n",
+			cores + "\n" + `-:8: warning: spec.command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start] (effect)` +
+				"\n1 object checked, nothing else found\n", ExitYes},
+		"an error comes first": {"  resources:\n    requests: {cpu: 500}\n  replicas: -1\n", "-:8: spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0 (schema)\n", ExitNo},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, in, out, _ := genericiooptions.NewTestIOStreams()
+			in.WriteString(object + test.fields)
+			if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != test.code || out.String() != test.want {
+				t.Errorf("exit code %d, %s, want %d, %s", code, out, test.code, test.want)
+			}
+		})
+	}
 }
 
 // TestLintOfUnknownFields: an unknown field names the one that is meant, of the map that it is in.

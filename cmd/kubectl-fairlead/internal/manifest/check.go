@@ -22,6 +22,7 @@ import (
 
 	"fairlead.dev/fairlead/artifacts/crds"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
+	"fairlead.dev/fairlead/pkg/admission"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/class"
@@ -39,6 +40,7 @@ const (
 	Validation Rule = "validation"
 	ClassLimit Rule = "class"
 	Together   Rule = "together"
+	Effect     Rule = "effect"
 )
 
 // Rules are all rules with what they check.
@@ -50,6 +52,7 @@ func Rules() map[Rule]string {
 		Validation: "The object meets the rules of the webhooks and of the sync.",
 		ClassLimit: "The Application has a class that allows it, and stays within its limits.",
 		Together:   "No file has an object twice, and no two Applications claim the same host name, or the same path under it.",
+		Effect:     "Each field has an effect, and the one that was likely meant. What breaks this rule is a warning.",
 	}
 }
 
@@ -61,10 +64,12 @@ type Problem struct {
 	Field   string `json:"field,omitempty"`
 	Rule    Rule   `json:"rule"`
 	Message string `json:"message"`
+	// Warning means that the API server accepts the object, and warns.
+	Warning bool `json:"warning,omitempty"`
 }
 
-// EndsChecks reports whether the object was not checked further.
-func (p Problem) EndsChecks() bool { return p.Rule == Syntax || p.Rule == Schema || p.Rule == CEL }
+// EndsChecks reports whether the object, which could be read, was not checked further.
+func (p Problem) EndsChecks() bool { return p.Rule == Schema || p.Rule == CEL }
 
 // Checker checks documents.
 type Checker struct {
@@ -140,7 +145,27 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	if strings.HasPrefix(reason, "Class") {
 		rule = ClassLimit
 	}
-	return append(d.problems(rule, errs), claimed...)
+	problems = append(d.problems(rule, errs), claimed...)
+	if len(problems) == 0 {
+		problems = d.warnings(admission.Ineffective(&application.Spec))
+	}
+	return problems
+}
+
+// warnings are those of the webhooks. Most begin with the path of a field in the spec.
+func (d *Document) warnings(all []string) []Problem {
+	problems := make([]Problem, 0, len(all))
+	for _, message := range all {
+		path := "spec"
+		if below, rest, found := strings.Cut(message, ": "); found && !strings.Contains(below, " ") {
+			path, message = "spec."+below, rest
+		}
+		problems = append(problems, Problem{
+			File: d.File, Line: d.line(path), Object: fmt.Sprintf("%s/%s", d.Kind, d.Name), Field: path, Rule: Effect, Message: message, Warning: true,
+		})
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return problems
 }
 
 // store does what an API server does before it stores an object, and decodes it.

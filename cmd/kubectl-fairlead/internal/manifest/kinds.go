@@ -96,7 +96,7 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 	case of.Type == "object" && !isMap:
 		return wantMap(of, value)
 	case of.Type == "string" && !isText:
-		return wantString(of, value, given)
+		return wantString(path, of, value, given)
 	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
 		return unquoted("must be a whole number", value, func() bool { _, err := strconv.ParseInt(given, 10, 64); return err == nil })
 	case of.Type == "boolean" && !isOf[bool](value):
@@ -110,6 +110,9 @@ func wantList(items *schema.Structural, value any, given string) string {
 	if items.Type != "object" {
 		if isOf[map[string]any](value) {
 			return fmt.Sprintf("must be a list of %ss, not a map: [a, b]", items.Type)
+		}
+		if words, isText := value.(string); isText && !strings.ContainsAny(words, "\"'`$|&;<>") {
+			given = strings.Join(strings.Fields(words), ", ") // No shell splits a command.
 		}
 		return fmt.Sprintf("must be a list of %ss, not %s: [%s]", items.Type, nameKind(value), given)
 	}
@@ -183,7 +186,7 @@ func wantNumberOrString(of *schema.Structural, value any, given string) string {
 }
 
 // wantString says to put quotes around what YAML takes for something else than a string: 8080, 0.5, true.
-func wantString(of *schema.Structural, value any, given string) string {
+func wantString(path *field.Path, of *schema.Structural, value any, given string) string {
 	if of.ValueValidation != nil && len(of.ValueValidation.Enum) > 0 {
 		var values []string
 		for _, one := range of.ValueValidation.Enum {
@@ -194,6 +197,12 @@ func wantString(of *schema.Structural, value any, given string) string {
 	want := "must be a string, not " + nameKind(value)
 	if isOf[map[string]any](value) || isOf[[]any](value) {
 		return want
+	}
+	switch last := path.String()[strings.LastIndex(path.String(), ".")+1:]; {
+	case last == "port":
+		return want + ": the name of one of the ports"
+	case last == "interval":
+		return want + ": a duration such as 30s"
 	}
 	return fmt.Sprintf("%s: put it in quotes, %q", want, given)
 }

@@ -77,9 +77,16 @@ func ToSARIF(problems []Problem, version string) SARIF {
 			text = problem.Field + ": " + text
 		}
 		run.Results = append(run.Results, sarifResult{
-			RuleID: string(problem.Rule), Level: "error", Message: sarifText{text},
+			RuleID: string(problem.Rule), Level: level(problem), Message: sarifText{text},
 			Locations: []sarifLocation{{sarifPhysical{sarifArtifact{filepath.ToSlash(problem.File)}, sarifRegion{problem.Line}}}},
 		})
 	}
 	return SARIF{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
+}
+
+func level(problem Problem) string {
+	if problem.Warning {
+		return "warning"
+	}
+	return "error"
 }
