@@ -127,7 +127,7 @@ func timelineError(address, name string, err error) error {
 	case errors.Is(err, timeline.ErrUnknown):
 		return fmt.Errorf("%s: %w", name, err)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &failed):
-		return fmt.Errorf("no controller answers at %s: start it with --debug-bind-address, and pass its address with --address: %w", address, err)
+		return fmt.Errorf("no controller answers at %s: start it with --debug-bind-address, and pass the address that its log has with --address: %w", address, err)
 	default:
 		return err
 	}

@@ -199,7 +199,7 @@ func rolledBack(f facts) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Reason: v1.ReasonRolledBack, What: "The rollout of the spec failed, so the last healthy revision runs instead. The spec has not changed.",
+		Reason: v1.ReasonRolledBack, What: "The rollout of the spec failed, so the last healthy revision runs instead. Fairlead did not change the spec.",
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next: []string{
 			"Correct what failed and apply it: any change of the pods is tried again.",
