@@ -198,10 +198,10 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 	if isOf[map[string]any](value) || isOf[[]any](value) {
 		return want
 	}
-	switch last := path.String()[strings.LastIndex(path.String(), ".")+1:]; {
-	case last == "port":
+	switch path.String()[strings.LastIndex(path.String(), ".")+1:] {
+	case "port":
 		return want + ": the name of one of the ports"
-	case last == "interval":
+	case "interval":
 		return want + ": a duration such as 30s"
 	}
 	return fmt.Sprintf("%s: put it in quotes, %q", want, given)
