@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -41,6 +42,9 @@ func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
 	if err != nil {
 		return err
 	}
+	if err := c.secureAll(ctx, crds); err != nil {
+		return err
+	}
 	// Applications first: a controller that removes their finalizer does not start without ApplicationClasses.
 	slices.Reverse(crds)
 	for _, crd := range crds {
@@ -61,14 +65,20 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
+	// What the question says of children must be true.
+	for i := range all {
+		if err := c.secure(ctx, &all[i], []string{metav1.DryRunAll}); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(c.out, "deletes: %s (%s), each Application with its children\n", counted(len(all)), someNames(all))
 	for i := range all {
 		object := &all[i]
-		if policy, _, _ := unstructured.NestedString(object.Object, "spec", "deletionPolicy"); policy == string(v1.DeletionOrphan) {
+		if leavesChildren(object) {
 			fmt.Fprintf(c.out, "stays: the children of %s, because its deletionPolicy is Orphan\n", nameOf(object))
 		}
 		ours, others := finalizersOf(object)
-		if ours {
+		if ours || leavesChildren(object) && object.GetDeletionTimestamp() == nil {
 			fmt.Fprintf(c.out, "needs a running controller: %s, to remove the finalizer %s\n", nameOf(object), v1.FinalizerOrphan)
 		}
 		if others != "" {
