@@ -5,6 +5,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +110,7 @@ func TestCrashLoopComesToRest(t *testing.T) {
 	})
 }
 
-// A pod that only starts is no problem, until it takes too long: then nothing changes but the time.
+// A pod that only starts is no problem, until it takes too long: then nothing changes but the time. One Event tells it.
 func TestReadinessIsOverdue(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
 		pass(time.Minute)
@@ -119,8 +120,15 @@ func TestReadinessIsOverdue(t *testing.T) {
 		w.wantProblem("web", "")
 		pass(5 * time.Second)
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonReadinessFailing)
+		const event = "Warning ReadinessFailing 1 pod, container web: Pod web-1-x is running, but not ready since 2000-01-01T00:01:00Z. 1 pod is updated, 0 available."
+		if got := w.told(); !slices.Equal(got, []string{event}) {
+			w.Errorf("the Events are %q, want %q", got, event)
+		}
 		before := w.count(statusOf("web"))
 		pass(time.Hour)
+		if got := w.told(); len(got) > 0 {
+			w.Errorf("Events in an hour in which nothing happened: %q", got)
+		}
 		if after := w.count(statusOf("web")); after != before {
 			w.Errorf("%d writes of status in an hour in which nothing happened", after-before)
 		}

@@ -78,20 +78,34 @@ func sideConditions() []sideCondition {
 	}
 }
 
-// missesOther reports whether the user created what was missing, and something else is missing now, such as a key of it.
-// The Event before would mislead. The message names only objects and keys, so it changes no more often than they do.
-func missesOther(was, is *metav1.Condition) bool {
-	return is.Reason == v1.ReasonConfigMissing && was.Message != is.Message
+// saysOther reports whether the condition names another cause for the same reason, so that the Event before would mislead: the user
+// created what was missing, and something else is missing now, such as a key of it; or the user changed the spec, and its pods fail in
+// another way. Without an edit, another message of the pods is no news: it may alternate, as that of an image that cannot be pulled does.
+func saysOther(old, new v1.ApplicationStatus, was, is *metav1.Condition) bool {
+	if is.Reason == v1.ReasonConfigMissing {
+		// It names only objects and keys, so it changes no more often than they do.
+		return was.Message != is.Message
+	}
+	return was.ObservedGeneration != is.ObservedGeneration && problemMessage(old, is.Reason) != problemMessage(new, is.Reason)
 }
 
-// turned returns the condition if it has the status now, and had another one, or had it for another reason.
+// problemMessage returns the message of the worst problem with the reason; "" if there is none. Unlike the message of Ready, it counts
+// no pods.
+func problemMessage(status v1.ApplicationStatus, reason string) string {
+	if i := slices.IndexFunc(status.Problems, func(problem v1.Problem) bool { return problem.Reason == reason }); i >= 0 {
+		return status.Problems[i].Message
+	}
+	return ""
+}
+
+// turned returns the condition if it has the status now, and had another one, or had it for another reason or cause.
 func turned(old, new v1.ApplicationStatus, kind string, status metav1.ConditionStatus) *metav1.Condition {
 	is := meta.FindStatusCondition(new.Conditions, kind)
 	if is == nil || is.Status != status {
 		return nil
 	}
 	was := meta.FindStatusCondition(old.Conditions, kind)
-	if was != nil && was.Status == is.Status && was.Reason == is.Reason && !missesOther(was, is) {
+	if was != nil && was.Status == is.Status && was.Reason == is.Reason && !saysOther(old, new, was, is) {
 		return nil
 	}
 	return is
@@ -106,12 +120,26 @@ func needsUser(old, new v1.ApplicationStatus, reason string) bool {
 		v1.ReasonPaused,  // The user has asked for it.
 		v1.ReasonDrifted: // The condition Drifted has the Event.
 		return false
-	case v1.ReasonPodsUnavailable, v1.ReasonReadinessFailing:
-		// A rollout and a scale-up pass through these too. If they do not end, they exceed their deadline.
-		return meta.IsStatusConditionTrue(old.Conditions, v1.ConditionReady) && new.DesiredReplicas <= old.DesiredReplicas
+	case v1.ReasonReadinessFailing:
+		return !revisionServes(old) && !revisionServes(new) || stoppedServing(old, new)
+	case v1.ReasonPodsUnavailable:
+		return stoppedServing(old, new)
 	default:
 		return true
 	}
+}
+
+// stoppedServing reports whether pods of a ready Application stopped serving. A rollout and a scale-up have such pods too. If they do not
+// end, they exceed their deadline.
+func stoppedServing(old, new v1.ApplicationStatus) bool {
+	return meta.IsStatusConditionTrue(old.Conditions, v1.ConditionReady) && new.DesiredReplicas <= old.DesiredReplicas
+}
+
+// revisionServes reports whether a pod of the current revision is ready. Until one is, a probe that fails for longer than its own settings
+// allow may fail forever, and the deadline of the rollout is minutes away. Once one is, the probe is right. Then the next pods may be
+// slow, and pods may lose and regain readiness: an Event for each of them would tell nothing new.
+func revisionServes(status v1.ApplicationStatus) bool {
+	return status.ReadyReplicas > status.Replicas-status.UpdatedReplicas
 }
 
 // cause returns the child that keeps the Application from being ready for that reason: the first one that could not be
