@@ -111,3 +111,30 @@ func TestWarningsOfAClassChange(t *testing.T) {
 		}
 	}
 }
+
+// What a user reads when a patch is stored, and nothing is deployed.
+func TestWarningsOfHeldChanges(t *testing.T) {
+	f := serve(t)
+	f.register()
+	f.create("web")
+	apps, heard := f.warned()
+	for _, step := range []struct{ patch, want string }{
+		{`{"spec":{"reconcilePolicy":"Observe"}}`, ""},
+		{`{"spec":{"image":"registry.example.com/web:2"}}`, "spec.reconcilePolicy: it is Observe, so this change of the pods has no effect until you set it to Enforce"},
+		{`{"spec":{"image":"registry.example.com/web:2"}}`, ""},
+		{`{"metadata":{"labels":{"team":"shop"}}}`, ""},
+		{`{"spec":{"reconcilePolicy":"Suspend"}}`, ""},
+		{`{"spec":{"replicas":3}}`, "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"},
+		{`{"spec":{"reconcilePolicy":"Enforce","image":"registry.example.com/web:3"}}`, ""},
+		{`{"spec":{"paused":true}}`, ""},
+		{`{"spec":{"image":"registry.example.com/web:4"}}`, "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"},
+		{`{"spec":{"paused":false,"image":"registry.example.com/web:5"}}`, ""},
+	} {
+		if _, err := apps.Patch(t.Context(), "web", types.MergePatchType, []byte(step.patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := heard.all(); got != step.want {
+			t.Errorf("%s: the warning is %q, want %q", step.patch, got, step.want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/revision"
+)
+
+// held warns of a change that Fairlead does not carry out, because a switch of the spec holds it back, as it did before. Ready says
+// nothing of it: with Suspend it is of the time before, and with Observe it is about the pods that run.
+func held(_ context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || in.old == nil {
+		return nil
+	}
+	was, is := &in.old.Spec, &in.new.Spec
+	if withholds(was) && withholds(is) && !sameChildren(was, is) {
+		found.warnings = append(found.warnings, fmt.Sprintf(
+			"spec.reconcilePolicy: it is %s, so %s has no effect until you set it to %s", is.ReconcilePolicy, changeOf(was, is), v1.ReconcileEnforce))
+	}
+	if paused(was) && paused(is) && !revision.SamePods(was, is) {
+		found.warnings = append(found.warnings, "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false")
+	}
+	return nil
+}
+
+// withholds reports whether Fairlead changes no child.
+func withholds(spec *v1.ApplicationSpec) bool {
+	return spec.ReconcilePolicy == v1.ReconcileObserve || spec.ReconcilePolicy == v1.ReconcileSuspend
+}
+
+func paused(spec *v1.ApplicationSpec) bool { return spec.Paused != nil && *spec.Paused }
+
+// changeOf says what an update changes.
+func changeOf(was, is *v1.ApplicationSpec) string {
+	if revision.SamePods(was, is) {
+		return "this change"
+	}
+	return "this change of the pods"
+}
+
+// sameChildren reports whether two specs ask for the same children. The switches ask for none, and what adoptionPolicy would do is in
+// status at once.
+func sameChildren(was, is *v1.ApplicationSpec) bool {
+	without := func(spec *v1.ApplicationSpec) v1.ApplicationSpec {
+		rest := *spec
+		rest.Paused, rest.ReconcilePolicy, rest.DeletionPolicy, rest.AdoptionPolicy = nil, "", "", ""
+		return rest
+	}
+	return equality.Semantic.DeepEqual(without(was), without(is))
+}

@@ -1,0 +1,82 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// A change that a switch holds back is told to the user, as kubectl prints it after "Warning: ".
+func TestHeldChanges(t *testing.T) {
+	const (
+		observed  = "spec.reconcilePolicy: it is Observe, so this change of the pods has no effect until you set it to Enforce"
+		suspended = "spec.reconcilePolicy: it is Suspend, so this change of the pods has no effect until you set it to Enforce"
+		scaled    = "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"
+		waits     = "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
+	)
+	type change = func(*v1.Application)
+	policy := func(policy v1.ReconcilePolicy) change {
+		return func(a *v1.Application) { a.Spec.ReconcilePolicy = policy }
+	}
+	observe, suspend, enforce := policy(v1.ReconcileObserve), policy(v1.ReconcileSuspend), policy(v1.ReconcileEnforce)
+	pause := func(paused bool) change { return func(a *v1.Application) { a.Spec.Paused = new(paused) } }
+	label := func(a *v1.Application) { a.Labels = map[string]string{"team": "shop"} }
+	adopt := func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented }
+	for _, test := range []struct {
+		name     string
+		old, new []change
+		want     []string
+	}{
+		{name: "another image with Observe", old: []change{observe}, new: []change{observe, image("web:2")}, want: []string{observed}},
+		{name: "another image with Suspend", old: []change{suspend}, new: []change{suspend, image("web:2")}, want: []string{suspended}},
+		{name: "another image, and Observe instead of Suspend", old: []change{suspend}, new: []change{observe, image("web:2")}, want: []string{observed}},
+		{name: "another number of pods with Suspend", old: []change{suspend}, new: []change{suspend, replicas(3)}, want: []string{scaled}},
+		{name: "another image while paused", old: []change{pause(true)}, new: []change{pause(true), image("web:2")}, want: []string{waits}},
+		{
+			name: "another image while paused with Observe", old: []change{pause(true), observe}, new: []change{pause(true), observe, image("web:2")},
+			want: []string{observed, waits},
+		},
+		{name: "another image, and the pause ends with Observe", old: []change{pause(true), observe}, new: []change{pause(false), observe, image("web:2")}, want: []string{observed}},
+
+		{name: "another image, and back to Enforce", old: []change{observe}, new: []change{enforce, image("web:2")}},
+		{name: "another image, and back to the default", old: []change{suspend}, new: []change{image("web:2")}},
+		{name: "another image, and the pause ends", old: []change{pause(true)}, new: []change{pause(false), image("web:2")}},
+		{name: "another image with what holds it back", new: []change{suspend, pause(true), image("web:2")}},
+		{name: "another image with Enforce", old: []change{enforce, pause(false)}, new: []change{enforce, pause(false), image("web:2")}},
+		{name: "another number of pods while paused", old: []change{pause(true)}, new: []change{pause(true), replicas(3)}},
+		{name: "a label", old: []change{observe, pause(true)}, new: []change{observe, pause(true), label}},
+		{name: "another switch", old: []change{observe}, new: []change{suspend, pause(true)}},
+		{name: "the consent to an adoption, which status reports", old: []change{observe}, new: []change{observe, adopt}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			with := func(changes []change) *v1.Application {
+				return application(func(a *v1.Application) {
+					for _, change := range changes {
+						change(a)
+					}
+				})
+			}
+			mayAdopt := &cluster{allowed: []string{"web"}}
+			response := ask(t, mayAdopt.handler(t), ValidatePath, review(t, with(test.new), with(test.old)))
+			if !response.Allowed {
+				t.Errorf("refused: %s", messageOf(response))
+			}
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" {
+				t.Errorf("the warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A new Application has nothing that a user could take for carried out.
+func TestNewApplicationIsNotHeld(t *testing.T) {
+	created := application(func(a *v1.Application) { a.Spec.ReconcilePolicy, a.Spec.Paused = v1.ReconcileObserve, new(true) })
+	if response := ask(t, (&cluster{}).handler(t), ValidatePath, review(t, created, nil)); len(response.Warnings) > 0 {
+		t.Errorf("the warnings are %q", response.Warnings)
+	}
+}
