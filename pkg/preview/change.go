@@ -4,6 +4,7 @@
 package preview
 
 import (
+	"slices"
 	"time"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -26,6 +27,10 @@ func Of(differ plan.Differ, old, applied *v1.Application, live child.Snapshot, p
 		if before, err = Render(old, live, platform, now); err != nil {
 			return Rendering{}, Difference{}, err
 		}
+		if !enforced(old) && enforced(after.Application) {
+			// What the old one said was perhaps not carried out, so compare with what runs.
+			before.Children = slices.DeleteFunc(before.Children, func(c child.Desired) bool { _, stays := find(after.Children, c.Ref); return stays })
+		}
 	}
 	difference, err := Compare(differ, before, after, live)
 	return after, difference, err
@@ -36,4 +41,8 @@ func overlay(old, applied *v1.Application) *v1.Application {
 	merged := old.DeepCopy()
 	merged.Spec, merged.Labels, merged.Annotations = applied.Spec, applied.Labels, applied.Annotations
 	return merged
+}
+
+func enforced(application *v1.Application) bool {
+	return application.Spec.ReconcilePolicy == v1.ReconcileEnforce || application.Spec.ReconcilePolicy == ""
 }

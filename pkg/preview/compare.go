@@ -54,6 +54,8 @@ type Pods struct {
 	After  *int32 `json:"after,omitempty"`
 	// Paused means that the replacement waits until the rollout is resumed.
 	Paused bool `json:"paused,omitempty"`
+	// Stopped is Observe or Suspend if that is the reconcilePolicy: until the Application is resumed, no child changes.
+	Stopped v1.ReconcilePolicy `json:"stopped,omitempty"`
 	// Pinned is the revision that spec.rollback.toRevision names. The pods stay at it, whatever else the spec says about them.
 	Pinned int64 `json:"pinned,omitempty"`
 	// Strategy is the strategy of the replacement.
@@ -176,6 +178,9 @@ const templatePath = ".spec.template"
 
 func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods {
 	pods := Pods{Strategy: appsv1.RollingUpdateDeploymentStrategyType, After: render.FixedReplicas(after.Application)}
+	if !enforced(after.Application) {
+		pods.Stopped = after.Application.Spec.ReconcilePolicy
+	}
 	if strategy := after.Application.Spec.Strategy; strategy != nil && strategy.Type != "" {
 		pods.Strategy = strategy.Type
 	}

@@ -78,6 +78,9 @@ func (t *tool) served(ctx context.Context, old, application *v1.Application) (d 
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		d.Pods.Pinned = *rollback.ToRevision
 	}
+	if !enforced(application) {
+		d.Pods.Stopped = application.Spec.ReconcilePolicy
+	}
 	if old == nil || !d.Pods.Replaced {
 		return d, true, nil
 	}

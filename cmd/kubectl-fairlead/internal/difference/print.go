@@ -50,6 +50,8 @@ func Headline(d preview.Difference) string {
 	pods := d.Pods
 	var said string
 	switch {
+	case pods.Stopped != "":
+		said = fmt.Sprintf("until it is resumed, no child changes and no pod is replaced (reconcilePolicy: %s).", pods.Stopped)
 	case pods.After != nil && *pods.After == 0 && (pods.Replaced || pods.Held > 0):
 		said = "no pod is replaced, because none is asked for."
 		if pods.Before != nil && *pods.Before > 0 {

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -62,6 +63,9 @@ func TestSentence(t *testing.T) {
 		"No pod is replaced, because none is asked for.":           {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
 		"No pod is replaced, because all of them are of that revision already.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Kept: 2, Because: image},
+		},
+		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).": {
+			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Stopped: v1.ReconcileObserve},
 		},
 		"No pod is replaced. The pods stay at revision 3 until you remove spec.rollback.toRevision.": {Pods: preview.Pods{Live: 2, Pinned: 3}},
 		"No pod is replaced. Deployment web cannot be adopted because of spec.paused: set it.": {
