@@ -4,11 +4,17 @@
 package main_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // TestDiffWhileStopped: a file that leaves reconcilePolicy out, or at Observe or Suspend, replaces no pod before the Application is
@@ -43,4 +49,48 @@ func TestDiffWhileStopped(t *testing.T) {
 	if after := p.pods(kube); !slices.Equal(before, after) {
 		t.Errorf("the pods are %s, want %s", after, before)
 	}
+}
+
+// TestUndoAfterTwoRestarts: kubectl restarted the pods first, and then the plugin did while rollouts were paused. Fairlead took the
+// annotation over, so after undo the pod template has none, and differs from that of the pods.
+func TestUndoAfterTwoRestarts(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.restartByKubectl(kube, time.Now().Add(-time.Minute))
+	p.eventually("the restart by kubectl", func() bool { return p.updated(kube) == 2 })
+	before := p.pods(kube)
+	p.want(0, []string{"pause", "web"})
+	p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of .spec.template.metadata.annotations", "It waits while rollouts are paused.")
+	p.eventually("the restart to wait", func() bool { return p.get("web").Status.Revision.Current == 2 && p.updated(kube) == 0 })
+	p.want(0, []string{"undo", "web", "--to-revision=1"}, "  All 2 pods are replaced, because of .spec.template.metadata.annotations. It waits while rollouts are paused.\n")
+	p.eventually("the undo to wait", func() bool {
+		_, restarted := p.deployment(kube).Spec.Template.Annotations[v1.AnnotationRestartedAt]
+		return !restarted && p.updated(kube) == 0
+	})
+	p.want(0, []string{"resume", "web"}, "All 2 pods are replaced")
+	p.eventually("the pods to be replaced", func() bool {
+		after := p.pods(kube)
+		return p.updated(kube) == 2 && len(after) == 2 && !slices.ContainsFunc(after, func(pod string) bool { return slices.Contains(before, pod) })
+	})
+}
+
+// restartByKubectl does what kubectl rollout restart does.
+func (p *plugin) restartByKubectl(kube kubernetes.Interface, at time.Time) {
+	p.Helper()
+	patch := fmt.Appendf(nil, `{"spec":{"template":{"metadata":{"annotations":{%q:%q}}}}}`, v1.AnnotationRestartedAt, at.Format(time.RFC3339))
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-rollout"}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// updated is the number of pods of the present template; -1 if that is not known yet, or a rollout is at work.
+func (p *plugin) updated(kube kubernetes.Interface) int32 {
+	p.Helper()
+	live := p.deployment(kube)
+	if live.Status.ObservedGeneration < live.Generation || live.Status.Replicas != *live.Spec.Replicas {
+		return -1
+	}
+	return live.Status.UpdatedReplicas
 }

@@ -4,15 +4,20 @@
 package difference
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 )
@@ -38,17 +43,18 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 		}
 		return 0, nil
 	}
+	applied, annotations, err := asApplied(loaded.Application, desired, deployment)
+	if err != nil {
+		return 0, err
+	}
 	var kept int32
 	for _, replicaSet := range loaded.ReplicaSets {
-		if replicaSet.Status.Replicas == 0 || replicaSet.Annotations[v1.AnnotationRevision] != revision || !metav1.IsControlledBy(replicaSet, deployment) {
+		if replicaSet.Status.Replicas == 0 || replicaSet.Annotations[v1.AnnotationRevision] != revision || !metav1.IsControlledBy(replicaSet, deployment) ||
+			!maps.Equal(replicaSet.Spec.Template.Annotations, annotations) {
 			continue
 		}
 		former := deployment.DeepCopy()
 		former.Spec.Template = replicaSet.Spec.Template
-		applied, err := plan.KeepLive(loaded.Application, desired, former)
-		if err != nil {
-			return 0, err
-		}
 		difference, err := differ.Compare(applied, former)
 		if err != nil {
 			return 0, fmt.Errorf("compare with ReplicaSet %s: %w", replicaSet.Name, err)
@@ -58,4 +64,46 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 		}
 	}
 	return kept, nil
+}
+
+// asApplied is the rendered Deployment as it is applied, with the annotations that its pod template then has. An apply removes an
+// annotation that it leaves out and that is Fairlead's alone. To compare what is rendered with a ReplicaSet does not show that.
+func asApplied(application *v1.Application, desired child.Desired, live *appsv1.Deployment) (child.Desired, map[string]string, error) {
+	left := live.DeepCopy()
+	maps.DeleteFunc(left.Spec.Template.Annotations, func(key, _ string) bool { return isFairleads(live, key) })
+	desired, err := plan.KeepLive(application, desired, left)
+	if err != nil {
+		return child.Desired{}, nil, err
+	}
+	object, err := desired.Object()
+	if err != nil {
+		return child.Desired{}, nil, err
+	}
+	annotations, _, err := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "annotations")
+	if err != nil {
+		return child.Desired{}, nil, fmt.Errorf("read rendered %s: %w", desired.Ref, err)
+	}
+	after := maps.Clone(left.Spec.Template.Annotations)
+	if after == nil {
+		after = map[string]string{}
+	}
+	maps.Copy(after, annotations)
+	return desired, after, nil
+}
+
+// isFairleads reports whether Fairlead set an annotation of the pod template, and no other client did.
+func isFairleads(live *appsv1.Deployment, annotation string) bool {
+	path := fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", annotation)
+	var found bool
+	for _, entry := range live.ManagedFields {
+		set := &fieldpath.Set{}
+		if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.Has(path) {
+			continue
+		}
+		if entry.Manager != apply.FieldManager {
+			return false
+		}
+		found = true
+	}
+	return found
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	podsecurity "k8s.io/pod-security-admission/api"
 
@@ -16,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -32,6 +34,7 @@ func TestKept(t *testing.T) {
 	deploymentOf := func(loaded *cluster.Loaded) *appsv1.Deployment {
 		return child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
 	}
+	const earlier, later = "2026-01-02T03:04:05Z", "2026-01-02T03:04:15Z"
 	for name, test := range map[string]struct {
 		change func(*cluster.Loaded)
 		want   int32
@@ -41,7 +44,16 @@ func TestKept(t *testing.T) {
 		"another template": {func(l *cluster.Loaded) {
 			l.ReplicaSets[0].Spec.Template.Spec.Containers[0].Image = "example.com/cart:0"
 		}, 0},
-		"not its own": {func(l *cluster.Loaded) { l.ReplicaSets[0].OwnerReferences = nil }, 0},
+		"restarted before, and Fairlead removes the restart since": {func(l *cluster.Loaded) {
+			restarted(deploymentOf(l), apply.FieldManager, later)
+			l.ReplicaSets[0].Spec.Template.Annotations[v1.AnnotationRestartedAt] = earlier
+		}, 0},
+		"restarted by kubectl, which stays": {func(l *cluster.Loaded) {
+			restarted(deploymentOf(l), "kubectl-rollout", later)
+			l.ReplicaSets[0].Spec.Template.Annotations[v1.AnnotationRestartedAt] = later
+		}, 3},
+		"restarted by kubectl since": {func(l *cluster.Loaded) { restarted(deploymentOf(l), "kubectl-rollout", later) }, 0},
+		"not its own":                {func(l *cluster.Loaded) { l.ReplicaSets[0].OwnerReferences = nil }, 0},
 		"not readable": {func(l *cluster.Loaded) {
 			deploymentOf(l).Status.UpdatedReplicas = 1 // A rollout is stuck.
 			l.ReplicaSets, l.Unreadable["replicasets"] = nil, errors.New("forbidden")
@@ -51,6 +63,9 @@ func TestKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loaded := clustertest.Load(t, "healthy")
 			loaded.ReplicaSets[0].Spec.Template = *deploymentOf(loaded).Spec.Template.DeepCopy() // The case leaves it out.
+			if loaded.ReplicaSets[0].Spec.Template.Annotations == nil {
+				loaded.ReplicaSets[0].Spec.Template.Annotations = map[string]string{}
+			}
 			test.change(loaded)
 			after, err := preview.Render(loaded.Application, loaded.Snapshot(), platform, treetest.Now)
 			if err != nil || len(after.Invalid) > 0 {
@@ -62,4 +77,11 @@ func TestKept(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restarted sets the annotation of a restart, as the manager.
+func restarted(deployment *appsv1.Deployment, manager, at string) {
+	metav1.SetMetaDataAnnotation(&deployment.Spec.Template.ObjectMeta, v1.AnnotationRestartedAt, at)
+	fields := metav1.NewFieldsV1(`{"f:spec":{"f:template":{"f:metadata":{"f:annotations":{"f:` + v1.AnnotationRestartedAt + `":{}}}}}}`)
+	deployment.ManagedFields = append(deployment.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: fields})
 }
