@@ -355,12 +355,15 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if err != nil {
 		return err
 	}
-	differences, err := a.compare(ctx, application)
+	differences, others, err := a.compare(ctx, application)
 	if err != nil {
 		return err
 	}
 	to := a.tool.screen()
 	printChanges(to, a.id(), podsToReplace(a.deployment), differences)
+	for _, said := range others.describe() {
+		to.Hanging("  ", said)
+	}
 	var missing []string
 	for _, change := range differences.Lost {
 		if !slices.Contains(a.accept, change.Path) {
@@ -380,19 +383,11 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 		}
 	}
 	if a.release != nil {
-		others, err := a.release.others(ctx)
+		kept, err := a.release.others(ctx)
 		if err != nil {
 			return err
 		}
-		printRelease(to, a.release, others)
+		printRelease(to, a.release, kept)
 	}
 	return nil
-}
-
-// withoutStatus is the part of the Application that a user writes.
-func withoutStatus(application *v1.Application) map[string]any {
-	return map[string]any{
-		"apiVersion": application.APIVersion, "kind": application.Kind, "spec": application.Spec,
-		"metadata": map[string]any{"name": application.Name, "namespace": application.Namespace},
-	}
 }

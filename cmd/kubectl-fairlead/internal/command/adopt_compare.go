@@ -21,22 +21,37 @@ import (
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// compare lets the API server complete the pod template that the Application would have, without storing anything.
-func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.Differences, error) {
+// compare renders the Application, and finds out what its children mean for the pods and the other objects, without storing anything.
+func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.Differences, *others, error) {
 	checker, err := a.editing.from.checker()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	children, err := a.render(ctx, draft, checker)
+	rendering, err := a.render(ctx, draft, checker)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := adopt.Refusal(a.tool.differ, draft, children, a.deployment, a.service); err != nil {
-		return nil, err
+	if err := adopt.Refusal(a.tool.differ, draft, rendering.Children, a.deployment, a.service); err != nil {
+		return nil, nil, err
 	}
-	if err := a.refuseTaken(ctx, draft, children); err != nil {
-		return nil, err
+	others, err := a.findOthers(ctx, draft, rendering)
+	if err != nil {
+		return nil, nil, err
 	}
+	// The Application would be stuck half way.
+	if err := takenError(others.taken); err != nil {
+		return nil, nil, err
+	}
+	differences, err := a.comparePods(ctx, rendering.Children)
+	if err != nil {
+		return nil, nil, err
+	}
+	others.fromAdoption(draft, a.deployment, differences)
+	return differences, others, nil
+}
+
+// comparePods lets the API server complete the pod template that the Application would have.
+func (a *adopting) comparePods(ctx context.Context, children []child.Desired) (*adopt.Differences, error) {
 	next := &appsv1.Deployment{}
 	for _, desired := range children {
 		if desired.Kind == child.Deployment {
@@ -46,7 +61,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.D
 		}
 	}
 	next.ObjectMeta = metav1.ObjectMeta{GenerateName: a.name + "-"}
-	next, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Create(ctx, next, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	next, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Create(ctx, next, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return nil, fmt.Errorf("let the API server complete the pod template: %w", err)
 	}
@@ -57,70 +72,53 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.D
 	return adopt.Compare(a.deployment, container, &next.Spec.Template)
 }
 
-// render returns the children of the draft. Where the user may not read the class that the draft would have, the aggregated API
+// render renders the draft. Where the user may not read the class that the draft would have, the aggregated API
 // renders it, if there is one.
-func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *manifest.Checker) ([]child.Desired, error) {
+func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *manifest.Checker) (preview.Rendering, error) {
 	platform, err := a.editing.from.platformOf(ctx, a.tool, draft, checker)
 	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
 		answer, served, err := a.tool.askServer(ctx, draft)
 		switch {
 		case !served:
-			return nil, denied
+			return preview.Rendering{}, denied
 		case err == nil:
-			return servedChildren(answer)
+			rendering := preview.Rendering{}
+			if answer.Class != "" {
+				rendering.Class = &v1.AppliedClass{Name: answer.Class}
+			}
+			rendering.Children, err = servedChildren(answer)
+			return rendering, err
 		}
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
 			for _, cause := range status.Status().Details.Causes {
 				if !a.options.Harden && field.ErrorType(cause.Type) == field.ErrorTypeForbidden && isAboutSecurity(cause.Field) {
-					return nil, needsHarden(cause.Field)
+					return preview.Rendering{}, needsHarden(cause.Field)
 				}
 			}
 		}
-		return nil, err
+		return preview.Rendering{}, err
 	}
 	if err != nil {
-		return nil, err
+		return preview.Rendering{}, err
 	}
 	rendering, err := preview.Render(draft, child.Snapshot{Application: draft}, platform, a.tool.now())
 	if err != nil {
-		return nil, err
+		return preview.Rendering{}, err
 	}
 	for _, refusal := range rendering.Invalid {
 		if !a.options.Harden && refusal.Type == field.ErrorTypeForbidden && isAboutSecurity(refusal.Field) {
-			return nil, needsHarden(refusal.Field)
+			return preview.Rendering{}, needsHarden(refusal.Field)
 		}
 	}
 	if len(rendering.Invalid) > 0 {
-		return nil, refused(rendering.Reason, rendering.Invalid)
+		return preview.Rendering{}, refused(rendering.Reason, rendering.Invalid)
 	}
-	return rendering.Children, nil
+	return rendering, nil
 }
 
 func needsHarden(path string) error {
 	return fmt.Errorf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
 		"defaults from the first rollout on, where the pods set nothing else", path)
-}
-
-// refuseTaken names the objects that are in the way of those that the Application would create. The Application would be stuck
-// half way.
-func (a *adopting) refuseTaken(ctx context.Context, application *v1.Application, children []child.Desired) error {
-	var taken []child.Ref
-	for _, desired := range children {
-		if desired.Kind == child.Deployment || desired.Kind == child.Service {
-			continue
-		}
-		live, err := a.clients.Dynamic.Resource(desired.Kind.GroupVersionResource()).Namespace(a.namespace).Get(ctx, desired.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("find out whether %s %s exists already: %w", desired.Kind.Kind, desired.Name, err)
-		}
-		if application.UID == "" || !child.OwnedBy(live, application) {
-			taken = append(taken, desired.Ref)
-		}
-	}
-	return takenError(taken)
 }
 
 // takenError says what to do about objects that the Application would create; nil if there are none.

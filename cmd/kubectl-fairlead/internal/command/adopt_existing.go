@@ -68,7 +68,7 @@ func (a *adopting) unlike(ctx context.Context, existing *v1.Application) (lines 
 	if err != nil {
 		return nil, err
 	}
-	d, err := preview.Compare(a.tool.differ, preview.Rendering{Application: draft, Children: want}, preview.Rendering{Application: existing, Children: have},
+	d, err := preview.Compare(a.tool.differ, preview.Rendering{Application: draft, Children: want.Children}, preview.Rendering{Application: existing, Children: have.Children},
 		child.Snapshot{Application: existing})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // printChanges says how the pods will differ: name by name, and field by field.
@@ -116,5 +117,13 @@ func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment) {
 		to.Printf("%s: the one pod is replaced.", id)
 	default:
 		to.Printf("%s: all %d pods are replaced.", id, pods)
+	}
+}
+
+// withoutStatus is the part of the Application that a user writes.
+func withoutStatus(application *v1.Application) map[string]any {
+	return map[string]any{
+		"apiVersion": application.APIVersion, "kind": application.Kind, "spec": application.Spec,
+		"metadata": map[string]any{"name": application.Name, "namespace": application.Namespace},
 	}
 }

@@ -212,7 +212,7 @@ func (a *adopting) mayRollOut(application *v1.Application) error {
 
 // announceRollout says what the release of the pods does. It refuses new pods with a container that another client added to the Deployment,
 // unless the user accepts it: the manifest from before the adoption may have been applied while the pods were held.
-func (a *adopting) announceRollout(application *v1.Application, deployment *appsv1.Deployment) error {
+func (a *adopting) announceRollout(ctx context.Context, application *v1.Application, deployment *appsv1.Deployment) error {
 	to := a.tool.screen()
 	var missing []string
 	added := why.AddedContainers(application, deployment)
@@ -225,6 +225,7 @@ func (a *adopting) announceRollout(application *v1.Application, deployment *apps
 		to.Printf("%s: no pod is replaced, because the new ones would have what another client added:", a.id())
 	} else {
 		printRollout(to, a.id(), deployment)
+		a.announceOthers(ctx, application, deployment)
 	}
 	for _, container := range added {
 		to.Hanging("  + ", container.What())
@@ -264,7 +265,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	if err := a.mayRollOut(application); err != nil {
 		return err
 	}
-	if err := a.announceRollout(application, deployment); err != nil {
+	if err := a.announceRollout(ctx, application, deployment); err != nil {
 		return err
 	}
 	released := application.DeepCopy()

@@ -1,0 +1,148 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// others are the objects beside the Deployment that an adoption creates.
+type others struct {
+	missing []child.Ref     // that the Application creates
+	taken   []child.Ref     // that another owner has
+	live    *corev1.Service // the Service that it adopts; nil if there is none, or it is adopted
+	class   string          // from which the NetworkPolicy comes; "" if the Application itself asks for it
+	// The Application creates what pods need at once. What selects pods by Fairlead's label waits until all carry it, and what leads to
+	// the Service waits until that is adopted.
+	atOnce, labelled, served string
+}
+
+// findOthers reads which of the rendered objects exist.
+func (a *adopting) findOthers(ctx context.Context, application *v1.Application, rendering preview.Rendering) (*others, error) {
+	o := &others{}
+	if rendering.Class != nil && application.Spec.NetworkPolicy == nil {
+		o.class = rendering.Class.Name
+	}
+	for _, desired := range rendering.Children {
+		if desired.Kind == child.Deployment {
+			continue
+		}
+		live, err := a.clients.Dynamic.Resource(desired.Kind.GroupVersionResource()).Namespace(a.namespace).Get(ctx, desired.Name, metav1.GetOptions{})
+		owned := err == nil && application.UID != "" && child.OwnedBy(live, application)
+		switch {
+		case apierrors.IsNotFound(err):
+			o.missing = append(o.missing, desired.Ref)
+		case err != nil:
+			return nil, fmt.Errorf("find out whether %s %s exists already: %w", desired.Kind.Kind, desired.Name, err)
+		case owned:
+		case desired.Kind == child.Service:
+			o.live = &corev1.Service{}
+			if err := adopt.Convert(live, o.live); err != nil {
+				return nil, err
+			}
+		default:
+			o.taken = append(o.taken, desired.Ref)
+		}
+	}
+	return o, nil
+}
+
+// fromAdoption dates what an adoption that begins now creates.
+func (o *others) fromAdoption(application *v1.Application, deployment *appsv1.Deployment, differences *adopt.Differences) {
+	late := "once every pod is replaced"
+	if podsToReplace(deployment) == 0 {
+		late = "once you release the rollout"
+	}
+	o.atOnce, o.labelled, o.served = "at the adoption", "at the adoption", "at the adoption"
+	if !differences.Empty() && plan.KeptSelector(application, deployment) != nil {
+		o.labelled = late
+	}
+	if !differences.Empty() && o.live != nil {
+		o.served = late
+	}
+}
+
+// fromRollout dates what is still to do when the pods are released.
+func (o *others) fromRollout(deployment *appsv1.Deployment) {
+	late := "once every pod is replaced"
+	if podsToReplace(deployment) == 0 || runsTemplate(deployment) {
+		late = "at once"
+	}
+	o.atOnce, o.labelled, o.served = "at once", late, "at once"
+	if o.live != nil {
+		o.served = late
+	}
+}
+
+// describe returns a sentence for each object. The NetworkPolicy comes first, because it may part the pods from their clients, and from
+// what they need.
+func (o *others) describe() (said []string) {
+	for _, ref := range o.missing {
+		when := o.atOnce
+		switch ref.Kind {
+		case child.ControllerRevision:
+			continue // It records what the pods have.
+		case child.NetworkPolicy:
+			said = slices.Insert(said, 0, "Also created, "+o.labelled+": NetworkPolicy "+ref.Name+". "+o.restricts())
+			continue
+		case child.PodDisruptionBudget:
+			when = o.labelled
+		case child.Ingress, child.HTTPRoute, child.ServiceMonitor:
+			when = o.served
+		}
+		said = append(said, "Also created, "+when+": "+ref.Kind.Kind+" "+ref.Name+".")
+	}
+	return said
+}
+
+// restricts says what the NetworkPolicy does, and where to change it.
+func (o *others) restricts() string {
+	const does = "From then on, it restricts who may connect to the pods, and to what the pods may connect. "
+	if o.class == "" {
+		return does + "It allows what spec.networkPolicy of the Application says."
+	}
+	return does + "It comes from class " + o.class + ", because the Application does not say what it needs: set spec.networkPolicy before you release the pods."
+}
+
+// announceOthers says what the release of the pods does beside that. A user without permission to read it may release them nevertheless.
+func (a *adopting) announceOthers(ctx context.Context, application *v1.Application, deployment *appsv1.Deployment) {
+	o, err := a.othersOf(ctx, application)
+	if err != nil {
+		fmt.Fprintln(a.tool.ErrOut, "What else the rollout changes is not known: "+explain(err))
+		return
+	}
+	o.fromRollout(deployment)
+	for _, said := range o.describe() {
+		a.tool.screen().Hanging("  ", said)
+	}
+}
+
+// othersOf renders an Application that exists.
+func (a *adopting) othersOf(ctx context.Context, application *v1.Application) (*others, error) {
+	checker, err := a.editing.from.checker()
+	if err != nil {
+		return nil, err
+	}
+	existing := application.DeepCopy()
+	existing.APIVersion, existing.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
+	a.options.Harden = true // It is about drafts only.
+	rendering, err := a.render(ctx, existing, checker)
+	if err != nil {
+		return nil, err
+	}
+	return a.findOthers(ctx, application, rendering)
+}

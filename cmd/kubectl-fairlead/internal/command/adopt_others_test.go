@@ -1,0 +1,63 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// TestDescribeOthers: the NetworkPolicy comes first, and what waits for the new pods, or for the Service, says so.
+func TestDescribeOthers(t *testing.T) {
+	var o others
+	for _, kind := range []child.Kind{child.ServiceAccount, child.ControllerRevision, child.PodDisruptionBudget, child.Ingress, child.NetworkPolicy} {
+		o.missing = append(o.missing, child.Ref{Kind: kind, Name: "web"})
+	}
+	const restricts = "From then on, it restricts who may connect to the pods, and to what the pods may connect. It allows what spec.networkPolicy of the Application says."
+	adopted, application := pods(2, 2), &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	adopted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
+	adopted.Spec.Template.Labels = map[string]string{"app": "shop"}
+	differences := &adopt.Differences{Changed: []preview.Change{{Path: ".metadata.labels"}}}
+	for _, test := range []struct {
+		what string
+		date func()
+		want []string
+	}{
+		{"an adoption", func() { o.fromAdoption(application, adopted, differences) }, []string{
+			"Also created, once every pod is replaced: NetworkPolicy web. " + restricts, "Also created, at the adoption: ServiceAccount web.",
+			"Also created, once every pod is replaced: PodDisruptionBudget web.", "Also created, at the adoption: Ingress web.",
+		}},
+		{"one that replaces no pod", func() { o.fromAdoption(application, adopted, &adopt.Differences{}) }, []string{
+			"Also created, at the adoption: NetworkPolicy web. " + restricts, "Also created, at the adoption: ServiceAccount web.",
+			"Also created, at the adoption: PodDisruptionBudget web.", "Also created, at the adoption: Ingress web.",
+		}},
+		{"one with a Service", func() {
+			o.live = serviceOf(nil)
+			o.fromAdoption(application, adopted, differences)
+			o.missing = o.missing[3:4]
+		}, []string{"Also created, once every pod is replaced: Ingress web."}},
+		{"one without pods", func() { o.fromAdoption(application, pods(0, 0), differences) }, []string{"Also created, once you release the rollout: Ingress web."}},
+		{"a rollout", func() { o.fromRollout(pods(2, 0)) }, []string{"Also created, once every pod is replaced: Ingress web."}},
+		{"a rollout that replaces no pod", func() { o.fromRollout(pods(2, 2)) }, []string{"Also created, at once: Ingress web."}},
+	} {
+		test.date()
+		if diff := cmp.Diff(test.want, o.describe()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.what, diff)
+		}
+	}
+}
+
+func serviceOf(selector map[string]string, ports ...corev1.ServicePort) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: selector, Ports: ports},
+	}
+}

@@ -1,0 +1,73 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
+	"fairlead.dev/fairlead/pkg/testing/controlplane"
+)
+
+// TestAdoptAnnouncesOthers: the default class has a NetworkPolicy, which will part the pods from their clients. Every run until then says so,
+// and each object appears when that was announced. The cluster is its own: the class would decide about the Applications of other tests.
+func TestAdoptAnnouncesOthers(t *testing.T) {
+	t.Parallel()
+	p := &plugin{TB: t, namespace: metav1.NamespaceDefault, cluster: controlplane.ForTest(t)}
+	p.cluster.InstallCRDs(t, "../../artifacts/crds")
+	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
+	strict := &v1.ApplicationClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "strict", Annotations: map[string]string{v1.AnnotationDefaultClass: "true"}},
+		Spec:       v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}},
+	}
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), strict, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.control()
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	policyExists := func() bool {
+		t.Helper()
+		_, err := kube.NetworkingV1().NetworkPolicies(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+
+	const (
+		policy = "  Also created, once every pod is replaced: NetworkPolicy web. From then on, it restricts who may connect to the pods, and to what the pods may connect. " +
+			"It comes from class strict, because the Application does not say what it needs: set spec.networkPolicy before you release the pods.\n"
+		account = "  Also created, at the adoption: ServiceAccount web.\n"
+	)
+	adopt := []string{"adopt", "web", "--harden"}
+	p.want(2, adopt, policy+account) // It lacks --accept.
+	adopt = append(adopt, "--accept=.spec.containers[web].tty")
+	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account)
+	p.want(0, append(slices.Clone(adopt), "--dry-run=server"), policy+account)
+	p.want(0, adopt, policy+account, "The pods run as before the adoption.")
+	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+		t.Errorf("after the adoption: %v", err)
+	}
+	if policyExists() {
+		t.Error("the NetworkPolicy exists before the rollout")
+	}
+
+	for _, flag := range []string{"--dry-run=client", "--dry-run=server", "--dry-run=none"} {
+		r := p.want(0, []string{"adopt", "web", "--rollout", flag}, p.namespace+"/web: all 2 pods are replaced.\n"+policy)
+		if strings.Contains(r.stdout, "ServiceAccount") || r.stderr != "" {
+			t.Errorf("%s: %q, %q", flag, r.stdout, r.stderr)
+		}
+	}
+	p.eventually("the condition Adopted", func() bool { return meta.IsStatusConditionTrue(p.get("web").Status.Conditions, v1.ConditionAdopted) })
+	p.eventually("the NetworkPolicy", policyExists)
+}
