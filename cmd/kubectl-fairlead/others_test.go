@@ -48,13 +48,14 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 		policy = "  Also created, once every pod is replaced: NetworkPolicy web. From then on, it restricts who may connect to the pods, and to what the pods may connect. " +
 			"It comes from class strict, because the Application does not say what it needs: set spec.networkPolicy before you release the pods.\n"
 		account = "  Also created, at the adoption: ServiceAccount web.\n"
+		service = "  The Service web will change once every pod is replaced: the selector app=shop becomes apps.fairlead.dev/application=web.\n"
 	)
 	adopt := []string{"adopt", "web", "--harden"}
-	p.want(2, adopt, policy+account) // It lacks --accept.
+	p.want(2, adopt, policy+account+service) // It lacks --accept.
 	adopt = append(adopt, "--accept=.spec.containers[web].tty")
-	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account)
-	p.want(0, append(slices.Clone(adopt), "--dry-run=server"), policy+account)
-	p.want(0, adopt, policy+account, "The pods run as before the adoption.")
+	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account+service)
+	p.want(0, append(slices.Clone(adopt), "--dry-run=server"), policy+account+service)
+	p.want(0, adopt, policy+account+service, "The pods run as before the adoption.")
 	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
 		t.Errorf("after the adoption: %v", err)
 	}
@@ -63,7 +64,7 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 	}
 
 	for _, flag := range []string{"--dry-run=client", "--dry-run=server", "--dry-run=none"} {
-		r := p.want(0, []string{"adopt", "web", "--rollout", flag}, p.namespace+"/web: all 2 pods are replaced.\n"+policy)
+		r := p.want(0, []string{"adopt", "web", "--rollout", flag}, p.namespace+"/web: all 2 pods are replaced.\n"+policy+service)
 		if strings.Contains(r.stdout, "ServiceAccount") || r.stderr != "" {
 			t.Errorf("%s: %q, %q", flag, r.stdout, r.stderr)
 		}

@@ -6,12 +6,15 @@ package command
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -20,10 +23,11 @@ import (
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// others are the objects beside the Deployment that an adoption creates.
+// others are the objects beside the Deployment that an adoption creates or changes.
 type others struct {
 	missing []child.Ref     // that the Application creates
 	taken   []child.Ref     // that another owner has
+	service *corev1.Service // as the Application has it; nil if it has none
 	live    *corev1.Service // the Service that it adopts; nil if there is none, or it is adopted
 	class   string          // from which the NetworkPolicy comes; "" if the Application itself asks for it
 	// The Application creates what pods need at once. What selects pods by Fairlead's label waits until all carry it, and what leads to
@@ -50,7 +54,10 @@ func (a *adopting) findOthers(ctx context.Context, application *v1.Application, 
 			return nil, fmt.Errorf("find out whether %s %s exists already: %w", desired.Kind.Kind, desired.Name, err)
 		case owned:
 		case desired.Kind == child.Service:
-			o.live = &corev1.Service{}
+			o.service, o.live = &corev1.Service{}, &corev1.Service{}
+			if err := adopt.Convert(desired.Configuration, o.service); err != nil {
+				return nil, err
+			}
 			if err := adopt.Convert(live, o.live); err != nil {
 				return nil, err
 			}
@@ -61,7 +68,7 @@ func (a *adopting) findOthers(ctx context.Context, application *v1.Application, 
 	return o, nil
 }
 
-// fromAdoption dates what an adoption that begins now creates.
+// fromAdoption dates what an adoption that begins now creates and changes.
 func (o *others) fromAdoption(application *v1.Application, deployment *appsv1.Deployment, differences *adopt.Differences) {
 	late := "once every pod is replaced"
 	if podsToReplace(deployment) == 0 {
@@ -106,6 +113,11 @@ func (o *others) describe() (said []string) {
 		}
 		said = append(said, "Also created, "+when+": "+ref.Kind.Kind+" "+ref.Name+".")
 	}
+	if o.live != nil {
+		if changes := serviceChanges(o.service, o.live); len(changes) > 0 {
+			said = append(said, "The Service "+o.live.Name+" will change "+o.served+": "+strings.Join(changes, "; ")+".")
+		}
+	}
 	return said
 }
 
@@ -116,6 +128,28 @@ func (o *others) restricts() string {
 		return does + "It allows what spec.networkPolicy of the Application says."
 	}
 	return does + "It comes from class " + o.class + ", because the Application does not say what it needs: set spec.networkPolicy before you release the pods."
+}
+
+// serviceChanges says how the Service changes. That its ports lead to the same ports of the pods is a condition of the adoption.
+func serviceChanges(rendered, live *corev1.Service) (changes []string) {
+	number := func(port corev1.ServicePort) string {
+		if port.Protocol == "" || port.Protocol == corev1.ProtocolTCP {
+			return fmt.Sprint(port.Port)
+		}
+		return fmt.Sprintf("%d/%s", port.Port, port.Protocol)
+	}
+	for _, port := range rendered.Spec.Ports {
+		if !slices.ContainsFunc(live.Spec.Ports, func(has corev1.ServicePort) bool { return number(has) == number(port) }) {
+			changes = append(changes, "port "+number(port)+" ("+port.Name+") is added")
+		}
+	}
+	if !maps.Equal(rendered.Spec.Selector, live.Spec.Selector) {
+		changes = append(changes, "the selector "+labels.FormatLabels(live.Spec.Selector)+" becomes "+labels.FormatLabels(rendered.Spec.Selector))
+	}
+	if rendered.Spec.Type != "" && rendered.Spec.Type != live.Spec.Type {
+		changes = append(changes, fmt.Sprintf("the type %s becomes %s", live.Spec.Type, rendered.Spec.Type))
+	}
+	return changes
 }
 
 // announceOthers says what the release of the pods does beside that. A user without permission to read it may release them nevertheless.

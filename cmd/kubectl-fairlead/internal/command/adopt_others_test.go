@@ -41,7 +41,7 @@ func TestDescribeOthers(t *testing.T) {
 			"Also created, at the adoption: PodDisruptionBudget web.", "Also created, at the adoption: Ingress web.",
 		}},
 		{"one with a Service", func() {
-			o.live = serviceOf(nil)
+			o.live, o.service = serviceOf(nil), serviceOf(nil)
 			o.fromAdoption(application, adopted, differences)
 			o.missing = o.missing[3:4]
 		}, []string{"Also created, once every pod is replaced: Ingress web."}},
@@ -59,5 +59,26 @@ func TestDescribeOthers(t *testing.T) {
 func serviceOf(selector map[string]string, ports ...corev1.ServicePort) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: selector, Ports: ports},
+	}
+}
+
+// TestDescribeService: clients of the Service learn of every port that joins, and of what it selects.
+func TestDescribeService(t *testing.T) {
+	live := serviceOf(map[string]string{"app": "shop"}, corev1.ServicePort{Port: 80, Protocol: corev1.ProtocolTCP})
+	rendered := serviceOf(map[string]string{v1.LabelApplication: "web"}, corev1.ServicePort{Port: 80}, corev1.ServicePort{Name: "metrics", Port: 9090},
+		corev1.ServicePort{Name: "dns", Port: 80, Protocol: corev1.ProtocolUDP})
+	o := others{service: rendered, live: live, served: "once every pod is replaced"}
+	want := []string{"The Service web will change once every pod is replaced: port 9090 (metrics) is added; port 80/UDP (dns) is added; " +
+		"the selector app=shop becomes apps.fairlead.dev/application=web."}
+	if diff := cmp.Diff(want, o.describe()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	rendered.Spec = *live.Spec.DeepCopy()
+	if said := o.describe(); said != nil {
+		t.Errorf("of a Service that stays as it is: %q", said)
+	}
+	rendered.Spec.Type = corev1.ServiceTypeNodePort
+	if diff := cmp.Diff([]string{"The Service web will change once every pod is replaced: the type ClusterIP becomes NodePort."}, o.describe()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
