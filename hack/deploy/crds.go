@@ -114,7 +114,11 @@ func (c *cluster) removeCRD(ctx context.Context, crd *unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "deleting: %s and %s of it, with what they own\n", crd.GetName(), counted(len(all)))
+	if len(all) > 0 {
+		fmt.Fprintf(c.out, "deleting: %s and %s of it, with what they own\n", crd.GetName(), counted(len(all)))
+	} else {
+		fmt.Fprintln(c.out, "deleting:", crd.GetName())
+	}
 	for i := range all {
 		fmt.Fprintln(c.out, "deleting:", objects.Name(&all[i]))
 	}
