@@ -65,9 +65,18 @@ func main() {
 	err := run(ctx, flag.Args(), o, os.Stdout)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "deploy:", err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", targetOf(flag.Args()), err)
 		os.Exit(1)
 	}
+}
+
+// targetOf is the target of make that the user ran.
+func targetOf(arguments []string) string {
+	targets := map[string]string{"uninstall": "undeploy", "install-crds": "install", "uninstall-crds": "uninstall"}
+	if len(arguments) == 1 && targets[arguments[0]] != "" {
+		return targets[arguments[0]]
+	}
+	return "deploy"
 }
 
 func run(ctx context.Context, arguments []string, o options, out io.Writer) error {

@@ -178,6 +178,15 @@ func refusesWithoutTerminal(t *testing.T, o options, applications dynamic.Resour
 	}
 }
 
+// TestTargetOf: a message begins with what the user ran.
+func TestTargetOf(t *testing.T) {
+	for action, want := range map[string]string{"install": "deploy", "uninstall": "undeploy", "install-crds": "install", "uninstall-crds": "uninstall", "else": "deploy"} {
+		if got := targetOf([]string{action}); got != want {
+			t.Errorf("%s: got %q, want %q", action, got, want)
+		}
+	}
+}
+
 // Ctrl-C at the question deletes nothing, and ends the command at once.
 func TestInterruptedQuestion(t *testing.T) {
 	terminal, typing := io.Pipe()
