@@ -25,6 +25,8 @@ const (
 	// A user reads what a deletion waits for after firstReport, then every reportPeriod.
 	firstReport  = time.Second
 	reportPeriod = 5 * time.Second
+	// lastReport is how long a command that ended early takes to say what stays.
+	lastReport = 5 * time.Second
 )
 
 // cluster applies and deletes objects, and prints what it does.

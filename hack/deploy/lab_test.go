@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"fairlead.dev/fairlead/pkg/admission"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -181,6 +182,19 @@ func (l *lab) cluster(config *rest.Config) *cluster {
 func (l *lab) uninstall(config *rest.Config) error {
 	l.t.Helper()
 	return uninstallCRDsAlone(l.t.Context(), l.cluster(config), l.options)
+}
+
+// registerWebhooks does it as a controller outside of the cluster does, which then was killed.
+func registerWebhooks(t *testing.T, config *rest.Config) {
+	t.Helper()
+	mutating, validating := admission.Configurations(admission.OutOfClusterConfigurationName, admission.Endpoint{URL: "https://127.0.0.1:1"}, "")
+	registration := kubernetes.NewForConfigOrDie(config).AdmissionregistrationV1()
+	if _, err := registration.MutatingWebhookConfigurations().Create(t.Context(), mutating, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registration.ValidatingWebhookConfigurations().Create(t.Context(), validating, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // notAllowedToPatch is a user who may delete everything.

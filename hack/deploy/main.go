@@ -162,7 +162,11 @@ func uninstall(ctx context.Context, c *cluster, o options) error {
 	}
 	// While the controller still runs: Applications with deletionPolicy Orphan need it to go.
 	if o.deleteCRDs {
-		if err := uninstallCRDs(ctx, c, o); err != nil {
+		err := uninstallCRDs(ctx, c, o)
+		if err != nil && !errors.Is(err, errDeclined) {
+			fmt.Fprintf(c.out, "stays: the controller and the rest of %s, until you run the command again\n", o.overlay)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -20,10 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/fairlead/hack/internal/objects"
-	"fairlead.dev/fairlead/pkg/admission"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -133,14 +131,7 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 // namesLeftWebhooks: a controller outside of the cluster was killed, so that its webhooks stay registered.
 func namesLeftWebhooks(t *testing.T, cp *controlplane.ControlPlane, o options) {
 	t.Helper()
-	mutating, validating := admission.Configurations(admission.OutOfClusterConfigurationName, admission.Endpoint{URL: "https://127.0.0.1:1"}, "")
-	registration := kubernetes.NewForConfigOrDie(cp.Config()).AdmissionregistrationV1()
-	if _, err := registration.MutatingWebhookConfigurations().Create(t.Context(), mutating, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := registration.ValidatingWebhookConfigurations().Create(t.Context(), validating, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	registerWebhooks(t, cp.Config())
 	o.overlay = filepath.Join("..", "..", "artifacts", "overlays", "default")
 	for _, action := range []string{"uninstall-crds", "uninstall"} {
 		output := mustRun(t, action, o)

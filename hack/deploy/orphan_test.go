@@ -38,10 +38,18 @@ func TestUninstallKeepsChildrenWithoutAController(t *testing.T) {
 		t.Errorf("a refusal changes the Application: %v", live.Object["metadata"])
 	}
 
+	registerWebhooks(t, l.config) // Of a controller that was killed.
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := &until{text: "waiting: the controller has to remove the finalizer apps.fairlead.dev/orphan of default/stays; ", stop: cancel}
 	err := run(ctx, []string{"uninstall-crds"}, l.options, waiting)
-	for _, want := range []string{staysAnnounced, "set: the finalizer apps.fairlead.dev/orphan of default/stays\n", waiting.text} {
+	for _, want := range []string{
+		staysAnnounced,
+		"set: the finalizer apps.fairlead.dev/orphan of default/stays\n",
+		waiting.text,
+		"stays: applications.apps.fairlead.dev, until nothing holds its objects any more; the API server deletes it then\n" +
+			"stays: applicationclasses.apps.fairlead.dev, until you run the command again\n" +
+			"stays: MutatingWebhookConfiguration fairlead-out-of-cluster, of a controller outside of the cluster",
+	} {
 		if err == nil || !strings.Contains(waiting.String(), want) {
 			t.Errorf("%v: the output lacks %q:\n%s", err, want, waiting)
 		}
@@ -57,7 +65,9 @@ func TestUninstallKeepsChildrenWithoutAController(t *testing.T) {
 	// What a controller does then.
 	l.release("stays")
 	l.patch("stays", `{"metadata":{"finalizers":null}}`)
-	mustRun(t, "uninstall-crds", l.options)
+	if output := mustRun(t, "uninstall-crds", l.options); strings.Contains(output, "0 objects") {
+		t.Errorf("it counts what is not there:\n%s", output)
+	}
 	if _, err := l.deployment("stays"); err != nil {
 		t.Error(err)
 	}

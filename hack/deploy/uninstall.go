@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"fairlead.dev/fairlead/hack/internal/objects"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -47,12 +48,31 @@ func uninstallCRDs(ctx context.Context, c *cluster, o options) error {
 	}
 	// Applications first: a controller that removes their finalizer does not start without ApplicationClasses.
 	slices.Reverse(crds)
-	for _, crd := range crds {
+	for i, crd := range crds {
 		if err := c.removeCRD(ctx, crd); err != nil {
+			c.printUnfinished(ctx, crds[i:])
 			return err
 		}
 	}
 	return nil
+}
+
+// printUnfinished says what stays of an uninstall that ended early.
+func (c *cluster) printUnfinished(ctx context.Context, crds []*unstructured.Unstructured) {
+	// The time of the command itself may be over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReport)
+	defer cancel()
+	for _, crd := range crds {
+		live, err := c.objects.Resource(objects.CRDs).Get(ctx, crd.GetName(), metav1.GetOptions{})
+		switch {
+		case err != nil: // It is gone, or the command ends with the error of the deletion anyway.
+		case live.GetDeletionTimestamp() != nil:
+			fmt.Fprintf(c.out, "stays: %s, until nothing holds its objects any more; the API server deletes it then\n", crd.GetName())
+		default:
+			fmt.Fprintf(c.out, "stays: %s, until you run the command again\n", crd.GetName())
+		}
+	}
+	_ = c.printLeftWebhooks(ctx)
 }
 
 func (c *cluster) announceDeletion(ctx context.Context, o options) error {
