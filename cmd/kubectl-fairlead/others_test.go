@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
@@ -71,4 +72,42 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 	}
 	p.eventually("the condition Adopted", func() bool { return meta.IsStatusConditionTrue(p.get("web").Status.Conditions, v1.ConditionAdopted) })
 	p.eventually("the NetworkPolicy", policyExists)
+}
+
+// TestAdoptIntoClass: where the platform requires a class and has no default one, the user learns how to name one, and names it.
+func TestAdoptIntoClass(t *testing.T) {
+	t.Parallel()
+	p := &plugin{TB: t, namespace: metav1.NamespaceDefault, cluster: controlplane.ForTest(t)}
+	p.cluster.InstallCRDs(t, "../../artifacts/crds")
+	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
+	gold := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}}
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), gold, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.control(func(o *app.Options) {
+		o.RequireClass = true
+		o.Serving.WebhookBindAddress, o.Serving.WebhookURL = "127.0.0.1:0", "https://127.0.0.1:0"
+	})
+	p.runs(kubernetes.NewForConfigOrDie(p.cluster.Config()))
+	adopt := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
+	const advice = `spec.className: Required value: no default ApplicationClass selects namespace "default": name a class that does. ` +
+		"Name a class with --class=NAME: 'kubectl fairlead classes' lists them\n"
+	p.eventually("the webhooks to refuse", func() bool {
+		return strings.HasSuffix(p.run(append(slices.Clone(adopt), "--dry-run=server")...).stderr, advice)
+	})
+	if r := p.want(2, adopt); !strings.HasSuffix(r.stderr, advice) {
+		t.Errorf("%q, want the end %q", r.stderr, advice)
+	}
+	if r := p.want(2, append(slices.Clone(adopt), "--class=silver")); !strings.Contains(r.stderr, `there is no ApplicationClass of this name`) {
+		t.Errorf("of a class that does not exist: %q", r.stderr)
+	}
+	if r := p.want(2, append(slices.Clone(adopt), "--class=gold", "--existing")); !strings.Contains(r.stderr, "pass --class or --existing, but not both: ") {
+		t.Errorf("with both flags: %q", r.stderr)
+	}
+	p.want(0, []string{"__complete", "adopt", "web", "--class", "g"}, "gold\n")
+	p.want(0, append(slices.Clone(adopt), "--class=gold", "--dry-run=client"), "  className: gold\n")
+	p.want(0, append(adopt, "--class=gold"), "The pods run as before the adoption.")
+	if web := p.get("web"); web.Spec.ClassName != "gold" || web.Status.Class == nil || web.Status.Class.Name != "gold" {
+		t.Errorf("the class is %q, and in status %+v", web.Spec.ClassName, web.Status.Class)
+	}
 }

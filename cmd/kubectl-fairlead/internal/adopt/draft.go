@@ -28,6 +28,8 @@ type Options struct {
 	// Harden leaves what the pods do not say about their privileges to Fairlead's defaults, those of the Pod Security
 	// Standard restricted. Else the Application asks for what Kubernetes gives such pods.
 	Harden bool
+	// Class is the ApplicationClass to name; "" leaves the choice to the platform.
+	Class string
 	// Scaled says that an autoscaler decides the number of pods.
 	Scaled bool
 }
@@ -67,8 +69,8 @@ func Draft(deployment *appsv1.Deployment, service *corev1.Service, options Optio
 	}
 	spec := v1.ApplicationSpec{
 		AdoptionPolicy: v1.AdoptionConsented, ReconcilePolicy: v1.ReconcileObserve, DeletionPolicy: v1.DeletionOrphan, Paused: new(true),
-		DisruptionBudget: &v1.DisruptionBudget{Mode: v1.DisruptionBudgetDisabled},
-		Image:            main.Image, ImagePullPolicy: main.ImagePullPolicy, ImagePullSecrets: pod.ImagePullSecrets,
+		DisruptionBudget: &v1.DisruptionBudget{Mode: v1.DisruptionBudgetDisabled}, ClassName: options.Class,
+		Image: main.Image, ImagePullPolicy: main.ImagePullPolicy, ImagePullSecrets: pod.ImagePullSecrets,
 		Command: main.Command, Args: main.Args, WorkingDir: main.WorkingDir, Env: main.Env, EnvFrom: main.EnvFrom, Lifecycle: main.Lifecycle,
 		Strategy: &deployment.Spec.Strategy, MinReadySeconds: &deployment.Spec.MinReadySeconds,
 		ProgressDeadlineSeconds: deployment.Spec.ProgressDeadlineSeconds, RevisionHistoryLimit: deployment.Spec.RevisionHistoryLimit,

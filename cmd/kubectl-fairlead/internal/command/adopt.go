@@ -82,6 +82,9 @@ func (t *tool) adopt() *cobra.Command {
 			if rollout && abort {
 				return usageError(cmd.CommandPath(), "pass --rollout or --abort, but not both")
 			}
+			if a.existing && a.options.Class != "" {
+				return usageError(cmd.CommandPath(), "pass --class or --existing, but not both: an Application that exists says itself which class it has")
+			}
 			if err := a.start(cmd, args[0]); err != nil {
 				return err
 			}
@@ -100,6 +103,8 @@ func (t *tool) adopt() *cobra.Command {
 	}
 	out.addTo(cmd, formatName)
 	cmd.Flags().StringVar(&a.options.Container, "container", "", "The application's container, if there are several.")
+	cmd.Flags().StringVar(&a.options.Class, "class", "", "The ApplicationClass that the Application names, if it is not to have the default one.")
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("class", t.completeClasses))
 	cmd.Flags().BoolVar(&a.options.Harden, "harden", false, "Leave what the pods do not say about their privileges to Fairlead's defaults, which are restricted.")
 	cmd.Flags().BoolVar(&a.existing, "existing", false, "Consent to the Application of this name that exists already, as it is.")
 	cmd.Flags().BoolVar(&a.fromHelm, "from-helm", false, "Take the objects out of the Helm release that has them.")
@@ -304,7 +309,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	}
 	created, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Create(ctx, draft, options)
 	if err != nil {
-		return nil, err
+		return nil, needsClass(err)
 	}
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		a.draft = created

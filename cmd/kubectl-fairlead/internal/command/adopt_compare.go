@@ -121,6 +121,22 @@ func needsHarden(path string) error {
 		"defaults from the first rollout on, where the pods set nothing else", path)
 }
 
+// needsClass says how to name a class, if the API server refuses an Application because it has none.
+func needsClass(err error) error {
+	status := apierrors.APIStatus(nil)
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return err
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldValueRequired && cause.Field == "spec.className" {
+			return fmt.Errorf("%w. %s", err, nameClass)
+		}
+	}
+	return err
+}
+
+const nameClass = "Name a class with --class=NAME: 'kubectl fairlead classes' lists them"
+
 // takenError says what to do about objects that the Application would create; nil if there are none.
 func takenError(taken []child.Ref) error {
 	if len(taken) == 0 {

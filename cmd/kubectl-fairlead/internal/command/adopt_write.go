@@ -175,8 +175,10 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
 			return false, err
 		}
-		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonInvalid && ready.ObservedGeneration >= application.Generation {
-			return false, fmt.Errorf("the controller refuses the Application, and nothing is adopted: %s Take it back with --abort", text.Sentence(ready.Message))
+		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.ObservedGeneration >= application.Generation {
+			if err := refusedByController(ready); err != nil {
+				return false, err
+			}
 		}
 		found := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
 		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) || strings.Contains(found.Message, plan.RolloutInProgress) {
@@ -190,6 +192,19 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 			a.tool.commandLine(a.namespace, "why "+a.name))
 	}
 	return application, condition, err
+}
+
+// refusedByController says what to do about an Application that the controller will never carry out as it is; nil about any other.
+func refusedByController(ready *metav1.Condition) error {
+	advice := "Take it back with --abort"
+	switch ready.Reason {
+	case v1.ReasonInvalid:
+	case v1.ReasonClassRequired:
+		advice += ". " + nameClass
+	default:
+		return nil
+	}
+	return fmt.Errorf("the controller refuses the Application, and nothing is adopted: %s %s", text.Sentence(ready.Message), advice)
 }
 
 // checkConsent reports that another client took off what the controller waits for.

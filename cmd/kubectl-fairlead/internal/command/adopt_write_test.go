@@ -71,3 +71,16 @@ func TestExistingDryRun(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedByController: what only the controller knows is no reason to wait for it.
+func TestRefusedByController(t *testing.T) {
+	const refuses = "the controller refuses the Application, and nothing is adopted: No. Take it back with --abort"
+	for reason, want := range map[string]string{
+		v1.ReasonInvalid: refuses, v1.ReasonClassRequired: refuses + ". " + nameClass, v1.ReasonClassNotFound: "", v1.ReasonPaused: "",
+	} {
+		err := refusedByController(&metav1.Condition{Reason: reason, Message: "No"})
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", reason, err, want)
+		}
+	}
+}

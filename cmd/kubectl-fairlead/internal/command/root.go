@@ -136,3 +136,8 @@ func (t *tool) screen() *screen.Screen { return screen.New(t.Out, t.getenv) }
 func (t *tool) completeNames() cobra.CompletionFunc {
 	return completion.ResourceNameCompletionFunc(t.factory, "applications.apps.fairlead.dev")
 }
+
+// completeClasses completes the value of a flag. That there is a name already does not matter to it.
+func (t *tool) completeClasses(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return completion.CompGetResource(t.factory, "applicationclasses.apps.fairlead.dev", toComplete), cobra.ShellCompDirectiveNoFileComp
+}
