@@ -63,6 +63,13 @@ func TestEject(t *testing.T) {
 	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "there is no Secret web-before-adoption") {
 		t.Errorf("--restore without an adoption says %q", r.stderr)
 	}
+	for _, flag := range []string{"--restore", "--to-helm"} {
+		const want = "error: pass --output-dir, or --restore or --to-helm, but not both: it saves the objects as the Application has them, and not as they are restored. " +
+			"Restore them first, then save them with kubectl get deployment,service web -o yaml\nSee 'kubectl fairlead eject -h' for help and examples\n"
+		if r := p.want(2, []string{"eject", "web", flag, "--output-dir=" + files}); r.stderr != want {
+			t.Errorf("%s: %q, want %q", flag, r.stderr, want)
+		}
+	}
 	taken := filepath.Join(t.TempDir(), "deployment-web.yaml")
 	if err := os.WriteFile(taken, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)

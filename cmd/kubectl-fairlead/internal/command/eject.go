@@ -77,6 +77,10 @@ func (t *tool) eject() *cobra.Command {
 			kubectl fairlead eject web --output-dir=web`),
 		Args: oneName("Application"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if e.directory != "" && (e.restore || e.toHelm) {
+				return usageError(cmd.CommandPath(), "pass --output-dir, or --restore or --to-helm, but not both: it saves the objects as the Application has them, "+
+					"and not as they are restored. Restore them first, then save them with kubectl get deployment,service %s -o yaml", args[0])
+			}
 			if err := e.start(cmd, args[0]); err != nil {
 				return err
 			}
