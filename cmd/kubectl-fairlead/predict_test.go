@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -93,4 +95,44 @@ func (p *plugin) updated(kube kubernetes.Interface) int32 {
 		return -1
 	}
 	return live.Status.UpdatedReplicas
+}
+
+// TestRestartWhileRolledBack: a restart in the spec would try again what failed. The command that the refusal names restarts what runs,
+// and the rollback holds.
+func TestRestartWhileRolledBack(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 2, progressDeadlineSeconds: 3, rollback: {policy: OnFailure}}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "web", "example.com/simulate/image-pull-error:2"})
+	p.eventually("the rollback", func() bool { return p.isRolledBack() && p.updated(kube) == 2 })
+	spec, before := p.get("web").Spec, p.pods(kube)
+	want := "error: " + p.namespace + "/web: revision 2 failed and was rolled back, and a restart would try it again. To try it again, set an annotation in spec.podMetadata; " +
+		"to restart what runs, which is revision 1: kubectl -n " + p.namespace + " rollout restart deployment/web\n"
+	if r := p.want(2, []string{"restart", "web"}); r.stderr != want {
+		t.Errorf("%q, want %q", r.stderr, want)
+	}
+	if diff := cmp.Diff(spec, p.get("web").Spec); diff != "" {
+		t.Errorf("a refused restart changes the spec:\n%s", diff)
+	}
+
+	p.restartByKubectl(kube, time.Now())
+	p.eventually("other pods", func() bool {
+		after := p.pods(kube)
+		return p.updated(kube) == 2 && len(after) == 2 && !slices.ContainsFunc(after, func(pod string) bool { return slices.Contains(before, pod) })
+	})
+	p.want(0, []string{"scale", "web", "--replicas=3"})
+	p.eventually("three pods of the restart", func() bool {
+		template := p.deployment(kube).Spec.Template
+		return p.updated(kube) == 3 && template.Annotations[v1.AnnotationRestartedAt] != "" && template.Spec.Containers[0].Image == "example.com/web:1" && p.isRolledBack()
+	})
+}
+
+// isRolledBack reports whether the present spec is rolled back to revision 1.
+func (p *plugin) isRolledBack() bool {
+	p.Helper()
+	application := p.get("web")
+	status := application.Status.Revision
+	return application.Status.ObservedGeneration == application.Generation && status != nil && status.Current == 1 && status.RolledBackFrom == 2 &&
+		meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionRolledBack)
 }

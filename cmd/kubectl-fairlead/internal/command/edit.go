@@ -150,7 +150,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	name := application.Namespace + "/" + application.Name
 	edited, what, err := edit.Apply(application, made)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(e.tool.withNamespace(application.Namespace, err.Error()))
 	}
 	patch, err := edit.Patch(application, edited)
 	if err != nil {

@@ -43,7 +43,7 @@ Several Applications are edited one after the other; one that fails does not sto
 func (t *tool) edits() []*cobra.Command {
 	return []*cobra.Command{
 		t.undo(),
-		t.simple("restart", "Replace all pods of an Application", "Replace all pods, by the Application's strategy, as kubectl rollout restart does.",
+		t.simple("restart", "Replace all pods of an Application", "Replace all pods, by the Application's strategy, as kubectl rollout restart does. After a rollback it refuses, because it would try again what failed.",
 			"Replace the pods of the Application web", func() edit.Edit { return edit.Restart(t.now()) }),
 		t.simple("pause", "Stop rollouts of an Application", "Stop rollouts (spec.paused). Everything else is still maintained.",
 			"Let changes of the pods of web wait", func() edit.Edit { return edit.Pause }),

@@ -8,6 +8,7 @@ package edit
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -84,9 +85,12 @@ func Observe(application *v1.Application) (string, error) {
 	return "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", nil
 }
 
-// Restart replaces all pods.
+// Restart replaces all pods. After a rollback that would roll out what failed, because the spec still says it.
 func Restart(now time.Time) Edit {
 	return func(application *v1.Application) (string, error) {
+		if err := checkRolledBack(application); err != nil {
+			return "", err
+		}
 		if application.Spec.PodMetadata == nil {
 			application.Spec.PodMetadata = &v1.PodMetadata{}
 		}
@@ -96,6 +100,20 @@ func Restart(now time.Time) Edit {
 		application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] = now.UTC().Format(time.RFC3339)
 		return "a restart of the pods", nil
 	}
+}
+
+// checkRolledBack returns an error if the spec is rolled back. It says how to restart what runs; kubectl restarts no Deployment that is
+// paused.
+func checkRolledBack(application *v1.Application) error {
+	status := application.Status.Revision
+	if status == nil || status.RolledBackFrom == 0 || application.Status.ObservedGeneration != application.Generation {
+		return nil
+	}
+	message := fmt.Sprintf("revision %d failed and was rolled back, and a restart would try it again. To try it again, set an annotation in spec.podMetadata", status.RolledBackFrom)
+	if paused := application.Spec.Paused; paused == nil || !*paused {
+		message += fmt.Sprintf("; to restart what runs, which is revision %d: kubectl rollout restart deployment/%s", status.Current, application.Name)
+	}
+	return errors.New(message)
 }
 
 // Scale sets the number of pods. current, if it is not negative, is the number that the user expects.

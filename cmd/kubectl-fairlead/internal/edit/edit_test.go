@@ -25,19 +25,29 @@ func application() *v1.Application {
 func TestEdits(t *testing.T) {
 	scaled := func(a *v1.Application) { a.Spec.Replicas, a.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 9} }
 	stopped := func(a *v1.Application) { a.Spec.Paused, a.Spec.ReconcilePolicy = new(true), v1.ReconcileSuspend }
+	rolledBack := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{Current: 1, RolledBackFrom: 2} }
+	rolledBackAndPaused := func(a *v1.Application) { rolledBack(a); a.Spec.Paused = new(true) }
 	const precondition = `"metadata":{"resourceVersion":"7","uid":"uid"}`
 	for name, test := range map[string]struct {
 		given             func(*v1.Application)
 		edit              edit.Edit
 		what, patch, fail string
 	}{
-		"pause":            {edit: edit.Pause, what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
-		"pause again":      {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
-		"resume":           {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
-		"resume nothing":   {edit: edit.Resume},
-		"suspend":          {edit: edit.Suspend, what: "Fairlead does nothing, not even status, until you resume it (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
-		"observe":          {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
-		"restart":          {edit: edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"pause":          {edit: edit.Pause, what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
+		"pause again":    {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
+		"resume":         {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
+		"resume nothing": {edit: edit.Resume},
+		"suspend":        {edit: edit.Suspend, what: "Fairlead does nothing, not even status, until you resume it (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
+		"observe":        {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
+		"restart":        {edit: edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"restart of what failed": {given: rolledBack, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
+			"To try it again, set an annotation in spec.podMetadata; to restart what runs, which is revision 1: kubectl rollout restart deployment/web"},
+		"restart of what failed, paused": {given: rolledBackAndPaused, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
+			"To try it again, set an annotation in spec.podMetadata"},
+		"restart before the next is observed": {
+			given: func(a *v1.Application) { rolledBack(a); a.Generation++ },
+			edit:  edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
+		},
 		"scale":            {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
 		"scale otherwise":  {edit: edit.Scale(5, 3), fail: "the number of pods is 2, not 3 as --current-replicas expects"},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
