@@ -191,6 +191,26 @@ func TestMissingKeyHasAnEvent(t *testing.T) {
 	})
 }
 
+// After a new image whose readiness probe fails, the newest Event names the probe, and not the image before it. One pod is overdue, so
+// there is one Event.
+func TestFailingProbeHasAnEvent(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	applySpec("ports: [{name: http, containerPort: 8080}], readinessProbe: {httpGet: {path: /healthz}, periodSeconds: 1, failureThreshold: 1}")(e, "web")
+	e.waitReady("web")
+	runs := func(image string) {
+		e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/simulate/" + image })
+	}
+	runs("image-pull-error:2")
+	e.waitEvent("web", v1.ReasonImagePullFailed, "Deployment", "web")
+	runs("readiness-failing:3")
+	e.waitEvent("web", v1.ReasonReadinessFailing, "Deployment", "web")
+	want := regexp.MustCompile(`^Warning: 1 pod, container web: Readiness probe GET :8080/healthz has failed since \S+Z in pod web-\S+\. 1 pod is updated, 1 available; 1 of an older revision\.$`)
+	if got := notes(e.events("web", v1.ReasonReadinessFailing)); len(got) != 1 || !want.MatchString(got[0]) {
+		t.Errorf("the Events are %q, want one that matches %s", got, want)
+	}
+}
+
 // row prints an Application as kubectl get does, but for its age.
 func (e *env) row(name string) string {
 	e.Helper()
