@@ -64,6 +64,8 @@ type Loaded struct {
 	EventsOfObjects []corev1.Event
 	// Saved says that a Secret has what an adopted Deployment was before. Only why asks for it.
 	Saved bool
+	// Scalers are the HorizontalPodAutoscalers of LoadScalers. Only why asks for them.
+	Scalers []string
 	// Unreadable are the resources that could not be listed, and why.
 	Unreadable map[string]error
 

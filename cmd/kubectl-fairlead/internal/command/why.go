@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -70,11 +71,8 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 	ready := true
 	answers := make([]why.Answer, 0, len(applications))
 	for _, application := range applications {
-		loaded, err := clients.Load(ctx, application)
+		loaded, err := loadWhy(ctx, clients, application)
 		if err != nil {
-			return err
-		}
-		if loaded.Saved, err = isSaved(ctx, clients, loaded); err != nil {
 			return err
 		}
 		answer := why.Explain(loaded)
@@ -102,6 +100,21 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 		return errNo
 	}
 	return errors.Join(missing...)
+}
+
+// loadWhy reads what belongs to the Application, and what only why asks for.
+func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Application) (*cluster.Loaded, error) {
+	loaded, err := clients.Load(ctx, application)
+	if err != nil {
+		return nil, err
+	}
+	if loaded.Saved, err = isSaved(ctx, clients, loaded); err != nil {
+		return nil, err
+	}
+	if why.ReplicasContended(application) {
+		err = clients.LoadScalers(ctx, loaded)
+	}
+	return loaded, err
 }
 
 // isSaved reports whether adopt --abort has what an adopted Deployment was before. The digest on the Deployment says that the adoption

@@ -145,6 +145,7 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 			"Stop the other writer from setting these fields, or set in the Application what it wants.",
 			"If the other writer shall win for now: kubectl fairlead observe " + f.app.Name,
 		}
+		f.nameScalers(&finding, resource)
 	case v1.ReasonPolicyDenied:
 		finding.What = object + " is refused by an admission policy or webhook of this cluster."
 		finding.Next = []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}
