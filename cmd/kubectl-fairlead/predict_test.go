@@ -136,3 +136,14 @@ func (p *plugin) isRolledBack() bool {
 	return application.Status.ObservedGeneration == application.Generation && status != nil && status.Current == 1 && status.RolledBackFrom == 2 &&
 		meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionRolledBack)
 }
+
+// TestResumeNamesFields: resume says because of which fields it replaces the pods.
+func TestResumeNamesFields(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 3, paused: true}")
+	p.eventually("three pods", func() bool { return p.updated(kube) == 3 })
+	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "It waits while rollouts are paused.")
+	p.eventually("the image to wait", func() bool { return p.updated(kube) == 0 })
+	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on\n  All 3 pods are replaced, because of containers[web].image: a paused rollout goes on.\n")
+}

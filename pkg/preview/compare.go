@@ -40,7 +40,7 @@ type Child struct {
 
 // Pods is the effect on the pods.
 type Pods struct {
-	// Replaced means that every pod is replaced, because of these fields of the pod template.
+	// Replaced means that every pod is replaced, because of these fields of the pod template. Compare leaves the fields of Held out.
 	Replaced bool     `json:"replaced"`
 	Because  []Change `json:"because,omitempty"`
 	// Kept is the number of pods that stay nevertheless, because they have the template already: of a rollout that another

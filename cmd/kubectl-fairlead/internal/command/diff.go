@@ -132,8 +132,12 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 // liveDifference is the difference beside what runs.
 func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.Loaded, platform preview.Platform) (preview.Difference, error) {
 	after, d, err := t.difference(old, application, loaded.Snapshot(), platform)
-	if err == nil && d.Pods.Replaced {
+	switch {
+	case err != nil:
+	case d.Pods.Replaced:
 		d.Pods.Kept, err = difference.Kept(t.differ, after.Children, loaded)
+	case d.Pods.Held > 0:
+		d.Pods.Because, err = difference.Held(loaded)
 	}
 	return d, err
 }

@@ -58,19 +58,11 @@ func Headline(d preview.Difference) string {
 			said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to 0.", *pods.Before)
 		}
 	case pods.Replaced:
-		fields := make([]string, 0, len(pods.Because))
-		for _, change := range pods.Because {
-			fields = append(fields, strings.TrimPrefix(change.Path, ".spec.template.spec."))
-		}
-		const most = 3
-		if len(fields) > most {
-			fields = append(fields[:most], fmt.Sprintf("%d more", len(fields)-most))
-		}
 		if pods.Kept > 0 && pods.Kept >= pods.Live {
 			said = "no pod is replaced, because all of them are of that revision already."
 			break
 		}
-		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), strings.Join(fields, ", "))
+		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), because(pods))
 		if pods.Kept > 0 {
 			said += " The others stay, because they are of that revision already."
 		}
@@ -81,6 +73,8 @@ func Headline(d preview.Difference) string {
 			said += " It waits while rollouts are paused."
 		}
 		said += scaled(pods)
+	case pods.Held > 0 && len(pods.Because) > 0:
+		said = fmt.Sprintf("%s replaced, because of %s: a paused rollout goes on.", howManyOf(pods.Held, pods.Live), because(pods)) + scaled(pods)
 	case pods.Held > 0:
 		said = fmt.Sprintf("%s replaced, because a paused rollout goes on.", howManyOf(pods.Held, pods.Live)) + scaled(pods)
 	case pods.Before == nil && pods.After == nil, pods.Before != nil && pods.After != nil && *pods.Before == *pods.After:
@@ -96,6 +90,19 @@ func Headline(d preview.Difference) string {
 		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
 	}
 	return said + pinned(pods)
+}
+
+// because names the fields that replace pods.
+func because(pods preview.Pods) string {
+	fields := make([]string, 0, len(pods.Because))
+	for _, change := range pods.Because {
+		fields = append(fields, strings.TrimPrefix(change.Path, ".spec.template.spec."))
+	}
+	const most = 3
+	if len(fields) > most {
+		fields = append(fields[:most], fmt.Sprintf("%d more", len(fields)-most))
+	}
+	return strings.Join(fields, ", ")
 }
 
 // scaled says that the number of pods changes beside what is said of those that run.

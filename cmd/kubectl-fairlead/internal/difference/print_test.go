@@ -46,7 +46,10 @@ func TestPrint(t *testing.T) {
 func TestSentence(t *testing.T) {
 	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image", Before: "example.com/web:2", After: "example.com/web:1"}}
 	for want, d := range map[string]preview.Difference{
-		"All 2 pods are replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 2}},
+		"All 2 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 2, Held: 2}},
+		"All 2 pods are replaced, because of containers[web].image: a paused rollout goes on.": {
+			Pods: preview.Pods{Live: 2, Held: 2, Because: image},
+		},
 		"1 of 2 pods is replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 1}},
 		"2 of 4 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 4, Held: 2}},
 		"No pod is replaced.": {Pods: preview.Pods{Live: 2}},
