@@ -36,7 +36,16 @@ func (p *plugin) adoptByHand(kube kubernetes.Interface) {
 // consentByHand creates the Application, consents to the adoption by it, and lets it adopt.
 func (p *plugin) consentByHand(kube kubernetes.Interface, spec string) {
 	p.Helper()
-	application := p.create("web", spec)
+	p.consentTo(kube, p.create("web", spec))
+	enforce := []byte(`{"spec":{"reconcilePolicy":"Enforce"}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(p.Context(), "web", types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// consentTo consents to the adoption by the Application.
+func (p *plugin) consentTo(kube kubernetes.Interface, application *v1.Application) {
+	p.Helper()
 	consent := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:"web"},"annotations":{%q:%q}}}`, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, v1.AnnotationAdoptableBy, application.UID)
 	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
@@ -44,17 +53,15 @@ func (p *plugin) consentByHand(kube kubernetes.Interface, spec string) {
 	if _, err := kube.CoreV1().Services(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
 	}
-	enforce := []byte(`{"spec":{"reconcilePolicy":"Enforce"}}`)
-	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(p.Context(), "web", types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
-		p.Fatal(err)
-	}
 }
 
-// TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods.
+// TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods. After the consent
+// it is to enforce the spec.
 func TestWhyBeforeTheConsent(t *testing.T) {
 	p := start(t)
-	p.runs(kubernetes.NewForConfigOrDie(p.cluster.Config()))
-	p.create("web", byHand)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	application := p.create("web", byHand)
 	p.eventually("the Application to be observed", func() bool { return p.get("web").Status.ObservedGeneration == 1 })
 	r := p.run("why", "web")
 	for _, want := range []string{
@@ -66,6 +73,14 @@ func TestWhyBeforeTheConsent(t *testing.T) {
 		}
 	}
 	if strings.Contains(r.stdout, "resume") || strings.Contains(r.stdout, "[Deployment/web]: It is missing") {
+		t.Errorf("what misleads:\n%s", r.stdout)
+	}
+
+	p.consentTo(kube, application)
+	p.eventually("the consent to be seen", func() bool { return strings.Contains(p.run("why", "web").stdout, "It would be adopted.") })
+	r = p.want(1, []string{"why", "web"}, "   → Let the Application adopt it, which replaces no pod while rollouts are paused: kubectl -n "+p.namespace+
+		` patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`+"\n")
+	if strings.Contains(r.stdout, "--existing") || strings.Contains(r.stdout, "resume") {
 		t.Errorf("what misleads:\n%s", r.stdout)
 	}
 }

@@ -93,6 +93,21 @@ func (f facts) adoption() string {
 	}
 }
 
+// hasConsent reports whether a user consented on the object to its adoption by the Application, with the labels without which the
+// controller does not see it, and nothing in the spec is in the way.
+func (f facts) hasConsent(live child.Object) bool {
+	adopted := f.condition(v1.ConditionAdopted)
+	return f.app.Spec.AdoptionPolicy == v1.AdoptionConsented && f.app.Spec.Paused != nil && *f.app.Spec.Paused &&
+		(adopted == nil || adopted.Reason != v1.ReasonRefused) &&
+		f.app.UID != "" && live.GetAnnotations()[v1.AnnotationAdoptableBy] == string(f.app.UID) &&
+		live.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && live.GetLabels()[v1.LabelApplication] == f.app.Name
+}
+
+// enforce is the step after the consent. It leaves rollouts paused, which resume would not.
+func (f facts) enforce() string {
+	return fmt.Sprintf(`Let the Application adopt it, which replaces no pod while rollouts are paused: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
+}
+
 // inConflict reports whether an object of the kind that is not the Application's has the name of a child.
 func (f facts) inConflict(kind child.Kind) bool {
 	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
@@ -193,6 +208,7 @@ func drift(f facts) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
 	}
+	consented := true
 	for _, resource := range f.app.Status.Resources {
 		if resource.State != v1.ResourceDrifted {
 			continue
@@ -203,8 +219,12 @@ func drift(f facts) []Finding {
 			if live.GetLabels()[v1.LabelApplication] != f.app.Name {
 				evidence.Message = "It exists without the label " + v1.LabelApplication + "=" + f.app.Name + ", so the controller does not see it."
 			}
-			// To carry the spec out would end in a conflict, or replace the pods.
-			finding.Next = []string{f.adoption()}
+			// To carry the spec out without consent would end in a conflict, or replace the pods.
+			if consented = consented && f.hasConsent(live); consented {
+				finding.Next = []string{f.enforce()}
+			} else {
+				finding.Next = []string{f.adoption()}
+			}
 		}
 		finding.Evidence = append(finding.Evidence, evidence)
 	}
