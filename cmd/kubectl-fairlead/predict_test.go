@@ -141,8 +141,9 @@ func (p *plugin) isRolledBack() bool {
 func TestResumeNamesFields(t *testing.T) {
 	p := start(t)
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
-	p.create("web", "{image: example.com/web:1, replicas: 3, paused: true}")
-	p.eventually("three pods", func() bool { return p.updated(kube) == 3 })
+	p.create("web", "{image: example.com/web:1, replicas: 3}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"pause", "web"})
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "It waits while rollouts are paused.")
 	p.eventually("the image to wait", func() bool { return p.updated(kube) == 0 })
 	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on\n  All 3 pods are replaced, because of containers[web].image: a paused rollout goes on.\n")
