@@ -123,7 +123,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("no pods in %q", r.stdout)
 	}
 	p.want(0, accept, "its adoption goes on", held[1])
-	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on", "All 2 pods are replaced, because a paused rollout goes on.")
+	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on", "All 2 pods are replaced, because of ", "10 more: a paused rollout goes on.")
 	p.want(0, []string{"adopt", "web", "--abort", "--dry-run=client"}, "would be deleted")
 	p.want(0, []string{"eject", "web", "--restore", "--dry-run=client"}, "become what they were before the adoption: no pod is replaced.")
 	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")

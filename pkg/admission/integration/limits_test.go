@@ -68,11 +68,16 @@ func TestClassLimit(t *testing.T) {
 		big, err := apps.Get(t.Context(), "big", metav1.GetOptions{ResourceVersion: "0"})
 		return err == nil && *big.Spec.Replicas == 8, err
 	})
-	for _, patch := range []string{`{"spec":{"paused":true}}`, `{"spec":{"reconcilePolicy":"Suspend"}}`, `{"spec":{"deletionPolicy":"Orphan"}}`, `{"spec":{"image":"registry.example.com/web:2"}}`} {
+	const image = `{"spec":{"image":"registry.example.com/web:2"}}`
+	for _, patch := range []string{`{"spec":{"paused":true}}`, `{"spec":{"reconcilePolicy":"Suspend"}}`, `{"spec":{"deletionPolicy":"Orphan"}}`, image} {
 		if _, err := apps.Patch(t.Context(), "big", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			t.Errorf("%s: %v", patch, err)
 		}
-		const want = `the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: 8: ApplicationClass "four" allows at most 4`
+		want := `the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: 8: ApplicationClass "four" allows at most 4`
+		if patch == image {
+			want += "\nspec.reconcilePolicy: it is Suspend, so this change of the pods has no effect until you set it to Enforce" +
+				"\nspec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
+		}
 		if got := heard.all(); got != want {
 			t.Errorf("%s: the warning is %q, want %q", patch, got, want)
 		}
