@@ -46,7 +46,7 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 	}
 
 	const (
-		policy = "  Also created, once every pod is replaced: NetworkPolicy web. From then on, it restricts who may connect to the pods, and to what the pods may connect. " +
+		policy = "  Also created, once every pod is replaced: NetworkPolicy web. From then on, it restricts the connections to and from the pods. " +
 			"It comes from class strict, because the Application does not say what it needs: set spec.networkPolicy before you release the pods.\n"
 		account = "  Also created, at the adoption: ServiceAccount web.\n"
 		service = "  The Service web will change once every pod is replaced: the selector app=shop becomes apps.fairlead.dev/application=web.\n"

@@ -137,7 +137,7 @@ func (p *plugin) isRolledBack() bool {
 		meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionRolledBack)
 }
 
-// TestResumeNamesFields: resume says because of which fields it replaces the pods.
+// TestResumeNamesFields: resume names the fields that replace the pods.
 func TestResumeNamesFields(t *testing.T) {
 	p := start(t)
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())

@@ -11,7 +11,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// A change that a switch holds back is told to the user, as kubectl prints it after "Warning: ".
+// TestHeldChanges: kubectl warns the user of a change that a switch holds back.
 func TestHeldChanges(t *testing.T) {
 	const (
 		observed  = "spec.reconcilePolicy: it is Observe, so this change of the pods has no effect until you set it to Enforce"

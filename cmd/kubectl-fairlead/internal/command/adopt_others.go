@@ -123,7 +123,7 @@ func (o *others) describe() (said []string) {
 
 // restricts says what the NetworkPolicy does, and where to change it.
 func (o *others) restricts() string {
-	const does = "From then on, it restricts who may connect to the pods, and to what the pods may connect. "
+	const does = "From then on, it restricts the connections to and from the pods. "
 	if o.class == "" {
 		return does + "It allows what spec.networkPolicy of the Application says."
 	}

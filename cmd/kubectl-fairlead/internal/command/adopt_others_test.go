@@ -22,7 +22,7 @@ func TestDescribeOthers(t *testing.T) {
 	for _, kind := range []child.Kind{child.ServiceAccount, child.ControllerRevision, child.PodDisruptionBudget, child.Ingress, child.NetworkPolicy} {
 		o.missing = append(o.missing, child.Ref{Kind: kind, Name: "web"})
 	}
-	const restricts = "From then on, it restricts who may connect to the pods, and to what the pods may connect. It allows what spec.networkPolicy of the Application says."
+	const restricts = "From then on, it restricts the connections to and from the pods. It allows what spec.networkPolicy of the Application says."
 	adopted, application := pods(2, 2), &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	adopted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
 	adopted.Spec.Template.Labels = map[string]string{"app": "shop"}
