@@ -136,6 +136,21 @@ func TestLintOfUnknownFields(t *testing.T) {
 	})
 }
 
+// TestLintOfFieldsElsewhere: an unknown field names the field for the same purpose, also if that is not beside it.
+func TestLintOfFieldsElsewhere(t *testing.T) {
+	wantLint(t, map[string]string{
+		`ports: [{name: http, containerPort: 80, targetPort: 80}]`: `spec.ports[0].targetPort: Forbidden: unknown field: did you mean containerPort?`,
+		`containers: [{name: a, image: a}]`:                        `spec.containers: Forbidden: unknown field: did you mean sidecars?`,
+		`hpa: {maxReplicas: 2}`:                                    `spec.hpa: Forbidden: unknown field: did you mean autoscaling?`,
+		`volumes: []`:                                              `spec.volumes: Forbidden: unknown field: did you mean mounts?`,
+		`serviceType: NodePort`:                                    `spec.serviceType: Forbidden: unknown field: did you mean spec.service.type?`,
+		`serviceAccountName: a`:                                    `spec.serviceAccountName: Forbidden: unknown field: did you mean spec.serviceAccount.name?`,
+		`minReplicas: 2`:                                           `spec.minReplicas: Forbidden: unknown field: did you mean replicas or spec.autoscaling.minReplicas?`,
+		`maxUnavailable: 1`:                                        `spec.maxUnavailable: Forbidden: unknown field: did you mean spec.disruptionBudget.maxUnavailable or spec.strategy.rollingUpdate.maxUnavailable?`,
+		`path: /`:                                                  `spec.path: Forbidden: unknown field: remove it, or correct its name`,
+	})
+}
+
 // TestLintTogether: files that are correct alone may not be so together.
 func TestLintTogether(t *testing.T) {
 	web := func(metadata, host string, more ...string) string {

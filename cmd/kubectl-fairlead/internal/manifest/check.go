@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -247,41 +246,6 @@ var metadataFields = sync.OnceValue(func() []string {
 	}
 	return names
 })
-
-const unknownMessage = "unknown field: remove it, or correct its name"
-
-func didYouMean(name string) string { return "unknown field: did you mean " + name + "?" }
-
-// unknownField names the field that the user may have meant.
-func unknownField(resource *crdschema.Resource, path string) *field.Error {
-	message := unknownMessage
-	parent, name := path, path
-	if at := strings.LastIndex(path, "."); at >= 0 {
-		parent, name = path[:at], path[at+1:]
-	}
-	if meant := nearest.To(name, slices.Collect(maps.Keys(fieldsOf(resource.Structural, parent)))); meant != "" {
-		message = didYouMean(meant)
-	}
-	return field.Forbidden(field.NewPath(path), message)
-}
-
-// fieldsOf are the fields of the map at a path that the schema has.
-func fieldsOf(of *schema.Structural, path string) map[string]schema.Structural {
-	for _, step := range pathStep.FindAllString(path, -1) {
-		below, known := of.Properties[step]
-		switch {
-		case known:
-			of = &below
-		case of.Items != nil:
-			of = of.Items
-		case of.AdditionalProperties != nil && of.AdditionalProperties.Structural != nil:
-			of = of.AdditionalProperties.Structural
-		default:
-			return nil
-		}
-	}
-	return of.Properties
-}
 
 // checkMetadata checks what every object needs, and the labels that the webhook reserves.
 func checkMetadata(object map[string]any) field.ErrorList {
