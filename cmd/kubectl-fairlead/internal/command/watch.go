@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 	err := wait.PollUntilContextCancel(ctx, watchPeriod, true, func(ctx context.Context) (bool, error) {
 		var frame bytes.Buffer
 		done, err := picture(ctx, to.Into(&frame))
-		if frame.String() != last && (err == nil || errors.Is(err, errNo)) {
+		if w.isNews(to, frame.String(), last) && (err == nil || errors.Is(err, errNo)) {
 			if last != "" && w.out.format == formatYAML {
 				fmt.Fprintln(t.Out, "---")
 			}
@@ -86,6 +87,17 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 	default:
 		return err
 	}
+}
+
+// ages are durations as the pictures have them, with the spaces that pad them.
+var ages = regexp.MustCompile(`\s(\d+[ydhms])+[,;.)]?\s*`)
+
+// isNews reports whether a frame has to be drawn. A terminal shows each age; in a file, older ages alone would repeat everything else.
+func (w *watching) isNews(to *screen.Screen, frame, last string) bool {
+	if to.Terminal() {
+		return frame != last
+	}
+	return ages.ReplaceAllString(frame, "") != ages.ReplaceAllString(last, "")
 }
 
 // redraw draws once, or with -w until the user or --timeout ends it.
