@@ -165,7 +165,13 @@ func TestClassesAtTheRequest(t *testing.T) {
 		return stamped.Spec.ClassName == "standard", stamped.Spec.ClassName
 	})
 
-	_, err := create(func(s *v1.ApplicationSpec) { s.Image, s.Replicas = "evil.example.com/web:1", new(int32(4)) }, metav1.CreateOptions{})
+	exceeding := func(s *v1.ApplicationSpec) { s.Image, s.Replicas = "evil.example.com/web:1", new(int32(4)) }
+	// The API server learns of each webhook configuration by a watch of its own.
+	e.eventually("the validating webhook is called", func() (bool, string) {
+		_, err := create(exceeding, dryRun)
+		return apierrors.IsInvalid(err), fmt.Sprint(err)
+	})
+	_, err := create(exceeding, metav1.CreateOptions{})
 	for _, part := range []string{
 		`spec.image: Invalid value: "evil.example.com/web:1": ApplicationClass "standard" allows images of registry.example.com`,
 		`spec.replicas: Invalid value: 4: ApplicationClass "standard" allows at most 3`,
