@@ -191,6 +191,9 @@ func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch boo
 		return nil, err
 	}
 	object.SetUID(result.Live.GetUID())
+	if result.Desired.IfUnchanged {
+		object.SetResourceVersion(result.Live.GetResourceVersion()) // After one of the requests above, the next sync applies.
+	}
 	body, err := json.Marshal(object)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", result.Ref, err)

@@ -179,6 +179,24 @@ func TestApplyOverAChangeOfOthers(t *testing.T) {
 	f.wantStored(child.ConfigMap, "a: \"2\"\nb: b\n", "data")
 }
 
+// A configuration that has values of the live object must not overwrite later ones.
+func TestApplyIfUnchanged(t *testing.T) {
+	f := newFixture(t)
+	f.do(f.create(child.ConfigMap, owned+"data: {a: '1'}"))
+	f.do(f.apply(child.ConfigMap, owned+"data: {a: '2'}"))
+	step := f.apply(child.ConfigMap, owned+"data: {a: '3'}")
+	step.Desired.IfUnchanged = true
+	applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Data["a"] = "x" })
+	if result := f.try(step); !apierrors.IsConflict(result.Err) {
+		t.Errorf("the error is %v, want a conflict", result.Err)
+	}
+	f.wantStored(child.ConfigMap, "a: x\n", "data")
+	step = f.apply(child.ConfigMap, owned+"data: {a: '3'}")
+	step.Desired.IfUnchanged = true
+	f.do(step)
+	f.wantStored(child.ConfigMap, "a: \"3\"\n", "data")
+}
+
 const (
 	deploymentHead = owned + `
 spec:

@@ -33,6 +33,8 @@ type Desired struct {
 	Configuration any
 	// Hash is the hash of all rendered fields.
 	Hash string
+	// IfUnchanged makes an apply fail if the live object is not the one that the plan saw, because the configuration has values of it.
+	IfUnchanged bool
 }
 
 // configuration has the methods that all apply configurations share.

@@ -13,9 +13,11 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// keepRestart leaves a restart out of a rendered Deployment if the live one has been restarted since. A restart of the
+// keepRestart renders the restart of the live Deployment if it is later than that of the Application. A restart of the
 // Application stays in its spec. It must not undo each later kubectl rollout restart, whose pods would go before they serve,
-// while kubectl says that the rollout succeeded.
+// while kubectl says that the rollout succeeded. To leave the annotation out would not do: if the later restart was the
+// Application's own, and its spec went back to an earlier one, the apply would remove it, and the next one would write the
+// earlier one, each with new pods. The apply fails if another client restarts the Deployment meanwhile.
 func keepRestart(desired *child.Desired, live child.Object) error {
 	deployment, ok := live.(*appsv1.Deployment)
 	if !ok || deployment.Spec.Template.Annotations[v1.AnnotationRestartedAt] == "" {
@@ -27,16 +29,12 @@ func keepRestart(desired *child.Desired, live child.Object) error {
 	}
 	path := []string{"spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt}
 	rendered, _, _ := unstructured.NestedString(object.Object, path...)
-	if !isLater(deployment.Spec.Template.Annotations[v1.AnnotationRestartedAt], rendered) {
+	restartedAt := deployment.Spec.Template.Annotations[v1.AnnotationRestartedAt]
+	if !isLater(restartedAt, rendered) {
 		return nil
 	}
-	unstructured.RemoveNestedField(object.Object, path...)
-	above := path[:len(path)-1]
-	if others, _, _ := unstructured.NestedMap(object.Object, above...); len(others) == 0 {
-		unstructured.RemoveNestedField(object.Object, above...)
-	}
-	desired.Configuration = object
-	return nil
+	desired.Configuration, desired.IfUnchanged = object, true
+	return unstructured.SetNestedField(object.Object, restartedAt, path...)
 }
 
 // isLater reports whether both are times in RFC 3339, and a is later than b.

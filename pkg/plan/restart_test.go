@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -39,5 +40,24 @@ func TestKeepRestart(t *testing.T) {
 				t.Errorf("%s of %v, want %s", got.Action, got.Fields, want)
 			}
 		})
+	}
+}
+
+// TestKeepRestartWithOtherPods: where the spec goes back to pods with an earlier restart, the apply writes the later one again. Without
+// it, the API server would remove an annotation that Fairlead wrote, and the next sync would restart the pods once more.
+func TestKeepRestartWithOtherPods(t *testing.T) {
+	const earlier, later = "2026-01-02T03:04:05Z", "2026-01-02T03:04:06Z"
+	snapshot := settled(t, application(t, `podMetadata: {annotations: {kubectl.kubernetes.io/restartedAt: "`+earlier+`"}}`))
+	template := &live[*appsv1.Deployment](snapshot, child.Deployment).Spec.Template
+	template.Annotations[v1.AnnotationRestartedAt] = later
+	template.Spec.Containers[0].Image = "registry.example.com/web:other"
+	got := step(t, compute(t, snapshot), ref(child.Deployment))
+	object, err := got.Desired.Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restartedAt, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt)
+	if got.Action != plan.Apply || restartedAt != later || !got.Desired.IfUnchanged {
+		t.Errorf("%s with the restart %q, if unchanged: %t", got.Action, restartedAt, got.Desired.IfUnchanged)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -130,10 +131,34 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 
 // keepLive leaves out of both renderings what the controller leaves to the live child.
 func keepLive(application *v1.Application, before, after child.Desired, live child.Object) (_, _ child.Desired, err error) {
-	if before, err = plan.KeepLive(application, before, live); err == nil {
-		after, err = plan.KeepLive(application, after, live)
+	for _, rendered := range []*child.Desired{&before, &after} {
+		if *rendered, err = plan.KeepLive(application, *rendered, live); err != nil {
+			return before, after, err
+		}
+		if !rendered.IfUnchanged {
+			continue
+		}
+		if err = withoutRestart(rendered); err != nil {
+			return before, after, err
+		}
 	}
-	return before, after, err
+	return before, after, nil
+}
+
+// withoutRestart removes a later restart of the live Deployment, which stays whether the spec has an earlier one or none.
+func withoutRestart(rendered *child.Desired) error {
+	object, err := rendered.Object()
+	if err != nil {
+		return err
+	}
+	path := []string{"spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt}
+	unstructured.RemoveNestedField(object.Object, path...)
+	above := path[:len(path)-1]
+	if others, _, _ := unstructured.NestedMap(object.Object, above...); len(others) == 0 {
+		unstructured.RemoveNestedField(object.Object, above...)
+	}
+	rendered.Configuration = object
+	return nil
 }
 
 // foreign says what becomes of an object of another owner.

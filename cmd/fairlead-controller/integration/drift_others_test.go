@@ -6,6 +6,7 @@ package integration
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -187,4 +188,32 @@ func TestRolloutRestartAfterARestart(t *testing.T) {
 	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:06Z"})
 	restart("2026-01-02T15:04:07Z")
 	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:07Z"})
+}
+
+// TestBackToAnEarlierRestart: pods of a former revision, which were restarted too, replace the others once.
+func TestBackToAnEarlierRestart(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.apply(full)
+	e.waitReady("web")
+	const path = `spec.template.metadata.annotations.kubectl\.kubernetes\.io/restartedAt`
+	pods := func(image, restartedAt string) {
+		edit(e, "web", func(application *v1.Application) {
+			application.Spec.Image = image
+			application.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: restartedAt}}
+		})
+		e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].image": image})
+		e.waitReady("web")
+	}
+	pods("registry.example.com/web:2", "2026-01-02T15:04:05Z")
+	pods("registry.example.com/web:3", "2026-01-02T15:04:06Z")
+	before := get[appsv1.Deployment](e, "web")
+	pods("registry.example.com/web:2", "2026-01-02T15:04:05Z")
+	// Whatever the controller does about the Deployment comes before what it does about this.
+	e.patch(child.Service, "web", types.MergePatchType, `{"spec":{"selector":{"tier":"front"}}}`)
+	e.waitEvent("web", v1.EventDriftRepaired, child.Service.Kind, "web")
+	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:06Z"})
+	if after := get[appsv1.Deployment](e, "web"); after.Generation != before.Generation+1 {
+		t.Errorf("the Deployment was written %d times, want 1", after.Generation-before.Generation)
+	}
 }

@@ -71,7 +71,7 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 func asApplied(application *v1.Application, desired child.Desired, live *appsv1.Deployment) (child.Desired, map[string]string, error) {
 	left := live.DeepCopy()
 	maps.DeleteFunc(left.Spec.Template.Annotations, func(key, _ string) bool { return isFairleads(live, key) })
-	desired, err := plan.KeepLive(application, desired, left)
+	desired, err := plan.KeepLive(application, desired, live)
 	if err != nil {
 		return child.Desired{}, nil, err
 	}
