@@ -28,6 +28,9 @@ const (
 	period = 50 * time.Millisecond
 )
 
+// lessOften is how a test waits for what may take long: looking costs the API server and the test more than what they wait for.
+var lessOften = wait.Backoff{Duration: period / 2, Factor: 1.5, Steps: 7}
+
 // eventually waits until done, and fails the test if that takes longer than patience. saw is
 // what was seen last, for the message.
 func (e *env) eventually(what string, look func() (done bool, saw string)) {
@@ -39,7 +42,9 @@ func (e *env) eventually(what string, look func() (done bool, saw string)) {
 func (e *env) within(limit time.Duration, what string, look func() (done bool, saw string)) {
 	e.Helper()
 	var saw string
-	err := wait.PollUntilContextTimeout(e.Context(), period, limit, true, func(context.Context) (bool, error) {
+	limited, cancel := context.WithTimeout(e.Context(), limit)
+	defer cancel()
+	err := lessOften.DelayFunc().Until(limited, true, true, func(context.Context) (bool, error) {
 		if err := e.died(); err != nil {
 			return false, err
 		}
