@@ -5,6 +5,7 @@ package plan
 
 import (
 	_ "embed"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -17,11 +18,16 @@ import (
 //go:embed builtin.yaml
 var builtInSchema typed.YAMLObject
 
-// newBuiltInConverter reads builtInSchema, a constant.
+// newBuiltInConverter converts the kinds of builtInSchema.
 func newBuiltInConverter(scheme *runtime.Scheme) managedfields.TypeConverter {
+	return managedfields.NewSchemeTypeConverter(scheme, builtInTypes())
+}
+
+// builtInTypes reads builtInSchema, a constant, once for all Differs.
+var builtInTypes = sync.OnceValue(func() *typed.Parser {
 	parser, err := typed.NewParser(builtInSchema)
 	if err != nil {
 		panic(err)
 	}
-	return managedfields.NewSchemeTypeConverter(scheme, parser)
-}
+	return parser
+})
