@@ -177,7 +177,15 @@ func TestEjectGoesOn(t *testing.T) {
 	p.want(0, []string{"eject", "web", "--dry-run=client"}, kept)
 	p.want(0, []string{"eject", "web"}, "the Application is gone", "No pod is replaced.", kept, "ejected.")
 	// As after an end between the marks and the restoration; and once more.
-	p.want(0, []string{"eject", "web", "--restore"}, "all pods are replaced", "  The Secret web-before-adoption is deleted at the end: the objects are then what it says.\n", "ejected.")
+	restored := p.want(0, []string{"eject", "web", "--restore", "-o", "yaml"}, "kind: Deployment", "kind: Service")
+	for _, text := range []string{"all pods are replaced", "  The Secret web-before-adoption is deleted at the end: the objects are then what it says.\n", "ejected."} {
+		if !strings.Contains(restored.stderr, text) {
+			t.Errorf("it does not say %q: %s", text, restored.stderr)
+		}
+	}
+	if strings.Contains(restored.stdout, "readOnlyRootFilesystem") { // The Application has it, the chart has not.
+		t.Errorf("what it prints is not restored: %s", restored.stdout)
+	}
 	if _, err := kube.CoreV1().Secrets(p.namespace).Get(t.Context(), "web-before-adoption", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Secret is left: %v", err)
 	}

@@ -177,6 +177,9 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		if err := e.bringBack(ctx, before); err != nil {
 			return nil, err
 		}
+		if objects, err = e.present(ctx, objects); err != nil {
+			return nil, err
+		}
 	}
 	deletion := ""
 	if unneeded := unneeded(objects, before); e.restore && len(unneeded) > 0 {
@@ -184,6 +187,28 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	}
 	printEjected(e.tool.screen(), e.id(), deletion, e.replaces)
 	return objects, nil
+}
+
+// present reads the objects again, as they are now, and those that were restored, which may have lost Fairlead's marks in an earlier run.
+func (e *ejecting) present(ctx context.Context, objects []left) (present []left, err error) {
+	refs := []child.Ref{{Kind: child.Deployment, Name: e.name}}
+	if e.service != nil {
+		refs = append(refs, child.Ref{Kind: child.Service, Name: e.name})
+	}
+	for _, object := range objects {
+		if ref := (child.Ref{Kind: object.kind, Name: object.GetName()}); !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	for _, ref := range refs {
+		live, err := e.clients.Dynamic.Resource(ref.Kind.GroupVersionResource()).Namespace(e.namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		if err == nil {
+			present = append(present, left{live, ref.Kind})
+		} else if !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read what was restored: %w", err)
+		}
+	}
+	return present, nil
 }
 
 // printStaying writes what stays for programs: as the manifests of --output-dir, or by name.
