@@ -44,11 +44,11 @@ func (t *tool) lint() *cobra.Command {
 			kubectl fairlead lint -f deploy/ --class-file=classes/ -o sarif`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			problems, checked, unknown, err := t.lintFiles(cmd.Context(), from)
+			problems, checked, unchecked, err := t.lintFiles(cmd.Context(), from)
 			if err != nil {
 				return err
 			}
-			if err := printProblems(t.screen(), out, problems, checked, unknown...); err != nil {
+			if err := printProblems(t.screen(), out, problems, checked, unchecked); err != nil {
 				return err
 			}
 			if out.format == "" && slices.ContainsFunc(problems, manifest.Problem.EndsChecks) {
@@ -68,40 +68,70 @@ func (t *tool) lint() *cobra.Command {
 
 func isError(problem manifest.Problem) bool { return !problem.Warning }
 
-// lintFiles returns the problems, how many objects it checked, and the classes that they name while none is known.
-func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifest.Problem, checked int, unknown []string, err error) {
+// uncheckedClasses are those of Applications whose limits lint does not know, since there is no class in the files and in --class-file.
+type uncheckedClasses struct {
+	names []string
+	// byDefault is that of Applications that name none.
+	byDefault bool
+}
+
+func (u *uncheckedClasses) add(name string) {
+	switch {
+	case name == "":
+		u.byDefault = true
+	case !slices.Contains(u.names, name):
+		u.names = append(u.names, name)
+	}
+}
+
+// note says which classes were not checked; "" if all were.
+func (u *uncheckedClasses) note(checked int) string {
+	switch {
+	case len(u.names) == 1 && checked == 1:
+		return fmt.Sprintf("; its class %s was not: pass it with --class-file", u.names[0])
+	case len(u.names) > 0:
+		return fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(u.names, ", "))
+	case u.byDefault:
+		return "; the limits of a default class were not: if there is one, pass it with --class-file"
+	default:
+		return ""
+	}
+}
+
+// lintFiles returns the problems, how many objects it checked, and the classes that it could not check.
+func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifest.Problem, checked int, unchecked uncheckedClasses, err error) {
 	if len(from.files) == 0 {
-		return nil, 0, nil, errors.New("pass files with -f, or -f - for standard input")
+		return nil, 0, unchecked, errors.New("pass files with -f, or -f - for standard input")
 	}
 	checker, err := from.checker()
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, unchecked, err
 	}
 	checker.Offline = true
 	documents, err := manifest.Read(t.In, from.files...)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, unchecked, err
 	}
 	classes, err := from.readClasses(t)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, unchecked, err
 	}
 	checker.ClassesKnown = len(from.classFiles) > 0
 	problems = slices.Concat(manifest.Unknown(documents), manifest.Twice(documents), checker.AddClasses(ctx, slices.Concat(documents, classes)))
 	applications := manifest.Applications(documents)
 	if len(applications)+len(checker.Classes)+len(problems) == 0 {
-		return nil, 0, nil, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")
+		return nil, 0, unchecked, errors.New("there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files")
 	}
 	for _, d := range applications {
 		problems = append(problems, checker.Check(ctx, d)...)
-		if name := d.ClassName(); name != "" && len(checker.Classes) == 0 && !checker.ClassesKnown && !slices.Contains(unknown, name) {
-			unknown = append(unknown, name)
+		if len(checker.Classes) == 0 && !checker.ClassesKnown {
+			unchecked.add(d.ClassName())
 		}
 	}
-	return problems, len(applications) + len(checker.Classes), unknown, nil
+	return problems, len(applications) + len(checker.Classes), unchecked, nil
 }
 
-func printProblems(to *screen.Screen, out output, problems []manifest.Problem, checked int, unknown ...string) error {
+func printProblems(to *screen.Screen, out output, problems []manifest.Problem, checked int, unchecked uncheckedClasses) error {
 	switch out.format {
 	case formatSARIF:
 		text, err := json.MarshalIndent(manifest.ToSARIF(problems, version.Get().GitVersion), "", "  ")
@@ -129,18 +159,11 @@ func printProblems(to *screen.Screen, out output, problems []manifest.Problem, c
 		if checked == 1 {
 			objects = "object"
 		}
-		note := ""
-		switch {
-		case len(unknown) == 1 && checked == 1:
-			note = fmt.Sprintf("; its class %s was not: pass it with --class-file", unknown[0])
-		case len(unknown) > 0:
-			note = fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(unknown, ", "))
-		}
 		found := "nothing found"
 		if len(problems) > 0 {
 			found = "nothing else found"
 		}
-		to.Printf("%d %s checked, %s%s", checked, objects, found, note)
+		to.Printf("%d %s checked, %s%s", checked, objects, found, unchecked.note(checked))
 	}
 	return nil
 }

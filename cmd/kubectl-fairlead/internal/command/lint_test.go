@@ -17,6 +17,9 @@ import (
 )
 
 // notFurther is what follows the mistakes of an object that is not checked further.
+// noDefaultClass is what lint says of Applications without a class, as long as it knows none.
+const noDefaultClass = "; the limits of a default class were not: if there is one, pass it with --class-file"
+
 const notFurther = "An object that breaks the schema or a CEL rule is not checked further: correct it, and lint it again.\n"
 
 // TestLintOfClasses: a class file that has no class is not what the user meant, and a class that the files do not have is found.
@@ -44,7 +47,7 @@ func TestLintOfClasses(t *testing.T) {
 	}{
 		{name: "the class", args: []string{web, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found"},
 		{name: "no class file", args: []string{web}, code: ExitYes, want: "1 object checked, nothing found; its class gold was not: pass it with --class-file"},
-		{name: "no class", args: []string{plain}, code: ExitYes, want: "1 object checked, nothing found"},
+		{name: "no class", args: []string{plain}, code: ExitYes, want: "1 object checked, nothing found" + noDefaultClass},
 		{name: "a platform without classes", args: []string{web, "--class-file=" + empty}, code: ExitNo, want: missing},
 		{name: "no class on a platform without classes", args: []string{plain, "--class-file=" + empty}, code: ExitYes, want: "1 object checked, nothing found"},
 		{name: "another object", args: []string{web, "--class-file=" + other}, code: ExitError, want: "error: --class-file: there is no ApplicationClass of apps.fairlead.dev/v1 in " + other},
@@ -68,33 +71,34 @@ func TestLintOfClasses(t *testing.T) {
 // TestLintOfWrongKinds: a value of a wrong kind has one line, which says what to write.
 func TestLintOfWrongKinds(t *testing.T) {
 	wantLint(t, map[string]string{
-		`env: {B: c, A: b}`:                          `spec.env: Invalid value: must be a list of {name, value}, not a map: [{name: A, value: …}]`,
-		`env: [A=b]`:                                 `spec.env[0]: Invalid value: must be a map with the fields name, value, valueFrom, not a string`,
-		`env: [{name: A, value: 5}]`:                 `spec.env[0].value: Invalid value: must be a string, not a number: put it in quotes, "5"`,
-		`env: [{name: A, value: true}]`:              `spec.env[0].value: Invalid value: must be a string, not true or false: put it in quotes, "true"`,
-		`ports: {name: http, containerPort: 80}`:     `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: begin its first field with "- "`,
-		`ports: {http: 80}`:                          `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: [{name: http, containerPort: …}]`,
-		`ports: [{name: http, containerPort: "80"}]`: `spec.ports[0].containerPort: Invalid value: must be a whole number, not a string: leave out the quotes`,
-		`envFrom: {secretRef: {name: a}}`:            `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
-		`command: sh`:                                `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
-		`command: nginx -g off`:                      `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, off]`,
-		`command: sh -c "a b"`:                       `spec.command: Invalid value: must be a list of strings, not a string: [sh -c "a b"]`,
-		`livenessProbe: {exec: {command: ls /}}`:     `spec.livenessProbe.exec.command: Invalid value: must be a list of strings, not a string: [ls, /]`,
-		`monitoring: {interval: 30}`:                 `spec.monitoring.interval: Invalid value: must be a string, not a number: a duration such as 30s`,
-		`monitoring: {port: 8080}`:                   `spec.monitoring.port: Invalid value: must be a string, not a number: the name of one of the ports`,
-		`routes: [{name: r, hostnames: [a], paths: [{path: /, port: 80}]}]`: `spec.routes[0].paths[0].port: Invalid value: must be a string, not a number: the name of one of the ports`,
-		`args: {a: b}`:                       `spec.args: Invalid value: must be a list of strings, not a map: [a, b]`,
-		`image: [web]`:                       `spec.image: Invalid value: must be a string, not a list`,
-		`image: 1.10`:                        `spec.image: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
-		`replicas: many`:                     `spec.replicas: Invalid value: must be a whole number, not a string`,
-		`replicas: 1.5`:                      `spec.replicas: Invalid value: must be a whole number, not 1.5`,
-		`paused: "true"`:                     `spec.paused: Invalid value: must be true or false, not a string: leave out the quotes`,
-		`deletionPolicy: true`:               `spec.deletionPolicy: Invalid value: must be one of Delete, Orphan, not true or false`,
-		`config: {data: [a]}`:                `spec.config.data: Invalid value: must be a map, not a list: {KEY: VALUE}`,
-		`networkPolicy: true`:                `spec.networkPolicy: Invalid value: must be a map with the fields egress, ingress, not true or false`,
-		`resources: {requests: {cpu: 0.50}}`: `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not 0.50: put it in quotes, "0.50"`,
-		`resources: {requests: {cpu: true}}`: `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
-		`livenessProbe: {httpGet: {path: /, port: 80.5}}`: `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
+		`env: {B: c, A: b}`:             `spec.env: Invalid value: must be a list of {name, value}, not a map: [{name: A, value: …}]`,
+		`env: [A=b]`:                    `spec.env[0]: Invalid value: must be a map with the fields name, value, valueFrom, not a string`,
+		`env: [{name: A, value: 5}]`:    `spec.env[0].value: Invalid value: must be a string, not a number: put it in quotes, "5"`,
+		`env: [{name: A, value: true}]`: `spec.env[0].value: Invalid value: must be a string, not true or false: put it in quotes, "true"`,
+		`networkPolicy: {ingress: [{from: [{podSelector: {}}], ports: [8080]}]}`: `spec.networkPolicy.ingress[0].ports[0]: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`ports: {name: http, containerPort: 80}`:                                 `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: begin its first field with "- "`,
+		`ports: {http: 80}`:                                                      `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: [{name: http, containerPort: …}]`,
+		`ports: [{name: http, containerPort: "80"}]`:                             `spec.ports[0].containerPort: Invalid value: must be a whole number, not a string: leave out the quotes`,
+		`envFrom: {secretRef: {name: a}}`:                                        `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
+		`command: sh`:                                                            `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
+		`command: nginx -g off`:                                                  `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, off]`,
+		`command: sh -c "a b"`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: [sh -c "a b"]`,
+		`livenessProbe: {exec: {command: ls /}}`:                                 `spec.livenessProbe.exec.command: Invalid value: must be a list of strings, not a string: [ls, /]`,
+		`monitoring: {interval: 30}`:                                             `spec.monitoring.interval: Invalid value: must be a string, not a number: a duration such as 30s`,
+		`monitoring: {port: 8080}`:                                               `spec.monitoring.port: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`routes: [{name: r, hostnames: [a], paths: [{path: /, port: 80}]}]`:      `spec.routes[0].paths[0].port: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`args: {a: b}`:                                                           `spec.args: Invalid value: must be a list of strings, not a map: [a, b]`,
+		`image: [web]`:                                                           `spec.image: Invalid value: must be a string, not a list`,
+		`image: 1.10`:                                                            `spec.image: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
+		`replicas: many`:                                                         `spec.replicas: Invalid value: must be a whole number, not a string`,
+		`replicas: 1.5`:                                                          `spec.replicas: Invalid value: must be a whole number, not 1.5`,
+		`paused: "true"`:                                                         `spec.paused: Invalid value: must be true or false, not a string: leave out the quotes`,
+		`deletionPolicy: true`:                                                   `spec.deletionPolicy: Invalid value: must be one of Delete, Orphan, not true or false`,
+		`config: {data: [a]}`:                                                    `spec.config.data: Invalid value: must be a map, not a list: {KEY: VALUE}`,
+		`networkPolicy: true`:                                                    `spec.networkPolicy: Invalid value: must be a map with the fields egress, ingress, not true or false`,
+		`resources: {requests: {cpu: 0.50}}`:                                     `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not 0.50: put it in quotes, "0.50"`,
+		`resources: {requests: {cpu: true}}`:                                     `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
+		`livenessProbe: {httpGet: {path: /, port: 80.5}}`:                        `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
 	})
 }
 
@@ -106,10 +110,10 @@ func TestLintWarns(t *testing.T) {
 		fields, want string
 		code         int
 	}{
-		"a warning": {"  resources:\n    requests: {cpu: 500}\n", cores + "\n1 object checked, nothing else found\n", ExitYes},
+		"a warning": {"  resources:\n    requests: {cpu: 500}\n", cores + "\n1 object checked, nothing else found" + noDefaultClass + "\n", ExitYes},
 		"two warnings": {"  resources:\n    requests: {cpu: 500}\n  command: [npm start]\n",
 			cores + "\n" + `-:8: warning: spec.command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start] (effect)` +
-				"\n1 object checked, nothing else found\n", ExitYes},
+				"\n1 object checked, nothing else found" + noDefaultClass + "\n", ExitYes},
 		"an error comes first": {"  resources:\n    requests: {cpu: 500}\n  replicas: -1\n", "-:8: spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0 (schema)\n", ExitNo},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +163,8 @@ func TestLintTogether(t *testing.T) {
 	}
 	const class = "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: shared}\nspec: {limits: {sharedHostnames: [a.example.com]}}\n"
 	shop, blog := "namespace: shop, name: web", "namespace: blog, name: web"
-	const nothing = "2 objects checked, nothing found"
+	const found = "2 objects checked, nothing found"
+	const nothing = found + noDefaultClass
 	for name, test := range map[string]struct {
 		objects []string
 		want    string
@@ -178,7 +183,7 @@ func TestLintTogether(t *testing.T) {
 			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application web: choose another host name or path (together)`},
 		"other host names":               {[]string{web(shop, "a.example.com"), web(blog, "b.example.com")}, nothing},
 		"an unknown namespace":           {[]string{web(shop, "a.example.com"), web("name: api", "a.example.com")}, nothing},
-		"a class that is not known":      {[]string{web(shop, "a.example.com", "  className: shared\n"), web(blog, "a.example.com", "  className: shared\n")}, nothing + "; their classes were not: pass them with --class-file (shared)"},
+		"a class that is not known":      {[]string{web(shop, "a.example.com", "  className: shared\n"), web(blog, "a.example.com", "  className: shared\n")}, found + "; their classes were not: pass them with --class-file (shared)"},
 		"a class that shares host names": {[]string{class, web(shop, "a.example.com", "  className: shared\n"), web("namespace: blog, name: api", "a.example.com], paths: [{path: /blog}", "  className: shared\n")}, "3 objects checked, nothing found"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +203,7 @@ func TestLintTogether(t *testing.T) {
 	}
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	code := Run(t.Context(), streams, []string{"lint", "-f", file, "-f", filepath.Dir(file)})
-	if code != ExitYes || strings.TrimSpace(out.String()) != "3 objects checked, nothing found" {
+	if code != ExitYes || strings.TrimSpace(out.String()) != "3 objects checked, nothing found"+noDefaultClass {
 		t.Errorf("a file that is given twice, and one for another cluster: exit code %d, %s", code, out)
 	}
 }
@@ -248,7 +253,7 @@ func TestLintOfMetadata(t *testing.T) {
 // TestLintOfMisspeltKinds: a typing error in kind or apiVersion must not pass as an object of another API.
 func TestLintOfMisspeltKinds(t *testing.T) {
 	const good = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web}\n---\n"
-	const passes = "1 object checked, nothing found"
+	const passes = "1 object checked, nothing found" + noDefaultClass
 	for name, test := range map[string]struct {
 		object string
 		code   int

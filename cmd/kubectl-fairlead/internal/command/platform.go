@@ -114,7 +114,7 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	problems := checker.AddClasses(ctx, slices.Concat(documents, classes))
 	application, found := checker.Application(ctx, document)
 	if problems = append(problems, found...); len(problems) > 0 {
-		if err := printProblems(t.screen(), output{}, problems, 0); err != nil {
+		if err := printProblems(t.screen(), output{}, problems, 0, uncheckedClasses{}); err != nil {
 			return nil, nil, nil, err
 		}
 		return nil, nil, nil, errInvalid

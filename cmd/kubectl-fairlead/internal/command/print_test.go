@@ -109,7 +109,7 @@ func TestPrint(t *testing.T) {
 				{File: "web.yaml", Line: 12, Rule: manifest.Syntax, Message: "mapping values are not allowed in this context"},
 			}
 			for _, found := range [][]manifest.Problem{problems, nil} {
-				if err := printProblems(to, output{}, found, 2); err != nil {
+				if err := printProblems(to, output{}, found, 2, uncheckedClasses{}); err != nil {
 					t.Fatal(err)
 				}
 			}
