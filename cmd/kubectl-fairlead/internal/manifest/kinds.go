@@ -198,8 +198,9 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 	if isOf[map[string]any](value) || isOf[[]any](value) {
 		return want
 	}
-	switch path.String()[strings.LastIndex(path.String(), ".")+1:] {
-	case "port":
+	last, _, _ := strings.Cut(path.String()[strings.LastIndex(path.String(), ".")+1:], "[")
+	switch last {
+	case "port", "ports":
 		return want + ": the name of one of the ports"
 	case "interval":
 		return want + ": a duration such as 30s"
