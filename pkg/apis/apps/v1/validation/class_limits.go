@@ -180,21 +180,36 @@ func limitResources(in input) field.ErrorList {
 	if in.spec.Resources != nil {
 		own = *in.spec.Resources
 	}
-	errs := requireLimits(in.path, own.Limits, requires)
+	errs := requireLimits(in.path, own.Limits, requires, func(name corev1.ResourceName) string { return droppedLimit(in, own, name) })
 	for _, container := range otherContainers(in) {
-		errs = append(errs, requireLimits(container.path, container.Resources.Limits, requires)...)
+		errs = append(errs, requireLimits(container.path, container.Resources.Limits, requires, func(corev1.ResourceName) string { return "" })...)
 	}
 	return errs
 }
 
-func requireLimits(path *field.Path, limits corev1.ResourceList, requires string) field.ErrorList {
+// droppedLimit says why a default of the class is missing: it is less than what the Application requests. "" if there is none.
+func droppedLimit(in input, own corev1.ResourceRequirements, name corev1.ResourceName) string {
+	defaults := in.class.Spec.Defaults
+	if defaults == nil || defaults.Resources == nil {
+		return ""
+	}
+	limit, hasDefault := defaults.Resources.Limits[name]
+	request, requested := own.Requests[name]
+	if !hasDefault || !requested {
+		return ""
+	}
+	return fmt.Sprintf("; its default of %s is not taken, because your request %s is higher: set a limit", limit.String(), request.String())
+}
+
+// requireLimits wants a limit for each resource. dropped says why one that the class has by default is missing.
+func requireLimits(path *field.Path, limits corev1.ResourceList, requires string, dropped func(corev1.ResourceName) string) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		path := path.Child("resources", "limits").Key(string(name))
 		limit, limited := limits[name]
 		switch {
 		case !limited:
-			errs = append(errs, field.Required(path, requires))
+			errs = append(errs, field.Required(path, requires+dropped(name)))
 		case limit.Sign() <= 0:
 			errs = append(errs, field.Invalid(path, limit.String(), requires+"; 0 means unlimited"))
 		}

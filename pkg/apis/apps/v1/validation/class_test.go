@@ -60,6 +60,14 @@ func TestClassLimits(t *testing.T) {
 			},
 		},
 		{
+			name: "a default that is less than the request", limits: "{requireResourceLimits: true}\ndefaults: {resources: {limits: {cpu: 1, memory: 256Mi}}}",
+			spec: `{resources: {requests: {memory: 1Gi}, limits: {cpu: 1}}}`,
+			want: []string{
+				`spec.resources.limits[memory]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container; ` +
+					`its default of 256Mi is not taken, because your request 1Gi is higher: set a limit`,
+			},
+		},
+		{
 			name: "limits of zero, which are none", limits: `{requireResourceLimits: true}`,
 			spec: `{resources: {limits: {cpu: 0m, memory: "0"}}, initContainers: [{name: a, image: a, resources: {limits: {cpu: "0", memory: 1Gi}}}], sidecars: [{name: b, image: b, resources: {limits: {cpu: 1, memory: 0Gi}}}]}`,
 			want: []string{
