@@ -16,7 +16,7 @@ import (
 func TestUnreviewedServiceAccount(t *testing.T) {
 	for temporary, reason := range map[bool]string{
 		false: "the controller has no webhooks that check access to the account",
-		true:  "the webhooks that check access to the account end with the controller (--webhook-url)",
+		true:  "the controller runs outside of the cluster (--webhook-url), so nothing checks access to the account while it is stopped",
 	} {
 		c := &cluster{allowed: []string{"deployer"}, exist: []string{"ServiceAccount/deployer"}, config: func(c *Config) {
 			c.Validation.ForeignServiceAccounts, c.Validation.TemporaryWebhooks = false, temporary
@@ -25,7 +25,7 @@ func TestUnreviewedServiceAccount(t *testing.T) {
 		if response.Allowed {
 			t.Fatal("it was allowed")
 		}
-		contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: " + reason + ": remove name, or run it with --allow-unreviewed-service-accounts"})
+		contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: " + reason + ": remove name, or start the controller with --allow-unreviewed-service-accounts"})
 	}
 }
 

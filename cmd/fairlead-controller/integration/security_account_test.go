@@ -37,7 +37,7 @@ func TestS5ForeignServiceAccountWithoutWebhooks(t *testing.T) {
 	tenant.create(named(small, "thief") + "  serviceAccount: {name: deployer, automountToken: true}\n")
 	stalled := e.waitCondition("thief", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonInvalid)
 	const message = "spec.serviceAccount.name: Forbidden: the controller has no webhooks that check access to the account: " +
-		"remove name, or run it with --allow-unreviewed-service-accounts"
+		"remove name, or start the controller with --allow-unreviewed-service-accounts"
 	if got := meta.FindStatusCondition(stalled.Status.Conditions, v1.ConditionStalled).Message; got != message {
 		t.Errorf("the message is %q, want %q", got, message)
 	}

@@ -35,9 +35,9 @@ func validateService(in input) field.ErrorList {
 func unreviewedServiceAccount(in input) string {
 	reason := "the controller has no webhooks that check access to the account"
 	if in.temporaryWebhooks {
-		reason = "the webhooks that check access to the account end with the controller (--webhook-url)"
+		reason = "the controller runs outside of the cluster (--webhook-url), so nothing checks access to the account while it is stopped"
 	}
-	return reason + ": remove name, or run it with --allow-unreviewed-service-accounts"
+	return reason + ": remove name, or start the controller with --allow-unreviewed-service-accounts"
 }
 
 func validateServiceAccount(in input) field.ErrorList {
