@@ -22,37 +22,43 @@ func didYouMean(names ...string) string {
 }
 
 // kubernetesWords are fields of Kubernetes' own kinds, and the fields that an Application has for the same purpose.
-var kubernetesWords = map[string]string{
-	"containers":              "sidecars",
-	"horizontalPodAutoscaler": "autoscaling",
-	"hosts":                   "hostnames",
-	"hpa":                     "autoscaling",
-	"ingress":                 "routes",
-	"pdb":                     "disruptionBudget",
-	"podDisruptionBudget":     "disruptionBudget",
-	"serviceMonitor":          "monitoring",
-	"targetPort":              "containerPort",
-	"volumeMounts":            "mounts",
-	"volumes":                 "mounts",
+var kubernetesWords = map[string][]string{
+	"averageUtilization":       {"targetCPUUtilizationPercentage", "targetMemoryUtilizationPercentage"},
+	"class":                    {"className"},
+	"containers":               {"sidecars"},
+	"cpu":                      {"requests", "limits"},
+	"horizontalPodAutoscaler":  {"autoscaling"},
+	"host":                     {"hostnames"},
+	"hosts":                    {"hostnames"},
+	"hpa":                      {"autoscaling"},
+	"ingress":                  {"routes"},
+	"memory":                   {"requests", "limits"},
+	"name":                     {"secretName"},
+	"pdb":                      {"disruptionBudget"},
+	"podDisruptionBudget":      {"disruptionBudget"},
+	"port":                     {"containerPort", "servicePort"},
+	"serviceMonitor":           {"monitoring"},
+	"targetAverageUtilization": {"targetCPUUtilizationPercentage", "targetMemoryUtilizationPercentage"},
+	"targetPort":               {"containerPort"},
+	"volumeMounts":             {"mounts"},
+	"volumes":                  {"mounts"},
 }
 
-// unknownField names the fields that the user may have meant: one beside it with nearly the same name or for the same purpose, and
-// those elsewhere in the spec with exactly this name.
+// unknownField names the fields that the user may have meant: those beside it for the same purpose or with nearly the same name, and
+// those elsewhere with exactly this name.
 func unknownField(resource *crdschema.Resource, path string) *field.Error {
-	parent, name := path, path
+	parent, name := "", path
 	if at := strings.LastIndex(path, "."); at >= 0 {
 		parent, name = path[:at], path[at+1:]
 	}
 	beside := fieldsOf(resource.Structural, parent)
-	if word, listed := kubernetesWords[name]; listed && hasField(beside, word) {
-		return field.Forbidden(field.NewPath(path), didYouMean(word))
-	}
-	var meant []string
-	if near := nearest.To(name, slices.Collect(maps.Keys(beside))); near != "" {
+	words, listed := kubernetesWords[name]
+	meant := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !hasField(beside, word) })
+	if near := nearest.To(name, slices.Collect(maps.Keys(beside))); near != "" && len(meant) == 0 {
 		meant = append(meant, near)
 	}
-	if paths := elsewhere(resource.Structural, name); len(paths) <= 2 { // More of them would not help.
-		meant = append(meant, paths...)
+	if !listed {
+		meant = append(meant, elsewhere(resource.Structural, parent, name)...)
 	}
 	if len(meant) == 0 {
 		return field.Forbidden(field.NewPath(path), unknownMessage)
@@ -65,12 +71,32 @@ func hasField(fields map[string]schema.Structural, name string) bool {
 	return has
 }
 
-// elsewhere returns the paths of the fields in the spec that are called so, with or without the name of the field above them:
+// elsewhere returns the fields with exactly this name: those in the maps beside the unknown field, such as httpGet.path, or else those
+// in the spec; none if there are many.
+func elsewhere(of *schema.Structural, parent, name string) []string {
+	const helpful = 2
+	var paths []string
+	for beside, fields := range fieldsOf(of, parent) {
+		if parent != "spec" && beside != "status" && hasField(fields.Properties, name) {
+			paths = append(paths, beside+"."+name)
+		}
+	}
+	if len(paths) == 0 {
+		paths = inSpec(of, name)
+	}
+	if len(paths) > helpful {
+		return nil
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// inSpec returns the paths of the fields in the spec that are called so, with or without the name of the field above them:
 // serviceType is spec.service.type. None is more than four fields deep.
-func elsewhere(of *schema.Structural, name string) (paths []string) {
+func inSpec(of *schema.Structural, name string) (paths []string) {
 	level := map[string]schema.Structural{"spec": of.Properties["spec"]}
 	for range 4 {
-		below := map[string]schema.Structural{}
+		next := map[string]schema.Structural{}
 		for parent, fields := range level {
 			for child, structural := range fields.Properties {
 				path := parent + "." + child
@@ -80,12 +106,11 @@ func elsewhere(of *schema.Structural, name string) (paths []string) {
 				if structural.Items != nil {
 					path, structural = path+"[]", *structural.Items
 				}
-				below[path] = structural
+				next[path] = structural
 			}
 		}
-		level = below
+		level = next
 	}
-	slices.Sort(paths)
 	return paths
 }
 
