@@ -83,6 +83,7 @@ plugin: ## Compile bin/kubectl-fairlead, the plugin for kubectl, and put its com
 
 .PHONY: cluster
 cluster: bin/fairlead-cluster bin/kwok ## Compile the embedded control plane into bin/, if its sources changed
+	@$(if $(filter cluster,$(MAKECMDGOALS)),echo ">> next: bin/fairlead-cluster up",:)
 
 # The compiler must work through Kubernetes and etcd once, which takes minutes; the script says so and shows how far it is.
 bin/fairlead-cluster: $(CLUSTER_SOURCES)

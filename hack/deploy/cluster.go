@@ -22,7 +22,7 @@ import (
 const (
 	fieldManager = "fairlead-install"
 	pollInterval = 200 * time.Millisecond
-	// A user reads what a deletion waits for after firstReport, then every reportPeriod.
+	// A user reads what a deletion waits for after firstReport, then when that changes: it is looked at every reportPeriod.
 	firstReport  = time.Second
 	reportPeriod = 5 * time.Second
 	// lastReport is how long a command that ended early takes to say what stays.

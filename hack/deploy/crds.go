@@ -52,7 +52,7 @@ func (c *cluster) checkDeleted(ctx context.Context, crd *unstructured.Unstructur
 	if live.GetDeletionTimestamp() == nil {
 		return nil
 	}
-	c.printWaiting(ctx, crd)
+	fmt.Fprint(c.out, c.waiting(ctx, crd))
 	return fmt.Errorf("the CRD %s is being deleted, since %s: let that end, then run make install again", crd.GetName(), live.GetDeletionTimestamp().UTC().Format(time.RFC3339))
 }
 
@@ -116,8 +116,6 @@ func (c *cluster) removeCRD(ctx context.Context, crd *unstructured.Unstructured)
 	}
 	if len(all) > 0 {
 		fmt.Fprintf(c.out, "deleting: %s and %s of it, with what they own\n", crd.GetName(), counted(len(all)))
-	} else {
-		fmt.Fprintln(c.out, "deleting:", crd.GetName())
 	}
 	for i := range all {
 		fmt.Fprintln(c.out, "deleting:", objects.Name(&all[i]))

@@ -77,8 +77,12 @@ func (c *cluster) printUnfinished(ctx context.Context, crds []*unstructured.Unst
 
 func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 	var all []unstructured.Unstructured
+	var deletes []string
 	err := forEachCRD(o, func(crd *unstructured.Unstructured) error {
 		found, err := c.objectsOf(ctx, crd)
+		if len(found) > 0 {
+			deletes = append(deletes, deletion(found))
+		}
 		all = append(all, found...)
 		return err
 	})
@@ -91,7 +95,9 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	fmt.Fprintf(c.out, "deletes: %s (%s), each Application with its children\n", counted(len(all)), someNames(all))
+	for _, line := range deletes {
+		fmt.Fprintln(c.out, "deletes:", line)
+	}
 	for i := range all {
 		object := &all[i]
 		if leavesChildren(object) {
@@ -109,6 +115,23 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 		return nil
 	}
 	return o.confirm(ctx, c.out)
+}
+
+// deletion counts and names objects of one kind.
+func deletion(all []unstructured.Unstructured) string {
+	kind := all[0].GetKind()
+	counted := "1 " + kind
+	switch {
+	case len(all) > 1 && kind == v1.ApplicationClassKind:
+		counted = fmt.Sprintf("%d %ses", len(all), kind)
+	case len(all) > 1:
+		counted = fmt.Sprintf("%d %ss", len(all), kind)
+	}
+	text := fmt.Sprintf("%s (%s)", counted, someNames(all))
+	if kind == v1.ApplicationKind {
+		text += ", with all children"
+	}
+	return text
 }
 
 // question asks at the terminal. Without one, as in a script or in CI, nothing of the user's is deleted.
@@ -149,7 +172,7 @@ func confirm(ctx context.Context, out io.Writer, input io.Reader) error {
 	}
 }
 
-// reportWaiting prints which objects hold up the deletion of a CRD, until stop is called.
+// reportWaiting prints which objects hold up the deletion of a CRD, each time that changes, until stop is called.
 func (c *cluster) reportWaiting(ctx context.Context, crd *unstructured.Unstructured) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -157,12 +180,16 @@ func (c *cluster) reportWaiting(ctx context.Context, crd *unstructured.Unstructu
 		defer close(done)
 		timer := time.NewTimer(firstReport)
 		defer timer.Stop()
+		var printed string
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-timer.C:
-				c.printWaiting(ctx, crd)
+				if waiting := c.waiting(ctx, crd); waiting != printed {
+					fmt.Fprint(c.out, waiting)
+					printed = waiting
+				}
 				timer.Reset(reportPeriod)
 			}
 		}
@@ -170,22 +197,25 @@ func (c *cluster) reportWaiting(ctx context.Context, crd *unstructured.Unstructu
 	return func() { cancel(); <-done }
 }
 
-func (c *cluster) printWaiting(ctx context.Context, crd *unstructured.Unstructured) {
+// waiting has a line for each object that holds up the deletion of a CRD.
+func (c *cluster) waiting(ctx context.Context, crd *unstructured.Unstructured) string {
 	all, err := c.objectsOf(ctx, crd)
 	if err != nil {
-		return // The deletion itself reports errors.
+		return "" // The deletion itself reports errors.
 	}
+	var lines strings.Builder
 	for i := range all {
 		object := &all[i]
 		ours, others := finalizersOf(object)
 		if ours {
-			fmt.Fprintf(c.out, "waiting: the controller has to remove the finalizer %s of %s; if none runs, start one: make run, or make deploy\n", v1.FinalizerOrphan, nameOf(object))
+			fmt.Fprintf(&lines, "waiting: the controller has to remove the finalizer %s of %s; if none runs, start one: make run, or make deploy\n", v1.FinalizerOrphan, nameOf(object))
 		}
 		if others != "" {
-			fmt.Fprintf(c.out, "waiting: the tool that set the finalizer %s of %s has to remove it; if that tool is gone for good: kubectl edit %s %s\n",
+			fmt.Fprintf(&lines, "waiting: the tool that set the finalizer %s of %s has to remove it; if that tool is gone for good: kubectl edit %s %s\n",
 				others, nameOf(object), crd.GetName(), editArguments(object))
 		}
 	}
+	return lines.String()
 }
 
 // finalizersOf tells the finalizer that Fairlead's controller removes from those of others, which only their tools remove.
