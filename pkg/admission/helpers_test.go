@@ -34,6 +34,8 @@ type cluster struct {
 	exist []string
 	// owned are the objects that belong to the Application web.
 	owned []string
+	// leftBehind are those of an earlier Application.
+	leftBehind []string
 	// unreadable is a cluster in which no object may be read.
 	unreadable bool
 	// revisions are the numbers of the Application's revisions.
@@ -60,6 +62,8 @@ func (c *cluster) handler(tb testing.TB) *Handler {
 				return nil, errors.New("forbidden")
 			case slices.Contains(c.owned, reference.Kind+"/"+reference.Name):
 				found.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: "web", Controller: new(true)}}
+			case slices.Contains(c.leftBehind, reference.Kind+"/"+reference.Name):
+				found.Labels, found.Annotations = map[string]string{v1.LabelManagedBy: v1.ManagedBy}, map[string]string{v1.AnnotationOwnerUID: "earlier"}
 			case !slices.Contains(c.exist, reference.Kind+"/"+reference.Name):
 				found = nil
 			}

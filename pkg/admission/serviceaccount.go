@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // serviceAccountVerb is the right that a user needs to run pods as an existing ServiceAccount. A user who decides what
@@ -67,8 +68,11 @@ func (h *Handler) ownServiceAccount(ctx context.Context, in input, found *verdic
 			fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's, and user %q must be allowed to %s it: choose another name for the Application",
 				name, in.new.Namespace, in.request.UserInfo.Username, serviceAccountVerb)))
 	case err == nil:
-		found.warnings = append(found.warnings, fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's: the pods wait until it is gone, or until spec.serviceAccount.name names it",
-			name, in.new.Namespace))
+		until := "it is gone, or until spec.serviceAccount.name names it"
+		if plan.LeftBehind(account) {
+			until = "you take back what an earlier Application left behind (docs/guides/take-back.md), or until it is gone"
+		}
+		found.warnings = append(found.warnings, fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's: the pods wait until %s", name, in.new.Namespace, until))
 	}
 	return nil
 }
