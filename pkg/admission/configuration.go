@@ -43,7 +43,7 @@ type Endpoint struct {
 // generated from them.
 //
 // Of Applications only these themselves are matched, when they are created or changed, and their scale when it
-// grows; not their status. Neither a deletion nor the controller ever waits for a webhook. The operator's own
+// changes; not their status. Neither a deletion nor the controller ever waits for a webhook. The operator's own
 // namespace is left out, so that nothing there depends on the operator.
 func Configurations(name string, endpoint Endpoint, operatorNamespace string) (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration) {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{

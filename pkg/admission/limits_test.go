@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admission/v1"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -127,58 +124,4 @@ func TestSwitchNeedsTheServiceAccount(t *testing.T) {
 	})
 	response := ask(t, new(cluster).handler(t), ValidatePath, review(t, application(withAccount("powerful")), suspended))
 	contains(t, messageOf(response), []string{`user "jane" must be allowed to impersonate ServiceAccount "powerful"`})
-}
-
-func scaleReview(t *testing.T, from, to int32) *admissionv1.AdmissionReview {
-	t.Helper()
-	scale := func(replicas int32) *autoscalingv1.Scale {
-		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-		scale.SetGroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
-		scale.Namespace, scale.Name = "shop", "web"
-		return scale
-	}
-	question := review(t, scale(to), scale(from))
-	question.Request.Kind.Group, question.Request.Kind.Kind = autoscalingv1.GroupName, "Scale"
-	question.Request.SubResource = "scale"
-	return question
-}
-
-func TestScale(t *testing.T) {
-	other := application(func(a *v1.Application) { a.Name = "other" })
-	for _, test := range []struct {
-		name     string
-		stored   *v1.Application
-		from, to int32
-		refused  string
-	}{
-		{name: "up to the limit", stored: inStandard(), from: 1, to: 4},
-		{name: "over the limit", stored: inStandard(), from: 1, to: 9, refused: `Application.apps.fairlead.dev "web" is invalid: spec.replicas: ` + atMostFour},
-		{name: "over it already, and less", stored: inStandard(), from: 10, to: 9},
-		{name: "without a class", stored: application(nil), from: 1, to: 9},
-		{name: "of a missing class", stored: application(inClass("missing")), from: 1, to: 9},
-		{name: "not cached", stored: other, from: 1, to: 9},
-		{name: "invalid for another reason", stored: inStandard(func(a *v1.Application) { a.Spec.WorkingDir = "relative" }), from: 1, to: 9},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			before := test.stored.DeepCopy()
-			response := ask(t, withLimit(t, test.stored), ValidateScalePath, scaleReview(t, test.from, test.to))
-			if got := messageOf(response); response.Allowed != (test.refused == "") || got != test.refused {
-				t.Errorf("allowed is %t: %s", response.Allowed, got)
-			}
-			if diff := cmp.Diff(before, test.stored); diff != "" {
-				t.Errorf("the cached Application was changed (-before +after):\n%s", diff)
-			}
-		})
-	}
-}
-
-// In an outage of the webhooks an Application can still be scaled up.
-func TestScaleWebhook(t *testing.T) {
-	_, validating := Configurations("any", Endpoint{URL: "https://127.0.0.1:1"}, "fairlead-system")
-	for _, w := range validating.Webhooks {
-		aboutScale := w.Rules[0].Resources[0] == v1.ApplicationResource+"/scale"
-		if aboutScale != (w.Name == ValidatingScaleWebhookName) || aboutScale != (*w.FailurePolicy == admissionregistrationv1.Ignore) {
-			t.Errorf("%s is asked about %q with failure policy %s", w.Name, w.Rules[0].Resources, *w.FailurePolicy)
-		}
-	}
 }

@@ -24,11 +24,12 @@ const (
 	ValidatingScaleWebhookName = "validate.scale.applications.apps.fairlead.dev"
 )
 
-// scaledUp spares the calls for scaling down, which exceeds no limit. A number of 0 is left out of the object.
-const scaledUp = `has(object.spec.replicas) && (!has(oldObject.spec.replicas) || object.spec.replicas > oldObject.spec.replicas)`
+// replicasChanged lets scaling down through too: it exceeds no limit, but the sync may not apply it, and only a warning tells
+// the user. A number of 0 is left out of the object, as is one that the Application lacks, so it counts as a change.
+const replicasChanged = `!has(object.spec.replicas) || !has(oldObject.spec.replicas) || object.spec.replicas != oldObject.spec.replicas`
 
-// scaleWebhook differs from that of Applications in its failure policy: scaling up works while no controller answers,
-// since it is needed most in an outage. The sync applies the limit anyway.
+// scaleWebhook differs from that of Applications in its failure policy: scaling works while no controller answers, since
+// scaling up is needed most in an outage. The sync applies the limit anyway; only the warnings are missing then.
 func scaleWebhook(endpoint Endpoint, operatorNamespace string) admissionregistrationv1.ValidatingWebhook {
 	return admissionregistrationv1.ValidatingWebhook{
 		Name:                    ValidatingScaleWebhookName,
@@ -41,12 +42,13 @@ func scaleWebhook(endpoint Endpoint, operatorNamespace string) admissionregistra
 		TimeoutSeconds:          new(int32(TimeoutSeconds)),
 		NamespaceSelector:       otherNamespaces(operatorNamespace),
 		ObjectSelector:          &metav1.LabelSelector{},
-		MatchConditions:         []admissionregistrationv1.MatchCondition{changed("scaled-up", scaledUp)},
+		MatchConditions:         []admissionregistrationv1.MatchCondition{changed("replicas-changed", replicasChanged)},
 	}
 }
 
-// validateScale refuses more replicas than the class allows, as an update of the Application would. Everything but the
-// numbers comes from the cache; an Application that is not cached yet is the sync's to judge.
+// validateScale refuses more replicas than the class allows, and warns of a number that is stored but has no effect, as for
+// an update of the Application. An autoscaler has the warnings in its log at most. Everything but the numbers comes from the
+// cache; an Application that is not cached yet is the sync's to judge.
 func (h *Handler) validateScale(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 	allowed := &admissionv1.AdmissionResponse{Allowed: true}
 	if h.config.Classes == nil || request.Operation != admissionv1.Update || request.SubResource != "scale" {
@@ -63,15 +65,33 @@ func (h *Handler) validateScale(ctx context.Context, request *admissionv1.Admiss
 	if err != nil || !found {
 		return allowed, err
 	}
-	errs, err := h.config.Validate(ctx, withReplicas(cached, updated.Spec.Replicas))
-	if err != nil || !validation.OnlyExceedsClass(errs) {
-		return allowed, err
+	in := input{request: request, new: withReplicas(cached, updated.Spec.Replicas), old: cached}
+	if cached.Spec.Replicas != nil || old.Spec.Replicas != 0 { // The API server shows a missing number as 0.
+		in.old = withReplicas(cached, old.Spec.Replicas)
 	}
-	added, _, err := h.splitExcess(ctx, errs, withReplicas(cached, old.Spec.Replicas))
+	var judged verdict
+	for _, rule := range []rule{h.scaled, held} {
+		if err := rule(ctx, in, &judged); err != nil {
+			return nil, err
+		}
+	}
+	return judged.response(request.Name), nil
+}
+
+// scaled applies the rules of the sync. A limit refuses what scaling adds, as in spec; what else is wrong was stored before.
+func (h *Handler) scaled(ctx context.Context, in input, found *verdict) error {
+	errs, err := h.config.Validate(ctx, in.new)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return (&verdict{errs: added}).response(request.Name), nil
+	kept := errs
+	if validation.OnlyExceedsClass(errs) {
+		if found.errs, kept, err = h.splitExcess(ctx, errs, in.old); err != nil || len(found.errs) > 0 {
+			return err
+		}
+	}
+	found.warnings = notApplied(kept)
+	return nil
 }
 
 // withReplicas returns a copy; the cache owns the Application.

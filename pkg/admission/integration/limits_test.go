@@ -46,19 +46,16 @@ func TestClassLimit(t *testing.T) {
 		return len(users) == 2, err
 	})
 
-	scale := func(name, patch string) error {
-		return f.fairlead(f.cp.Config()).RESTClient().Patch(types.MergePatchType).Namespace(f.namespace).Resource(v1.ApplicationResource).
-			Name(name).SubResource("scale").Body([]byte(patch)).Do(t.Context()).Error()
-	}
-	err := scale("web", `{"spec":{"replicas":9}}`)
+	scale, _ := f.scale()
+	err := scale("web", 9)
 	want := `admission webhook "validate.scale.applications.apps.fairlead.dev" denied the request: Application.apps.fairlead.dev "web" is invalid: ` +
 		`spec.replicas: Invalid value: 9: ApplicationClass "four" allows at most 4`
 	if err == nil || err.Error() != want {
 		t.Errorf("scaled to 9: %v\nwant %s", err, want)
 	}
-	for name, replicas := range map[string]string{"web": "4", "big": "8"} {
-		if err := scale(name, `{"spec":{"replicas":`+replicas+`}}`); err != nil {
-			t.Errorf("%s, scaled to %s: %v", name, replicas, err)
+	for name, replicas := range map[string]int{"web": 4, "big": 8} {
+		if err := scale(name, replicas); err != nil {
+			t.Errorf("%s, scaled to %d: %v", name, replicas, err)
 		}
 	}
 
