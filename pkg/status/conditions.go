@@ -9,13 +9,10 @@ import (
 	"strings"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 )
 
 // conditions returns all conditions in a stable order, Ready first. Other conditions no longer apply and disappear.
@@ -89,37 +86,6 @@ func previous(in Input, kind string) (metav1.Condition, bool) {
 		return metav1.Condition{Status: old.Status, Reason: old.Reason, Message: old.Message}, true
 	}
 	return metav1.Condition{}, false
-}
-
-// autoscalingActive mirrors the autoscaler's conditions AbleToScale, if it is False, and ScalingActive.
-func autoscalingActive(in Input) (metav1.Condition, bool) {
-	if _, had := previous(in, v1.ConditionAutoscalingActive); !in.Autoscaled && (in.planned() || !had) {
-		return metav1.Condition{}, false
-	}
-	application := in.Snapshot.Application
-	ref := child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: application.Namespace, Name: application.Name}
-	live := child.Get[*autoscalingv2.HorizontalPodAutoscaler](in.Snapshot, ref.Kind, ref.Name)
-	if live == nil || !in.owns(ref) {
-		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}, true
-	}
-	var active *autoscalingv2.HorizontalPodAutoscalerCondition
-	for i := range live.Status.Conditions {
-		condition := &live.Status.Conditions[i]
-		switch {
-		case condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionFalse:
-			return mirrorAutoscaler(condition), true
-		case condition.Type == autoscalingv2.ScalingActive:
-			active = condition
-		}
-	}
-	if active != nil {
-		return mirrorAutoscaler(active), true
-	}
-	return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonUnknown, Message: "The HorizontalPodAutoscaler has not reported it yet."}, true
-}
-
-func mirrorAutoscaler(source *autoscalingv2.HorizontalPodAutoscalerCondition) metav1.Condition {
-	return metav1.Condition{Status: metav1.ConditionStatus(source.Status), Reason: source.Reason, Message: source.Message}
 }
 
 // drifted counts the differences that reconcilePolicy Observe leaves.

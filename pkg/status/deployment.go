@@ -115,6 +115,8 @@ func summarizeDeployment(in Input, p pods) summary {
 	}
 	progressing := p.Condition(appsv1.DeploymentProgressing)
 	switch {
+	case p.Complete && p.Desired == 0 && disabledAutoscaler(in):
+		return summarizeDisabledAutoscaler(in, p)
 	case p.Complete && p.Desired == 0:
 		return summary{ready: true, reason: v1.ReasonScaledToZero, message: "Scaled to zero."}
 	case p.Complete:

@@ -32,6 +32,9 @@ func anyInput(t *rapid.T) Input {
 	application.Generation = rapid.Int64Range(1, 3).Draw(t, "generation")
 	application.Spec.ReconcilePolicy = rapid.SampledFrom([]v1.ReconcilePolicy{"", v1.ReconcileEnforce, v1.ReconcileObserve}).Draw(t, "policy")
 	application.Spec.Paused = rapid.SampledFrom([]*bool{nil, new(false), new(true)}).Draw(t, "paused")
+	if minimum := rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(2))}); rapid.Bool().Draw(t, "autoscaling") {
+		application.Spec.Replicas, application.Spec.Autoscaling = nil, &v1.Autoscaling{MinReplicas: minimum.Draw(t, "minReplicas"), MaxReplicas: 4}
+	}
 	if rapid.Bool().Draw(t, "routes") {
 		application.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"web.example.com"}}}
 	}
@@ -182,6 +185,9 @@ func checkReady(t *rapid.T, in Input, status v1.ApplicationStatus) {
 	if deployment == nil || deployment.Status.ObservedGeneration < deployment.Generation ||
 		status.AvailableReplicas != status.DesiredReplicas || status.Replicas != status.DesiredReplicas || status.UpdatedReplicas != status.DesiredReplicas {
 		t.Fatalf("ready without all pods: %+v", status)
+	}
+	if a := in.Snapshot.Application.Spec.Autoscaling; in.Autoscaled && !in.observing() && (a == nil || a.MinReplicas == nil || *a.MinReplicas > 0) && status.Replicas == 0 {
+		t.Fatal("ready without pods, although an autoscaler has a minimum")
 	}
 	if len(in.Invalid) > 0 || in.Snapshot.Application.DeletionTimestamp != nil {
 		t.Fatal("ready with an invalid spec, or while being deleted")

@@ -40,6 +40,13 @@ func scenarios() []scenario {
 	application := func(f func(*v1.Application)) change {
 		return func(in *Input, _ *appsv1.Deployment) { f(in.Snapshot.Application) }
 	}
+	none := func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) }
+	autoscaled := func(minimum int32) change {
+		return func(in *Input, _ *appsv1.Deployment) {
+			in.Autoscaled = true
+			in.Snapshot.Application.Spec.Replicas, in.Snapshot.Application.Spec.Autoscaling = nil, &v1.Autoscaling{MinReplicas: &minimum, MaxReplicas: 4}
+		}
+	}
 	observe := application(func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve })
 	noDeployment := func(in *Input, _ *appsv1.Deployment) { delete(in.Snapshot.Children, ref(child.Deployment, "web")) }
 	paused := func(in *Input, d *appsv1.Deployment) {
@@ -74,8 +81,15 @@ func scenarios() []scenario {
 	)
 	return []scenario{
 		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available."},
-		{"scaled to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })),
+		{"scaled to zero", with(deployment(none)),
 			yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
+		{"scaled to zero by its autoscaler", with(autoscaled(0), deployment(none)), yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
+		{"scaled to zero in spite of its autoscaler", with(autoscaled(2), deployment(none)), no, v1.ReasonPodsUnavailable, stalled, failed,
+			"The Deployment was scaled to 0, where its autoscaler does nothing. To let it scale again: kubectl scale deployment web --replicas=2"},
+		{"autoscaling begins at zero", with(autoscaled(2), deployment(none), func(in *Input, d *appsv1.Deployment) {
+			in.Results[0].Action, in.Results[0].HandOver, in.Results[0].Generation = plan.Apply, new(int32(2)), d.Generation+1
+		}), no, v1.ReasonRollingOut, rec, inProgress, "was changed"},
+		{"autoscaling that is only observed begins at zero", with(observe, autoscaled(2), deployment(none)), yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
 		{"on the way to zero", with(deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 1, 1, 0) })),
 			no, v1.ReasonRollingOut, rec, inProgress, ""},
 

@@ -63,6 +63,10 @@ func TestTransitions(t *testing.T) {
 		in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}
 	})
 	zero := deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) })
+	disabled := zero
+	disabled.Snapshot.Application = newApplication()
+	disabled.Snapshot.Application.Spec.Replicas, disabled.Snapshot.Application.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 4}
+	disabled.Autoscaled = true
 	broken := with(replace(failedWith(service(plan.Apply), errOther)))
 
 	lacking := func(what string) Input {
@@ -81,6 +85,7 @@ func TestTransitions(t *testing.T) {
 		{"still ready", &isSteady, &isSteady, nil},
 		{"scaled to zero", &rolling, &zero, []string{"Normal ScaledToZero"}},
 		{"ready, and then zero", &isSteady, &zero, nil},
+		{"scaled to zero in spite of its autoscaler", &rolling, &disabled, []string{"Warning PodsUnavailable Deployment v1 web"}},
 		{"a new rollout", &isSteady, &rolling, nil},
 		{"past the deadline", &rolling, &late, []string{"Warning ProgressDeadlineExceeded Deployment v1 web"}},
 		{"still past the deadline", &late, &late, nil},

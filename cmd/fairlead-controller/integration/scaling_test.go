@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -54,7 +55,7 @@ func (e *env) watchReplicas(name string) (seen func() []int32) {
 func TestReplicasAreHandedOver(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	seen := e.watchReplicas("web")
+	seen, h := e.watchReplicas("web"), e.record()
 	autoscaled := func(spec *v1.ApplicationSpec) {
 		spec.Replicas = nil
 		spec.Autoscaling = &v1.Autoscaling{MinReplicas: new(int32(2)), MaxReplicas: 8, TargetCPUUtilizationPercentage: new(int32(70))}
@@ -98,6 +99,11 @@ func TestReplicasAreHandedOver(t *testing.T) {
 	e.editSpec("web", autoscaled)
 	e.waitApplication("web", "two pods", func(a *v1.Application) bool { return a.Status.AvailableReplicas == 2 })
 
+	for _, v := range h.of("web", 0) {
+		if stalled := meta.FindStatusCondition(v.Status.Conditions, v1.ConditionStalled); stalled != nil {
+			t.Errorf("Stalled, although Fairlead scaled to 0 and up again: %s: %s", stalled.Reason, stalled.Message)
+		}
+	}
 	want := []int32{5, 7, 6, 9, 6, 4, 0, 2}
 	e.eventually(fmt.Sprintf("the Deployment has asked for %d", want), func() (bool, string) {
 		got := seen()

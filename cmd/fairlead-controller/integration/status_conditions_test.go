@@ -94,10 +94,8 @@ func TestStatusOfChildren(t *testing.T) {
 				withOthers(oneReady, "AutoscalingActive=False/FailedGetResourceMetric")},
 			{func(e *env, name string) {
 				e.patch(child.Deployment, name, types.MergePatchType, `{"spec":{"replicas":0}}`)
-			}, standing{
-				ready: "True/ScaledToZero", kstatus: kstatus.CurrentStatus,
-				others: append(serving[:2:2], "AutoscalingActive=False/ScalingDisabled"),
-			}},
+			}, stalled("PodsUnavailable", "The Deployment was scaled to 0, where its autoscaler does nothing. To let it scale again: kubectl scale deployment autoscaled --replicas=1",
+				append(serving[:2:2], "AutoscalingActive=False/ScalingDisabled"))},
 			{func(e *env, name string) {
 				e.patch(child.Deployment, name, types.MergePatchType, `{"spec":{"replicas":1}}`)
 			}, withOthers(oneReady, "AutoscalingActive=False/FailedGetResourceMetric")},

@@ -94,7 +94,15 @@ var symptoms = map[string]symptom{
 		advice: func(e *env) { remove[corev1.Service](e, "web") },
 	},
 	"A rollout is stuck, and the old pods serve": {make: afterward("", withBadImage), advice: edited(withGoodImage)},
-	"It was rolled back":                         {make: afterward("progressDeadlineSeconds: 3, rollback: {policy: OnFailure}", withBadImage), advice: edited(withGoodImage)},
+	"It has no pods, although it is autoscaled": {
+		make: func(e *env) {
+			web("resources: {requests: {cpu: 10m}}, autoscaling: {minReplicas: 2, maxReplicas: 4, targetCPUUtilizationPercentage: 70}")(e)
+			e.waitReady("web")
+			e.patch(child.Deployment, "web", types.MergePatchType, `{"spec":{"replicas":0}}`, "scale")
+		},
+		advice: func(*env) {}, // The command of the entry is the advice.
+	},
+	"It was rolled back": {make: afterward("progressDeadlineSeconds: 3, rollback: {policy: OnFailure}", withBadImage), advice: edited(withGoodImage)},
 	"The revision to go back to is missing": {
 		make:   afterward("replicas: 2", func(spec *v1.ApplicationSpec) { spec.Rollback = &v1.Rollback{ToRevision: new(int64(99))} }),
 		advice: edited(func(spec *v1.ApplicationSpec) { spec.Rollback = nil }),

@@ -41,13 +41,14 @@ const (
 const (
 	// ReasonReady: the current revision serves.
 	ReasonReady = "Ready"
-	// ReasonScaledToZero: ready without pods, because the spec asks for none.
+	// ReasonScaledToZero: ready without pods, because the spec asks for none, or leaves the number open.
 	ReasonScaledToZero = "ScaledToZero"
 	// ReasonApplying: Fairlead writes children, or waits for a write of another controller.
 	ReasonApplying = "Applying"
 	// ReasonRollingOut: the Deployment starts or replaces pods.
 	ReasonRollingOut = "RollingOut"
-	// ReasonPodsUnavailable: the rollout was complete, but some pods no longer serve.
+	// ReasonPodsUnavailable: the rollout was complete, but some pods no longer serve; or the Deployment was scaled to 0, which
+	// disables its autoscaler.
 	ReasonPodsUnavailable = "PodsUnavailable"
 	// ReasonProgressDeadlineExceeded: no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
