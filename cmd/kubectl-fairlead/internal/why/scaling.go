@@ -4,11 +4,14 @@
 package why
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -42,4 +45,56 @@ func (f facts) nameScalers(finding *Finding, resource v1.ResourceStatus) {
 		next = append(next, fmt.Sprintf("%s %s scales this Deployment: remove spec.replicas, or delete it.", child.HorizontalPodAutoscaler.Kind, name))
 	}
 	finding.Next = append(next, finding.Next...)
+}
+
+// disabledAutoscaler explains an autoscaled Application without pods: at 0, an autoscaler waits for another client to scale up, and
+// Fairlead leaves the number to it.
+func disabledAutoscaler(f facts) []Finding {
+	if !f.autoscalerDisabled() {
+		return nil
+	}
+	var evidence []Evidence
+	for _, kind := range []string{v1.ConditionStalled, v1.ConditionAutoscalingActive} {
+		if condition := f.condition(kind); condition != nil && (condition.Reason == v1.ReasonPodsUnavailable || condition.Reason == reasonScalingDisabled) {
+			evidence = append(evidence, f.conditionEvidence(condition))
+		}
+	}
+	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil {
+		evidence = append(evidence, scaledBy(deployment)...)
+	}
+	minimum := int32(1)
+	if least := f.app.Spec.Autoscaling.MinReplicas; least != nil {
+		minimum = max(minimum, *least)
+	}
+	return []Finding{{
+		Reason: v1.ReasonPodsUnavailable, What: "The Deployment was scaled to 0, where its autoscaler does nothing.", Evidence: evidence,
+		Next: []string{fmt.Sprintf("Let it scale again: kubectl scale deployment %s --replicas=%d", f.app.Name, minimum)},
+	}}
+}
+
+// reasonScalingDisabled is the reason of an autoscaler whose target has 0 replicas.
+const reasonScalingDisabled = "ScalingDisabled"
+
+func (f facts) autoscalerDisabled() bool {
+	if f.app.Spec.Autoscaling == nil || f.app.Status.DesiredReplicas > 0 || !f.observed() || f.app.DeletionTimestamp != nil {
+		return false
+	}
+	stalled, active := f.condition(v1.ConditionStalled), f.condition(v1.ConditionAutoscalingActive)
+	return stalled != nil && stalled.Reason == v1.ReasonPodsUnavailable || active != nil && active.Reason == reasonScalingDisabled
+}
+
+// scaledBy is the client that set the number of pods, as far as the Deployment shows it.
+func scaledBy(deployment *appsv1.Deployment) []Evidence {
+	replicas := fieldpath.MakePathOrDie("spec", "replicas")
+	for _, entry := range deployment.ManagedFields {
+		set := &fieldpath.Set{}
+		if entry.FieldsV1 == nil || entry.Time == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.Has(replicas) {
+			continue
+		}
+		return []Evidence{{
+			Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields",
+			Message: entry.Manager + " set " + replicas.String(), Time: &entry.Time.Time,
+		}}
+	}
+	return nil
 }

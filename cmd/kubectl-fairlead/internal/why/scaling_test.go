@@ -4,8 +4,13 @@
 package why_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
@@ -46,6 +51,49 @@ func TestNamesTheAutoscaler(t *testing.T) {
 		why.Explain(loaded).Print(screen.Fixed(&text, 160, false), treetest.Now)
 		if got := strings.Contains(text.String(), evidence) && strings.Contains(text.String(), next); got != test.want {
 			t.Errorf("%s: named is %t:\n%s", test.name, got, text.String())
+		}
+	}
+}
+
+// TestDisabledAutoscaler wants the command that scales up again, and no advice about metrics, for a Deployment that was scaled to 0.
+func TestDisabledAutoscaler(t *testing.T) {
+	disabled := metav1.Condition{Type: v1.ConditionAutoscalingActive, Status: metav1.ConditionFalse, Reason: "ScalingDisabled", Message: "scaling is disabled since the replica count of the target is zero"}
+	unavailable := metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonPodsUnavailable, Message: "The Deployment was scaled to 0."}
+	for name, conditions := range map[string][]metav1.Condition{
+		"the autoscaler says so":            {disabled, unavailable},
+		"the autoscaler has not noticed it": {unavailable},
+		"an older controller":               {disabled},
+	} {
+		loaded := clustertest.Load(t, "autoscaler")
+		status := &loaded.Application.Status
+		status.DesiredReplicas = 0
+		for _, condition := range conditions {
+			meta.SetStatusCondition(&status.Conditions, condition)
+		}
+		if slices.Contains(conditions, unavailable) {
+			meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsUnavailable})
+		}
+		for _, object := range loaded.Children {
+			if object.GetObjectKind().GroupVersionKind().Kind == child.Deployment.Kind {
+				object.SetManagedFields([]metav1.ManagedFieldsEntry{{
+					Manager: "kubectl", Subresource: "scale", Operation: metav1.ManagedFieldsOperationUpdate, Time: &metav1.Time{Time: treetest.Now.Add(-time.Minute)},
+					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+				}})
+			}
+		}
+		answer := why.Explain(loaded)
+		var text strings.Builder
+		answer.Print(screen.Fixed(&text, 160, false), treetest.Now)
+		for part, want := range map[string]bool{
+			"The Deployment was scaled to 0, where its autoscaler does nothing.\n":                     true,
+			"   - Deployment/storefront metadata.managedFields, 60s ago: kubectl set .spec.replicas\n": true,
+			"   → Let it scale again: kubectl scale deployment storefront --replicas=3\n":              true,
+			"kubectl get apiservices":                                false,
+			"(PodsUnavailable), and will not be until someone acts.": slices.Contains(conditions, unavailable),
+		} {
+			if strings.Contains(text.String(), part) != want {
+				t.Errorf("%s: contains %q is not %t:\n%s", name, part, want, text.String())
+			}
 		}
 	}
 }

@@ -274,6 +274,9 @@ func secondary(f facts) []Finding {
 		if condition == nil || condition.Status != metav1.ConditionFalse {
 			continue
 		}
+		if kind.condition == v1.ConditionAutoscalingActive && f.autoscalerDisabled() {
+			continue // There is a finding about it.
+		}
 		found = append(found, Finding{Reason: condition.Reason, What: kind.what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: []string{kind.next}})
 	}
 	return found

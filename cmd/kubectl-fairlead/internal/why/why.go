@@ -76,6 +76,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		children,
 		missingConfig,
 		pods,
+		disabledAutoscaler,
 		notRolledBack, // The cause comes first, and why nothing helps against it after it.
 		pausedRollout,
 		routes,
