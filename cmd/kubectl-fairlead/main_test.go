@@ -40,6 +40,10 @@ func TestSee(t *testing.T) {
 	if len(list.Items) < 2 {
 		t.Errorf("status -A has %d Applications, want 2 or more", len(list.Items))
 	}
+
+	p.want(0, []string{"set", "image", "web", "example.com/simulate/image-pull-error:2"})
+	p.eventually("the problem of the new pod", func() bool { return len(p.get("web").Status.Problems) > 0 })
+	p.want(1, []string{"why", "web"}, "The image of container web cannot be pulled. This concerns its only new pod. 2 pods of an older revision still serve.")
 }
 
 // TestNotFound wants each kind of failure to say what to do, and exit code 2.

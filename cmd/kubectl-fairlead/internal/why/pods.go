@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -68,18 +71,59 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	known := adviceFor(problem)
 	evidence, pod := f.podEvidence(problem)
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
-	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what), Evidence: evidence}
-	switch total := max(problem.Pods, f.app.Status.DesiredReplicas); {
-	case problem.Pods == 0:
-	case total == 1:
-		finding.What += " This concerns its only pod."
-	default:
-		finding.What += fmt.Sprintf(" This concerns %d of %d pods.", problem.Pods, total)
-	}
+	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	for _, next := range known.next {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}
 	return finding
+}
+
+// extent says which pods have the problem, and how many others serve meanwhile.
+func (f facts) extent(problem v1.Problem) string {
+	serving, kind, all := f.formerServing(), "pod", f.app.Status.DesiredReplicas
+	if serving > 0 {
+		kind, all = "new pod", f.app.Status.UpdatedReplicas // A rollout does not start all of them at once.
+	}
+	text := ""
+	switch all = max(problem.Pods, all); {
+	case problem.Pods == 0:
+	case all == 1:
+		text = fmt.Sprintf(" This concerns its only %s.", kind)
+	default:
+		text = fmt.Sprintf(" This concerns %d of %d %ss.", problem.Pods, all, kind)
+	}
+	which := "an older"
+	if revision := f.app.Status.Revision; revision != nil && revision.RolledBackFrom != 0 {
+		which = "another" // It is the newer one, which failed.
+	}
+	switch serving {
+	case 0:
+		return text
+	case 1:
+		return text + " 1 pod of " + which + " revision still serves."
+	default:
+		return text + fmt.Sprintf(" %d pods of %s revision still serve.", serving, which)
+	}
+}
+
+// formerServing counts the ready pods of the ReplicaSets that the Deployment replaces, as far as the user may read them.
+func (f facts) formerServing() int {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if deployment == nil {
+		return 0
+	}
+	serving := 0
+	for _, replicaSet := range f.ReplicaSets {
+		if !metav1.IsControlledBy(replicaSet, deployment) || replicaSet.Annotations[child.RevisionAnnotation] == deployment.Annotations[child.RevisionAnnotation] {
+			continue
+		}
+		for _, pod := range f.Pods {
+			if metav1.IsControlledBy(pod, replicaSet) && pod.DeletionTimestamp == nil && tree.PodReady(pod) {
+				serving++
+			}
+		}
+	}
+	return serving
 }
 
 // adviceFor looks at the message too: some reasons have several causes.

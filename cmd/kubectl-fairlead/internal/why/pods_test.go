@@ -1,0 +1,69 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// TestExtent calls no pod the only one while pods of another revision serve.
+func TestExtent(t *testing.T) {
+	const image, quota = "The image of container web cannot be pulled.", "A ResourceQuota of this namespace allows no more pods."
+	for _, test := range []struct {
+		name             string
+		desired, updated int32
+		// former is how many pods of the former ReplicaSet serve.
+		former     int
+		rolledBack int64
+		problem    v1.Problem
+		want       string
+	}{
+		{name: "the first pod", desired: 1, updated: 1, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only pod."},
+		{name: "one pod is replaced", desired: 1, updated: 1, former: 1, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only new pod. 1 pod of an older revision still serves."},
+		{name: "the first of three is replaced", desired: 3, updated: 1, former: 3, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only new pod. 3 pods of an older revision still serve."},
+		{name: "several are replaced", desired: 8, updated: 4, former: 6, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 2}, want: image + " This concerns 2 of 4 new pods. 6 pods of an older revision still serve."},
+		{name: "no new pod", desired: 2, former: 2, problem: v1.Problem{Reason: v1.ReasonQuotaExceeded}, want: quota + " 2 pods of an older revision still serve."},
+		{name: "back to the former revision", desired: 1, updated: 1, former: 1, rolledBack: 2, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only new pod. 1 pod of another revision still serves."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			loaded := clustertest.Load(t, "image")
+			test.problem.Container = "web"
+			status := &loaded.Application.Status
+			status.DesiredReplicas, status.UpdatedReplicas, status.Problems = test.desired, test.updated, []v1.Problem{test.problem}
+			status.Revision.RolledBackFrom = test.rolledBack
+			former := loaded.ReplicaSets[0].DeepCopy()
+			former.Name, former.UID, former.Annotations[child.RevisionAnnotation] = "former", "former", "0"
+			loaded.ReplicaSets = append(loaded.ReplicaSets, former)
+			serving := loaded.Pods[0].DeepCopy()
+			serving.OwnerReferences[0].UID = former.UID
+			serving.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+			for range test.former {
+				loaded.Pods = append(loaded.Pods, serving)
+			}
+			// Those that are about to end, or are not ready, do not count.
+			ending, unready := serving.DeepCopy(), serving.DeepCopy()
+			ending.DeletionTimestamp, unready.Status.Conditions = &metav1.Time{}, nil
+			loaded.Pods = append(loaded.Pods, ending, unready)
+
+			found := why.Explain(loaded).Findings
+			for _, finding := range found {
+				if finding.Reason == test.problem.Reason {
+					if finding.What != test.want {
+						t.Errorf("%q, want %q", finding.What, test.want)
+					}
+					return
+				}
+			}
+			t.Errorf("nothing about the problem: %+v", found)
+		})
+	}
+}
