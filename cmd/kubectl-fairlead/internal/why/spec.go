@@ -249,15 +249,24 @@ func missingConfig(f facts) []Finding {
 // toCreate is what to do about the message of ConfigMissing, which names objects without some keys, objects that do not exist,
 // or both.
 func toCreate(message string) string {
-	var steps []string
+	var steps, names []string
+	for _, match := range absent.FindAllStringSubmatch(message, -1) {
+		names = append(names, match[1])
+	}
 	for _, match := range withoutKeys.FindAllStringSubmatch(message, -1) {
 		steps = append(steps, fmt.Sprintf("add %s to %s", match[2], match[1]))
 	}
-	if len(steps) == 0 || strings.Contains(message, " does not exist") {
-		steps = append([]string{"create the object, with the keys that the spec names"}, steps...)
+	if len(steps) == 0 && len(names) == 0 {
+		names = []string{"the object"}
+	}
+	if len(names) > 0 {
+		steps = append([]string{"create " + strings.Join(names, " and ") + ", with the keys that the spec names"}, steps...)
 	}
 	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it by itself."
 }
+
+// absent finds the objects that do not exist.
+var absent = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) does not exist`)
 
 // withoutKeys finds the objects that lack keys.
 var withoutKeys = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) has no (keys? [^;]+)`)
