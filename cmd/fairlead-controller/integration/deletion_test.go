@@ -43,7 +43,9 @@ func TestF20Deletion(t *testing.T) {
 				return len(left) == 0 && e.pods("web") == 0, cmp.Diff(nil, left)
 			})
 			// A write of a child may come too late, and is refused. The status of an Application that waits for its children may change.
-			e.wroteNothing(cursor, func(event *controlplane.AuditEvent) bool { return event.Code < 400 && event.Resource != v1.ApplicationResource })
+			e.wroteNothing(cursor, func(event *controlplane.AuditEvent) bool {
+				return event.Code < 400 && event.Resource != v1.ApplicationResource
+			})
 		})
 	}
 }

@@ -8,10 +8,12 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"math/bits"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -208,7 +210,7 @@ func TestWebhookRewritesDeployments(t *testing.T) {
 	e.awaitWebhook(func(probe *appsv1.Deployment) bool {
 		return strings.HasPrefix(probe.Spec.Template.Spec.Containers[0].Image, mirror)
 	})
-	cursor := e.cluster.AuditCursor(t)
+	cursor, began := e.cluster.AuditCursor(t), time.Now()
 	applySpec(twoPods)(e, "web")
 	e.waitReady("web")
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = upstream + "web:2" })
@@ -219,8 +221,9 @@ func TestWebhookRewritesDeployments(t *testing.T) {
 	if sets := e.replicaSets("web"); len(sets) != 2 {
 		t.Errorf("there are %d ReplicaSets after one rollout, want 2: %v", len(sets), sets)
 	}
-	// A write for each edit, and the tries: five, before they have to wait.
-	if writes := e.written(cursor, controlplane.OnResource("deployments")); len(writes) == 0 || len(writes) > 12 {
-		t.Errorf("%d writes of the Deployment: %v", len(writes), writes)
+	// Two edits and five tries, with up to two writes each, before further tries have to wait: 5 seconds, then twice as long each time.
+	writes, waits := e.written(cursor, controlplane.OnResource("deployments")), bits.Len64(uint64(time.Since(began)/(5*time.Second)))
+	if limit := 14 + 2*waits; len(writes) == 0 || len(writes) > limit {
+		t.Errorf("%d writes of the Deployment, want at most %d: %v", len(writes), limit, writes)
 	}
 }
