@@ -25,12 +25,14 @@ const (
 	firstNames = 3
 	// The API server passes 4096 characters of warnings to the client; beyond that it cuts each to 256.
 	maxWarning  = 256
-	maxWarnings = 1800 // One list of names; there are two.
+	maxWarnings = 3600 // All lists of names together; there are usually two.
 )
 
 // impact is what the change of a class does to the Applications that have it, or get it.
 type impact struct {
 	stalling, changing []string
+	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
+	restricted, enclosed, opened []string
 	// reason is the error of the first stalling Application.
 	reason *field.Error
 	// unexamined counts those that the time did not suffice for.
@@ -76,18 +78,30 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 		rules := class.Rules{Classes: before, Namespace: h.cachedNamespace(application.Namespace), Required: h.config.RequireClass}
 		changed := rules
 		changed.Classes = after
-		switch effect, errs := class.EffectOf(application, rules, changed, h.config.Validation); effect {
-		case class.Stalls:
-			if found.reason == nil {
-				found.reason = errs[0]
-			}
-			found.stalling = append(found.stalling, nameOf(application))
-		case class.NewDefaults:
-			found.changing = append(found.changing, nameOf(application))
-		case class.NoEffect:
-		}
+		found.add(nameOf(application), class.EffectOf(application, rules, changed, h.config.Validation))
 	}
 	return found
+}
+
+func (i *impact) add(name string, effect class.Effect) {
+	if len(effect.Stalls) > 0 {
+		if i.reason == nil {
+			i.reason = effect.Stalls[0]
+		}
+		i.stalling = append(i.stalling, name)
+	}
+	if effect.NewDefaults {
+		i.changing = append(i.changing, name)
+	}
+	switch policy := effect.NewPolicy; {
+	case effect.LosesPolicy:
+		i.opened = append(i.opened, name)
+	case policy == nil:
+	case len(policy.Egress) > 0:
+		i.restricted = append(i.restricted, name)
+	default:
+		i.enclosed = append(i.enclosed, name)
+	}
 }
 
 // cachedNamespace asks no API server. A namespace whose labels are unknown counts as selected by no class that has a
@@ -101,14 +115,38 @@ func (h *Handler) cachedNamespace(name string) class.Namespace {
 	return namespace
 }
 
+// affected are the Applications that the same happens to.
+type affected struct {
+	names           []string
+	one, many, what string
+}
+
+// affected sorts them, what is worst first.
+func (i impact) affected() []affected {
+	const (
+		one    = "Application gets a new NetworkPolicy, after which its pods may connect"
+		many   = "Applications get a new NetworkPolicy, after which their pods may connect"
+		accept = ", and accept only what it lists, beside routes and monitoring"
+	)
+	all := []affected{
+		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more"},
+		{i.enclosed, one, many, "only to DNS, because the class lists no egress" + accept},
+		{i.restricted, one, many, "only to what the class lists, and to DNS" + accept},
+		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods"},
+		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods"},
+	}
+	return slices.DeleteFunc(all, func(a affected) bool { return len(a.names) == 0 })
+}
+
 func (i impact) warnings(all bool) []string {
 	var warnings []string
-	if n := len(i.stalling); n > 0 {
-		warnings = append(warnings, listed(fmt.Sprintf("with this change %s and not updated any more: ", counted(n, "Application is stalled", "Applications are stalled")), i.stalling, all)...)
-		warnings = append(warnings, fmt.Sprintf("%s: %s", i.stalling[0], i.reason))
-	}
-	if n := len(i.changing); n > 0 {
-		warnings = append(warnings, listed(fmt.Sprintf("with this change %s other defaults, which may replace pods: ", counted(n, "Application gets", "Applications get")), i.changing, all)...)
+	lists := i.affected()
+	for n, of := range lists {
+		text := fmt.Sprintf("with this change %s %s: ", counted(len(of.names), of.one, of.many), of.what)
+		warnings = append(warnings, listed(text, of.names, all, maxWarnings/len(lists))...)
+		if n == 0 && i.reason != nil {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", i.stalling[0], i.reason))
+		}
 	}
 	if i.unexamined > 0 {
 		warnings = append(warnings, counted(i.unexamined, "further Application was", "further Applications were")+" not examined in time")
@@ -123,8 +161,8 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// listed appends names to the text: the first few, or all of them in as many warnings as the API server passes on.
-func listed(text string, names []string, all bool) []string {
+// listed appends names to the text: the first few, or all of them in warnings of about most characters together.
+func listed(text string, names []string, all bool, most int) []string {
 	if !all {
 		shown := names[:min(len(names), firstNames)]
 		text += strings.Join(shown, ", ")
@@ -136,7 +174,7 @@ func listed(text string, names []string, all bool) []string {
 	var warnings []string
 	size := 0
 	for i, name := range names {
-		if size+len(text) > maxWarnings {
+		if size+len(text) > most {
 			return append(warnings, fmt.Sprintf("%s and %d more", strings.TrimSuffix(text, ", "), len(names)-i))
 		}
 		if len(text)+len(name) > maxWarning {

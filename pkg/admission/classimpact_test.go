@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -34,6 +35,17 @@ func TestClassImpact(t *testing.T) {
 		})
 	}
 	elsewhere := func(c *v1.ApplicationClass) *v1.ApplicationClass { forTeam("pay")(&c.Spec); return c }
+	policed := func(isDefault bool, rules v1.NetworkPolicy) *v1.ApplicationClass {
+		return applicationClass("standard", isDefault, func(s *v1.ApplicationClassSpec) {
+			s.Defaults = &v1.ApplicationDefaults{NetworkPolicy: &rules}
+		})
+	}
+	everyone := []v1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0"}}}
+	accepts := v1.NetworkPolicy{Ingress: []v1.NetworkPolicyIngressRule{{From: everyone}}}
+	both := v1.NetworkPolicy{Ingress: accepts.Ingress, Egress: []v1.NetworkPolicyEgressRule{{To: everyone}}}
+	own := sized("standard", 1)
+	own[0].Spec.NetworkPolicy = &v1.NetworkPolicy{}
+	const onlyDNS = "only to DNS, because the class lists no egress, and accept only what it lists, beside routes and monitoring: "
 	const reason = `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`
 	for _, test := range []struct {
 		name         string
@@ -67,6 +79,24 @@ func TestClassImpact(t *testing.T) {
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
 			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`,
 		}},
+		{name: "a policy of ingress alone", old: applicationClass("standard", false, nil), updated: policed(false, accepts), applications: sized("standard", 1), want: []string{
+			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect " + onlyDNS + "shop/app-00",
+		}},
+		{name: "for many", old: applicationClass("standard", false, nil), updated: policed(false, accepts), applications: sized("standard", 1, 1), want: []string{
+			"with this change 2 Applications get a new NetworkPolicy, after which their pods may connect " + onlyDNS + "shop/app-00, shop/app-01",
+		}},
+		{name: "made the default", old: policed(false, accepts), updated: policed(true, accepts), applications: sized("", 1), want: []string{
+			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect " + onlyDNS + "shop/app-00",
+		}},
+		{name: "another policy", old: policed(false, accepts), updated: policed(false, both), applications: sized("standard", 1), want: []string{
+			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect only to what the class lists, and to DNS, " +
+				"and accept only what it lists, beside routes and monitoring: shop/app-00",
+		}},
+		{name: "no policy any more", old: policed(false, both), updated: class(false, 9, "low"), applications: sized("standard", 1, 1), want: []string{
+			"with this change 2 Applications lose their NetworkPolicy, which restricts the connections to and from the pods: shop/app-00, shop/app-01",
+			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
+		}},
+		{name: "a policy of its own", old: policed(false, accepts), updated: policed(false, both), applications: own},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			operation, classes := admissionv1.Create, []*v1.ApplicationClass(nil)
@@ -88,10 +118,10 @@ func TestClassImpactInADryRun(t *testing.T) {
 	for i := range 100 {
 		names = append(names, fmt.Sprintf("shop/app-%02d", i))
 	}
-	warnings := impact{changing: names}.warnings(true)
+	warnings := impact{changing: names, enclosed: names}.warnings(true)
 	told := strings.Join(warnings, ", ")
 	for _, name := range names {
-		if !strings.Contains(told, name) {
+		if strings.Count(told, name) != 2 {
 			t.Errorf("%s is missing", name)
 		}
 	}

@@ -11,32 +11,36 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
 
-// Effect is the effect of a changed class on one Application.
-type Effect int
+// Effect is the effect of a changed class on one Application. The zero value means that its children stay as they are.
+type Effect struct {
+	// Stalls are the errors with which the sync will refuse the Application. Nothing else of it changes then.
+	Stalls field.ErrorList
+	// NewDefaults means that children other than the NetworkPolicy change, and possibly the pods.
+	NewDefaults bool
+	// NewPolicy is the NetworkPolicy that the Application gets instead of none, or of another one. It replaces no pod.
+	NewPolicy *v1.NetworkPolicy
+	// LosesPolicy means that the Application has no NetworkPolicy any more.
+	LosesPolicy bool
+}
 
-const (
-	// NoEffect means that the children stay as they are.
-	NoEffect Effect = iota
-	// NewDefaults means that the children change, and possibly the pods.
-	NewDefaults
-	// Stalls means that the sync will refuse the Application.
-	Stalls
-)
-
-// EffectOf returns the effect, and for Stalls the errors. Errors that existed before are no effect.
-func EffectOf(application *v1.Application, before, after Rules, options validation.Options) (Effect, field.ErrorList) {
+// EffectOf returns the effect. Errors that existed before are no effect.
+func EffectOf(application *v1.Application, before, after Rules, options validation.Options) Effect {
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend || application.DeletionTimestamp != nil {
-		return NoEffect, nil
+		return Effect{}
 	}
 	was, is := Resolve(application, before), Resolve(application, after)
 	if errs, _ := is.Validate(options); len(errs) > 0 {
 		if errsBefore, _ := was.Validate(options); len(errsBefore) > 0 {
-			return NoEffect, nil
+			return Effect{}
 		}
-		return Stalls, errs
+		return Effect{Stalls: errs}
 	}
-	if equality.Semantic.DeepEqual(was.Application.Spec, is.Application.Spec) {
-		return NoEffect, nil
+	var effect Effect
+	specBefore, spec := was.Application.Spec, is.Application.Spec
+	if !equality.Semantic.DeepEqual(specBefore.NetworkPolicy, spec.NetworkPolicy) {
+		effect.NewPolicy, effect.LosesPolicy = spec.NetworkPolicy, spec.NetworkPolicy == nil
 	}
-	return NewDefaults, nil
+	specBefore.NetworkPolicy, spec.NetworkPolicy = nil, nil
+	effect.NewDefaults = !equality.Semantic.DeepEqual(specBefore, spec)
+	return effect
 }

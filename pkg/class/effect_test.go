@@ -6,6 +6,8 @@ package class
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 )
@@ -23,33 +25,40 @@ func TestEffectOf(t *testing.T) {
 		return v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: &most}}
 	}
 	priority := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{PriorityClassName: "low"}}
+	policy := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}}
 	for _, tc := range []struct {
 		name          string
 		change        func(*v1.ApplicationSpec)
 		before, after Rules
-		want          Effect
+		want          Effect // Without the errors.
 		message       string
 	}{
-		{name: "nothing that concerns it", before: class(false, limit(9)), after: class(false, limit(8)), want: NoEffect},
-		{name: "a tighter limit", before: class(false, limit(9)), after: class(false, limit(4)), want: Stalls, message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
-		{name: "refused before", before: class(false, limit(5)), after: class(false, limit(4)), want: NoEffect},
-		{name: "allowed again", before: class(false, limit(4)), after: class(false, limit(9)), want: NoEffect},
-		{name: "another default", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority), want: NewDefaults},
+		{name: "nothing that concerns it", before: class(false, limit(9)), after: class(false, limit(8))},
+		{name: "a tighter limit", before: class(false, limit(9)), after: class(false, limit(4)), message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
+		{name: "refused before", before: class(false, limit(5)), after: class(false, limit(4))},
+		{name: "allowed again", before: class(false, limit(4)), after: class(false, limit(9))},
+		{name: "another default", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority), want: Effect{NewDefaults: true}},
 		{
 			name: "a default that it does not take", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority),
-			change: func(s *v1.ApplicationSpec) { s.PriorityClassName = "high" }, want: NoEffect,
+			change: func(s *v1.ApplicationSpec) { s.PriorityClassName = "high" },
 		},
 		{
 			name: "suspended", before: class(false, limit(9)), after: class(false, limit(4)),
-			change: func(s *v1.ApplicationSpec) { s.ReconcilePolicy = v1.ReconcileSuspend }, want: NoEffect,
+			change: func(s *v1.ApplicationSpec) { s.ReconcilePolicy = v1.ReconcileSuspend },
 		},
 		{
 			name: "it becomes the default", before: class(false, limit(4)), after: class(true, limit(4)),
-			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, want: Stalls, message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`,
+			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`,
 		},
 		{
 			name: "it is the default no more", before: class(true, priority), after: class(false, priority),
-			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, want: NewDefaults,
+			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, want: Effect{NewDefaults: true},
+		},
+		{name: "a policy", before: class(false, v1.ApplicationClassSpec{}), after: class(false, policy), want: Effect{NewPolicy: &v1.NetworkPolicy{}}},
+		{name: "no policy any more", before: class(false, policy), after: class(false, priority), want: Effect{LosesPolicy: true, NewDefaults: true}},
+		{
+			name: "a policy that it does not take", before: class(false, policy), after: class(false, priority),
+			change: func(s *v1.ApplicationSpec) { s.NetworkPolicy = &v1.NetworkPolicy{} }, want: Effect{NewDefaults: true},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -58,13 +67,13 @@ func TestEffectOf(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&a.Spec)
 			}
-			got, errs := EffectOf(a, tc.before, tc.after, validation.Options{})
+			got := EffectOf(a, tc.before, tc.after, validation.Options{})
 			message := ""
-			if len(errs) > 0 {
-				message = errs[0].Error()
+			if len(got.Stalls) > 0 {
+				message, got.Stalls = got.Stalls[0].Error(), nil
 			}
-			if got != tc.want || message != tc.message {
-				t.Errorf("effect %d (%s), want %d (%s)", got, message, tc.want, tc.message)
+			if diff := cmp.Diff(tc.want, got); diff != "" || message != tc.message {
+				t.Errorf("the error is %q, want %q; effect (-want +got):\n%s", message, tc.message, diff)
 			}
 		})
 	}

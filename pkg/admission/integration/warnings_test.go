@@ -112,6 +112,36 @@ func TestWarningsOfAClassChange(t *testing.T) {
 	}
 }
 
+// What the platform reads when a class that is in use begins to restrict connections: what the rules deny, beside what they allow.
+func TestWarningOfADefaultNetworkPolicy(t *testing.T) {
+	f := serve(t)
+	f.class("team", v1.ApplicationClassSpec{})
+	f.register()
+	f.create("web", inClass("team"))
+	f.eventually("the Application is cached", func() (bool, error) {
+		users, err := f.caches.OfClass("team")
+		return len(users) == 1, err
+	})
+	config, heard := f.cp.Config(), &warnings{}
+	config.WarningHandlerWithContext = heard
+	const begin, end = "with this change 1 Application gets a new NetworkPolicy, after which its pods may connect only to ", ", and accept only what it lists, beside routes and monitoring: "
+	for _, step := range []struct{ patch, want string }{
+		{`{"ingress":[{"from":[{"podSelector":{}}]}]}`, begin + "DNS, because the class lists no egress" + end + f.namespace + "/web"},
+		{`{"egress":[{"to":[{"podSelector":{}}]}]}`, begin + "what the class lists, and to DNS" + end + f.namespace + "/web"},
+	} {
+		patch := `{"spec":{"defaults":{"networkPolicy":` + step.patch + `}}}`
+		// The informer may not have the class of the last step yet.
+		f.eventually("the warning of "+patch, func() (bool, error) {
+			_, err := f.fairlead(config).ApplicationClasses().Patch(t.Context(), "team", types.MergePatchType, []byte(patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			return heard.all() == step.want, err
+		})
+		if _, err := f.fairlead(config).ApplicationClasses().Patch(t.Context(), "team", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		heard.all()
+	}
+}
+
 // What a user reads when a patch is stored, and nothing is deployed.
 func TestWarningsOfHeldChanges(t *testing.T) {
 	f := serve(t)
