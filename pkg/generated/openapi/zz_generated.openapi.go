@@ -928,7 +928,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"networkPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Which peers may connect to the application, and to which it may connect. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
+							Description: "Which peers may connect to the application, and to which it may connect. Set, even if empty or with ingress alone, it allows only what it lists, in both directions, DNS, and the route controllers for the ports that have routes. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
 							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
 						},
 					},

@@ -45,9 +45,10 @@ type ApplicationDefaultsApplyConfiguration struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// Further labels and annotations of the pods. Merged by the label, or annotation.
 	PodMetadata *PodMetadataApplyConfiguration `json:"podMetadata,omitempty"`
-	// Which peers may connect to the application, and to which it may connect. Replaced: an Application that has a
-	// networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application
-	// does not have are left out, and so is a rule that has none of its ports.
+	// Which peers may connect to the application, and to which it may connect. Set, even if empty or with ingress alone,
+	// it allows only what it lists, in both directions, DNS, and the route controllers for the ports that have routes.
+	// Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that
+	// the Application does not have are left out, and so is a rule that has none of its ports.
 	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
 	// How the metrics are scraped. Merged: an Application with monitoring takes the fields that it
 	// leaves out, but for a port that it does not have; one without takes all of it, if it has the port.
