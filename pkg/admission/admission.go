@@ -15,6 +15,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // The paths that the Handler serves, and nothing else.
@@ -66,6 +67,8 @@ type Config struct {
 	// missing permission, means that nothing is known: no warning about the object, and no ServiceAccount without a
 	// review.
 	Find func(context.Context, Reference) (*metav1.PartialObjectMetadata, error)
+	// Selector returns spec.selector of a Deployment. Nil, or an error, means that nothing is known about it.
+	Selector func(context.Context, child.Ref) (*metav1.LabelSelector, error)
 	// Metrics may be nil.
 	Metrics *Metrics
 	// MaxInFlight is how many requests are worked on at once; further ones get 429 at once. A single source

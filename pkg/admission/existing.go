@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
@@ -30,12 +34,27 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 	switch {
 	case plan.LeftBehind(existing):
 		advice = "take back what an earlier Application left behind (docs/guides/take-back.md), rename the Application"
-	case plan.Adoptable(child.Deployment, existing):
+	case plan.Adoptable(child.Deployment, h.withSelector(ctx, existing)):
 		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %s --existing), rename the Application", deployment.Name)
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
 		"%s, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, advice, deployment.Name))
 	return nil
+}
+
+// withSelector adds to the metadata of a Deployment what decides whether it can be adopted, as far as it is known.
+func (h *Handler) withSelector(ctx context.Context, existing *metav1.PartialObjectMetadata) metav1.Object {
+	if h.config.Selector == nil {
+		return existing
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	selector, err := h.config.Selector(ctx, child.Ref{Kind: child.Deployment, Namespace: existing.Namespace, Name: existing.Name})
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("The selector of a Deployment was not read", "object", klog.KObj(existing), "err", err)
+		return existing
+	}
+	return &appsv1.Deployment{ObjectMeta: existing.ObjectMeta, Spec: appsv1.DeploymentSpec{Selector: selector}}
 }
 
 // missingClass warns of a class that does not exist. The class may follow: a user who applies a directory should not

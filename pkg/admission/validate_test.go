@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 func TestValidate(t *testing.T) {
@@ -118,6 +119,23 @@ func TestValidate(t *testing.T) {
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
 				`let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
+		},
+		{
+			name: "a Deployment of others that cannot be adopted", updated: application(nil),
+			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
+				c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) {
+					return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}}, nil
+				}
+			}},
+			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
+				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
+		},
+		{
+			name: "a Deployment of others whose selector cannot be read", updated: application(nil),
+			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
+				c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) { return nil, errors.New("gone") }
+			}},
+			warned: []string{"starts no pods: let the Application adopt it"},
 		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},

@@ -150,6 +150,28 @@ func (f *fixture) wantRequests(want ...string) {
 	}
 }
 
+// The selector decides what a user is advised to do about a Deployment that the informers do not have.
+func TestForeignDeploymentOfExpressions(t *testing.T) {
+	const begin = "Deployment web exists and does not belong to the Application; "
+	const end = "delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
+	for selector, want := range map[string]string{
+		"{app: shop}": begin + "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + end,
+		"":            begin + end,
+	} {
+		f := newFixture(t)
+		fields := "metadata: {namespace: shop, name: web}\nspec: {selector: {matchLabels: " + selector + "}}"
+		if selector == "" {
+			fields = "metadata: {namespace: shop, name: web}\nspec: {selector: {matchExpressions: [{key: app, operator: Exists}]}}"
+		}
+		f.put(child.Deployment, fields, "kubectl")
+		result := f.do(f.create(child.Deployment, adoptedDeployment))
+		if result.Done().Action != plan.NotOwned || result.Done().Reason != want {
+			t.Errorf("%s: %q, want %q", fields, result.Done().Reason, want)
+		}
+		f.wantRequests("create as fairlead", "get", "get")
+	}
+}
+
 // Later, Fairlead removes what it rendered and no longer renders, and nobody's manager keeps it.
 func TestAdoptedFieldsHaveOneManager(t *testing.T) {
 	f := newFixture(t)

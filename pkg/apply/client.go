@@ -28,6 +28,8 @@ type Client interface {
 	Patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
 	// Get reads the metadata, managedFields included.
 	Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error)
+	// Selector reads spec.selector of a Deployment.
+	Selector(ctx context.Context, ref child.Ref) (*metav1.LabelSelector, error)
 	// ListPods lists the metadata of the pods that carry the labels of the selector.
 	ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error)
 	// Delete deletes in the background if the preconditions hold.
@@ -79,6 +81,22 @@ func (c *restClient) Patch(ctx context.Context, ref child.Ref, kind types.PatchT
 
 func (c *restClient) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error) {
 	return do(ctx, c.client.Get().AbsPath(objectPath(ref)...))
+}
+
+func (c *restClient) Selector(ctx context.Context, ref child.Ref) (*metav1.LabelSelector, error) {
+	body, err := c.client.Get().AbsPath(objectPath(ref)...).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	var deployment struct {
+		Spec struct {
+			Selector *metav1.LabelSelector `json:"selector"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(body, &deployment); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", ref, err)
+	}
+	return deployment.Spec.Selector, nil
 }
 
 // acceptMetadataList is acceptMetadata for a list.

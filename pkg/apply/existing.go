@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -30,7 +32,7 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	result.Instead = &instead
 	switch {
 	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
-		instead = instead.Foreign(application, object)
+		instead = instead.Foreign(application, w.withSelector(ctx, result.Ref, object))
 		return result
 	case object.GetDeletionTimestamp() != nil:
 		instead.Action, instead.Reason = plan.WaitDeletion, "it is being deleted"
@@ -44,6 +46,20 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	}
 	instead.Action, instead.Live, instead.Drift, instead.Reason = plan.Apply, object, true, "another client removed its labels"
 	return w.relabel(ctx, owner, result)
+}
+
+// withSelector adds to the metadata of a foreign Deployment what decides whether a user is advised to let the Application adopt it.
+// Without it, the advice may be wrong, and the adoption is refused later.
+func (w *Writer) withSelector(ctx context.Context, ref child.Ref, object *metav1.PartialObjectMetadata) metav1.Object {
+	if ref.Kind != child.Deployment || !plan.Adoptable(ref.Kind, object) {
+		return object
+	}
+	selector, err := w.client.Selector(ctx, ref)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("The selector of a foreign Deployment was not read", "object", klog.KRef(ref.Namespace, ref.Name), "err", err)
+		return object
+	}
+	return &appsv1.Deployment{ObjectMeta: object.ObjectMeta, Spec: appsv1.DeploymentSpec{Selector: selector}}
 }
 
 // selected reports whether the informers select the object as a possible child of the Application.

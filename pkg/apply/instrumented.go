@@ -73,6 +73,13 @@ func (c instrumentedClient) Get(ctx context.Context, ref child.Ref) (*metav1.Par
 	return object, err
 }
 
+func (c instrumentedClient) Selector(ctx context.Context, ref child.Ref) (*metav1.LabelSelector, error) {
+	began := time.Now()
+	selector, err := c.client.Selector(ctx, ref)
+	c.observe(ctx, "get", ref, began, nil, err)
+	return selector, err
+}
+
 // ListPods is not observed: requests are recorded by the child that they are about.
 func (c instrumentedClient) ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error) {
 	return c.client.ListPods(ctx, namespace, selector)

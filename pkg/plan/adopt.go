@@ -32,8 +32,8 @@ type Adoption string
 const (
 	// AdoptionAwaitsConsent: the object has no consent with the UID of the Application.
 	AdoptionAwaitsConsent Adoption = "AwaitsConsent"
-	// AdoptionRefused: the object has the consent, but cannot be adopted as it is, or as the spec is. The reason names
-	// the field.
+	// AdoptionRefused: the object cannot be adopted as it is, or it has the consent, but cannot be adopted as the spec is. The
+	// reason names the field.
 	AdoptionRefused Adoption = "Refused"
 	// AdoptionHeld: the object has the consent, and waits: a Deployment until its rollout is complete, a Service until every
 	// pod carries Fairlead's label, any object until those to which it refers are the Application's.
@@ -49,7 +49,7 @@ func adopts(kind child.Kind) bool { return kind == child.Deployment || kind == c
 func decideForeign(differ Differ, in Input, steps []Step, step Step) (Step, error) {
 	application, live := in.Snapshot.Application, step.Live
 	step = step.Foreign(application, live)
-	if step.Adoption == "" || !consents(live, application) {
+	if step.Adoption == "" || step.Adoption == AdoptionRefused || !consents(live, application) {
 		return step, nil
 	}
 	path, why, err := refuse(in, step)
@@ -58,7 +58,7 @@ func decideForeign(differ Differ, in Input, steps []Step, step Step) (Step, erro
 	}
 	if path != "" {
 		step.Adoption = AdoptionRefused
-		step.Reason = fmt.Sprintf("%s %s cannot be adopted because of %s: %s", step.Ref.Kind, step.Ref.Name, path, why)
+		step.Reason = cannotBeAdopted(step.Ref, path, why)
 		return step, nil
 	}
 	if isRollingOut(live) {
@@ -111,6 +111,10 @@ func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
 	s.Action, s.Reason = NotOwned, NotOwnedMessage(s.Ref, live)
 	s.Adoptable, s.LeftBehind = Adoptable(s.Ref.Kind, live), LeftBehind(live)
 	if application.Spec.AdoptionPolicy != v1.AdoptionConsented || !adopts(s.Ref.Kind) || metav1.GetControllerOfNoCopy(live) != nil {
+		return s
+	}
+	if path, why := RefuseSelector(live); path != "" {
+		s.Adoption, s.Reason = AdoptionRefused, cannotBeAdopted(s.Ref, path, why)+"; "+deletion(s.Ref.Kind)+", or give the Application another name"
 		return s
 	}
 	s.Adoption = AdoptionAwaitsConsent
@@ -187,4 +191,8 @@ func RefuseMetadata(live metav1.Object) (path, why string) {
 		}
 	}
 	return "", ""
+}
+
+func cannotBeAdopted(ref child.Ref, path, why string) string {
+	return fmt.Sprintf("%s %s cannot be adopted because of %s: %s", ref.Kind, ref.Name, path, why)
 }

@@ -73,12 +73,12 @@ func isRollingOut(live child.Object) bool {
 
 // refuseSelector: the live selector stays, so it must select the new pods too.
 func refuseSelector(rendered, live *appsv1.Deployment) (path, why string) {
+	if path, why = RefuseSelector(live); path != "" {
+		return path, why
+	}
 	selector := live.Spec.Selector
-	switch {
-	case selector == nil || len(selector.MatchLabels) == 0:
+	if selector == nil || len(selector.MatchLabels) == 0 {
 		return "spec.selector.matchLabels", "there are none"
-	case len(selector.MatchExpressions) > 0:
-		return "spec.selector.matchExpressions", "only matchLabels can stay"
 	}
 	return refuseLabels("spec.selector.matchLabels", rendered.Spec.Template.Labels, selector.MatchLabels)
 }

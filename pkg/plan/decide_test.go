@@ -268,7 +268,7 @@ func TestNotOwnedService(t *testing.T) {
 }
 
 // Of all objects in the way, only a Deployment has pods that a user may want to keep while it goes. It can be adopted, unless
-// a deployment tool manages it.
+// a deployment tool manages it, or its selector cannot stay.
 func TestNotOwnedDeployment(t *testing.T) {
 	const begin, end = "Deployment web exists and does not belong to the Application; ", "delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
 	deployment := &appsv1.Deployment{}
@@ -278,4 +278,19 @@ func TestNotOwnedDeployment(t *testing.T) {
 		}
 		deployment.Annotations = map[string]string{"meta.helm.sh/release-name": "web"}
 	}
+	deployment = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: expressions()}}
+	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != begin+end {
+		t.Errorf("%q, want %q", got, begin+end)
+	}
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented}}
+	const refused = "Deployment web cannot be adopted because of spec.selector.matchExpressions: only matchLabels can stay; " + end
+	step := plan.Step{Ref: child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}}.Foreign(application, deployment)
+	if step.Adoption != plan.AdoptionRefused || step.Reason != refused {
+		t.Errorf("%s: %q, want %q", step.Adoption, step.Reason, refused)
+	}
+}
+
+// expressions are a selector that an adopted Deployment cannot keep.
+func expressions() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"web"}}}}
 }

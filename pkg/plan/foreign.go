@@ -6,16 +6,32 @@ package plan
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Adoptable reports whether a user could let an Application of its name adopt an object that is not the Application's.
+// Adoptable reports whether a user could let an Application of its name adopt an object that is not the Application's, as far as
+// the object tells.
 func Adoptable(kind child.Kind, live metav1.Object) bool {
 	path, _ := RefuseMetadata(live)
+	if path == "" {
+		path, _ = RefuseSelector(live)
+	}
 	return adopts(kind) && path == ""
+}
+
+// RefuseSelector returns the path of what excludes every adoption of a live Deployment, and why; "" if nothing does. No
+// Application can make up for it, and nobody can change it: a selector is immutable. Of an object that has metadata alone,
+// nothing is known.
+func RefuseSelector(live metav1.Object) (path, why string) {
+	deployment, ok := live.(*appsv1.Deployment)
+	if ok && deployment.Spec.Selector != nil && len(deployment.Spec.Selector.MatchExpressions) > 0 {
+		return "spec.selector.matchExpressions", "only matchLabels can stay"
+	}
+	return "", ""
 }
 
 // LeftBehind reports whether an Application that is gone left the object behind: whether it has the marks that only
@@ -38,10 +54,7 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	if LeftBehind(object) {
 		return name + " exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
 	}
-	advice := "delete it"
-	if ref.Kind == child.Deployment {
-		advice = "delete it with --cascade=orphan, which keeps its pods"
-	}
+	advice := deletion(ref.Kind)
 	if Adoptable(ref.Kind, object) {
 		keeps := "keeps its address"
 		if ref.Kind == child.Deployment {
@@ -50,4 +63,12 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 		advice = "let the Application adopt it (spec.adoptionPolicy), which " + keeps + ", " + advice
 	}
 	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"
+}
+
+// deletion says how to make way for a child of the kind.
+func deletion(kind child.Kind) string {
+	if kind == child.Deployment {
+		return "delete it with --cascade=orphan, which keeps its pods"
+	}
+	return "delete it"
 }

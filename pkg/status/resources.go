@@ -248,7 +248,9 @@ func blockedMessage(same []assessment) string {
 			return subject + " exist, left behind by an earlier Application; take them back as docs/guides/take-back.md says, or give the Application another name."
 		}
 		advice := "delete them"
-		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable }) {
+		// A Service is adopted with its Deployment.
+		stays := func(a assessment) bool { return a.Ref.Kind == child.Deployment && !a.Adoptable }
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable }) && !slices.ContainsFunc(same, stays) {
 			advice = "let the Application adopt what it can (spec.adoptionPolicy), " + advice
 		}
 		return subject + " exist and do not belong to the Application; " + advice + ", or give the Application another name."

@@ -122,11 +122,23 @@ func TestConflictsAreNamed(t *testing.T) {
 		})
 		return r
 	}
+	expressions := result(plan.NotOwned, child.Deployment, "web", nil)
+	expressions.Step = expressions.Foreign(&v1.Application{}, &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}},
+	}}})
 	for _, test := range []struct {
 		results []plan.Result
 		want    string
 		events  []string
 	}{
+		{
+			[]plan.Result{expressions, orphan(child.Service)},
+			"Deployment web and 1 more exist and do not belong to the Application; delete them, or give the Application another name. Checked again within 30 s.",
+			[]string{
+				"Deployment web exists and does not belong to the Application; delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
+				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
+			},
+		},
 		{
 			[]plan.Result{one}, "Service web exists and belongs to Shop front (UID 1); give the Application another name. Checked again within 30 s.",
 			[]string{"Service web exists and belongs to Shop front (UID 1); give the Application another name."},

@@ -153,6 +153,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 		Revisions:    p.informers,
 		ReviewAccess: admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(p.clients.metadata),
+		Selector:     p.clients.children.Selector,
 		Metrics:      counts,
 	})
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"fairlead.dev/fairlead/pkg/admission"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
@@ -60,6 +61,14 @@ func serve(t *testing.T) *fixture {
 	cp.InstallCRDs(t, crds)
 	f := &fixture{T: t, cp: cp, namespace: cp.Namespace(t), kube: kubernetes.NewForConfigOrDie(cp.Config())}
 	f.caches = f.informers()
+	httpClient, err := rest.HTTPClientFor(cp.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	children, err := apply.NewClient(cp.Config(), httpClient)
+	if err != nil {
+		t.Fatal(err)
+	}
 	handler, err := admission.New(admission.Config{
 		Validation:   validation.Options{ForeignServiceAccounts: true},
 		Classes:      f.caches,
@@ -67,6 +76,7 @@ func serve(t *testing.T) *fixture {
 		Revisions:    f.caches,
 		ReviewAccess: admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
+		Selector:     children.Selector,
 	})
 	if err != nil {
 		t.Fatal(err)

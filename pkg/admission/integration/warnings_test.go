@@ -35,6 +35,11 @@ func TestWarningsAtApply(t *testing.T) {
 	if _, err := f.kube.AppsV1().Deployments(f.namespace).Create(t.Context(), deployment, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	expressions := deployment.DeepCopy()
+	expressions.Name, expressions.Spec.Selector = "old", &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}}
+	if _, err := f.kube.AppsV1().Deployments(f.namespace).Create(t.Context(), expressions, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	apps, heard := f.warned()
 	for name, test := range map[string]struct {
 		application *v1.Application
@@ -49,6 +54,11 @@ func TestWarningsAtApply(t *testing.T) {
 			`Deployment "web" in namespace "` + f.namespace + `" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
 				`let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`,
+		},
+		"a Deployment in the way that no Application can adopt": {
+			f.application("old", inClass("gold")),
+			`Deployment "old" in namespace "` + f.namespace + `" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
+				`rename the Application, or run kubectl delete deployment old --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`,
 		},
 		"a revision of a new Application": {
 			f.application("shop", inClass("gold"), func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -47,6 +48,20 @@ func (c *Client) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectM
 	k := c.server.kindOf(ref.Kind.GroupVersionResource())
 	r := request("get", ref)
 	return c.serve(ctx, r, func() (child.Object, error) { return c.server.get(k, name(r)) })
+}
+
+// Selector returns spec.selector of a Deployment.
+func (c *Client) Selector(ctx context.Context, ref child.Ref) (selector *metav1.LabelSelector, err error) {
+	k := c.server.kindOf(ref.Kind.GroupVersionResource())
+	r := request("get", ref)
+	_, err = c.serve(ctx, r, func() (child.Object, error) {
+		object, err := c.server.get(k, name(r))
+		if deployment, ok := object.(*appsv1.Deployment); ok && err == nil {
+			selector = deployment.Spec.Selector.DeepCopy()
+		}
+		return object, err
+	})
+	return selector, err
 }
 
 // ListPods lists the pods that carry the labels.
