@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -217,6 +218,48 @@ func TestAdoptRefusesAtOnce(t *testing.T) {
 		"see 'Move an existing Deployment' in docs/applications.md\n"
 	if r := p.want(2, []string{"adopt", "web", "--dry-run=client"}); r.stderr != want {
 		t.Errorf("%q, want %q", r.stderr, want)
+	}
+}
+
+// TestNoAdoptionOfExpressions: a selector that cannot stay excludes every adoption, and nothing advises one.
+func TestNoAdoptionOfExpressions(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	deployment := &appsv1.Deployment{}
+	text := strings.Replace(chartDeployment, "{matchLabels: {app: shop}}", "{matchExpressions: [{key: app, operator: In, values: [shop]}]}", 1)
+	if err := yaml.UnmarshalStrict([]byte(text), deployment); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kube.AppsV1().Deployments(p.namespace).Create(t.Context(), deployment, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const refused = "error: .spec.selector.matchExpressions: only matchLabels can stay. So this Deployment cannot be adopted as it is. " +
+		"If its pods can do without that, an Application can replace it without stopping them: see 'Move an existing Deployment' in docs/applications.md\n"
+	if r := p.want(2, []string{"adopt", "web", "--dry-run=client"}); r.stderr != refused {
+		t.Errorf("%q, want %q", r.stderr, refused)
+	}
+	const makeWay = "delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
+	p.create("web", "{image: example.com/shop:1}")
+	for _, test := range []struct{ policy, message string }{
+		{"Never", "Deployment web exists and does not belong to the Application; " + makeWay},
+		{"Consented", "Deployment web cannot be adopted because of spec.selector.matchExpressions: only matchLabels can stay; " + makeWay},
+	} {
+		patch := []byte(`{"spec":{"paused":true,"adoptionPolicy":"` + test.policy + `"}}`)
+		if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		p.eventually(test.message, func() bool {
+			ready := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionReady)
+			return ready != nil && strings.HasPrefix(ready.Message, test.message)
+		})
+		if r := p.want(2, []string{"adopt", "web", "--existing"}); r.stderr != refused {
+			t.Errorf("%s: %q, want %q", test.policy, r.stderr, refused)
+		}
+		r := p.want(1, []string{"why", "web"}, "spec.selector.matchExpressions: only matchLabels can stay, so the Deployment cannot be adopted\n",
+			"   → Replace it without stopping its pods: see 'Move an existing Deployment' in docs/applications.md\n")
+		if strings.Contains(r.stdout, "--existing") || strings.Contains(strings.ToLower(r.stdout), "consent to") {
+			t.Errorf("%s: what misleads:\n%s", test.policy, r.stdout)
+		}
 	}
 }
 

@@ -15,6 +15,14 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
+// WithSelector adds to the error of a draft that the selector of the Deployment excludes every adoption, if it does.
+func WithSelector(deployment *appsv1.Deployment, err error) error {
+	if path, why := plan.RefuseSelector(deployment); path != "" {
+		return allRefused(refused("."+path, why), err)
+	}
+	return err
+}
+
 // Refusal returns why the controller would refuse to adopt one of the objects, nil if it would not. A user learns it before
 // anything is written. service may be nil.
 func Refusal(differ plan.Differ, application *v1.Application, children []child.Desired, deployment *appsv1.Deployment, service *corev1.Service) error {

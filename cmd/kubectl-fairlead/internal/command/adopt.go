@@ -139,6 +139,9 @@ func (a *adopting) run(ctx context.Context) error {
 		return err
 	}
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
+	if err == nil {
+		err = a.checkSelector(application)
+	}
 	switch {
 	case err == nil && child.OwnedBy(a.deployment, application) && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
 		return fmt.Errorf("the Deployment belongs to the Application %s already", a.name)
@@ -279,9 +282,8 @@ var errDraft = errors.New("nothing was written")
 func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	marks := a.checkMarks()
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
-	if inexpressible := (*adopt.RefusedError)(nil); errors.As(err, &inexpressible) {
-		err = fmt.Errorf("%w. So this Deployment cannot be adopted as it is. If its pods can do without that, an Application can replace it without stopping them: "+
-			"see 'Move an existing Deployment' in docs/applications.md", err)
+	if inexpressible := (*adopt.RefusedError)(nil); errors.As(adopt.WithSelector(a.deployment, err), &inexpressible) {
+		err = replaceInstead(inexpressible)
 		if marks != nil {
 			err = fmt.Errorf("%w; %w", marks, err) // The user learns at once all that is in the way.
 		}

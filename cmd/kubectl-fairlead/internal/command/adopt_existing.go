@@ -49,6 +49,21 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 	return fmt.Errorf("%w: pass --existing to consent to that Application as it is; or delete it, and this command writes its own", errDraft)
 }
 
+// replaceInstead says what to do about a Deployment that no Application can adopt.
+func replaceInstead(err error) error {
+	return fmt.Errorf("%w. So this Deployment cannot be adopted as it is. If its pods can do without that, an Application can replace it without stopping them: "+
+		"see 'Move an existing Deployment' in docs/applications.md", err)
+}
+
+// checkSelector refuses a Deployment that no Application can adopt, before anything is said about the one that exists.
+func (a *adopting) checkSelector(application *v1.Application) error {
+	err := adopt.WithSelector(a.deployment, nil)
+	if err == nil || child.OwnedBy(a.deployment, application) {
+		return nil
+	}
+	return replaceInstead(err)
+}
+
 // unlike returns in what the children of an Application differ from those of the one that this command would write.
 func (a *adopting) unlike(ctx context.Context, existing *v1.Application) (lines []string, err error) {
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)

@@ -57,8 +57,12 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if live == nil {
 		return finding
 	}
+	path, why := plan.RefuseSelector(live)
 	switch {
-	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.inConflict(child.Deployment):
+	case path != "" && metav1.GetControllerOfNoCopy(live) == nil:
+		finding.Evidence = append(finding.Evidence, Evidence{Object: resource.Kind + "/" + resource.Name, Field: path, Message: why + ", so the Deployment cannot be adopted"})
+		finding.Next = append([]string{"Replace it without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"}, finding.Next...)
+	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.adoptable(child.Deployment):
 		finding.Next = append([]string{"The adoption of the Deployment takes it over too."}, finding.Next...)
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		finding.Next = append([]string{f.adoption()}, finding.Next...)
@@ -108,10 +112,14 @@ func (f facts) enforce() string {
 	return fmt.Sprintf(`Let the Application adopt it, which replaces no pod while rollouts are paused: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
 }
 
-// inConflict reports whether an object of the kind that is not the Application's has the name of a child.
-func (f facts) inConflict(kind child.Kind) bool {
+// adoptable reports whether an object of the kind that is not the Application's has the name of a child, and can be adopted.
+func (f facts) adoptable(kind child.Kind) bool {
 	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
-		return resource.Kind == kind.Kind && resource.Group == kind.Group && resource.State == v1.ResourceConflict
+		if resource.Kind != kind.Kind || resource.Group != kind.Group || resource.State != v1.ResourceConflict {
+			return false
+		}
+		live := f.live(resource)
+		return live == nil || plan.Adoptable(kind, live)
 	})
 }
 

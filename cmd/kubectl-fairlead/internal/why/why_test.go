@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -157,9 +158,19 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	const service = "The adoption of the Deployment takes it over too."
-	if !slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == service }) {
-		t.Errorf("not advised: %q", service)
+	if want = "The adoption of the Deployment takes it over too."; !advised() {
+		t.Errorf("not advised: %q", want)
+	}
+	for _, object := range loaded.Children {
+		if deployment, ok := object.(*appsv1.Deployment); ok {
+			deployment.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}
+		}
+	}
+	if advised() {
+		t.Errorf("advised for a Deployment that cannot be adopted: %q", want)
+	}
+	if want = "Replace it without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"; !advised() {
+		t.Errorf("not advised: %q", want)
 	}
 }
 
