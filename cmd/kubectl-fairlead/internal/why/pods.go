@@ -5,6 +5,7 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,11 +73,34 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	evidence, pod := f.podEvidence(problem)
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
+	if problem.Reason == v1.ReasonImagePullFailed {
+		f.addMissingPullSecrets(&finding)
+	}
 	for _, next := range known.next {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}
 	return finding
 }
+
+// addMissingPullSecrets adds the Secrets that the kubelet did not find, by its Event: their names are in the spec or in the
+// ServiceAccount, and the user may not be allowed to read them.
+func (f facts) addMissingPullSecrets(finding *Finding) {
+	i := slices.IndexFunc(f.EventsOfObjects, func(event corev1.Event) bool { return event.Reason == "FailedToRetrieveImagePullSecret" })
+	if i < 0 {
+		return
+	}
+	event := &f.EventsOfObjects[i]
+	when := cluster.EventTime(event)
+	finding.Evidence = append(finding.Evidence, Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when})
+	secrets := "the Secret that the Event names"
+	if names := pullSecrets.FindStringSubmatch(event.Message); names != nil {
+		secrets = "Secret " + strings.ReplaceAll(names[1], ", ", " and Secret ")
+	}
+	finding.Next = append(finding.Next, "Create "+secrets+" with the credentials of the registry, or correct spec.imagePullSecrets.")
+}
+
+// pullSecrets finds the names in the kubelet's message.
+var pullSecrets = regexp.MustCompile(`image pull secrets \(([^)]+)\)`)
 
 // extent says which pods have the problem, and how many others serve meanwhile.
 func (f facts) extent(problem v1.Problem) string {

@@ -67,3 +67,34 @@ func TestExtent(t *testing.T) {
 		})
 	}
 }
+
+// TestMissingPullSecret names the Secret that the kubelet did not find, before it advises to check the image.
+func TestMissingPullSecret(t *testing.T) {
+	const check = "Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials."
+	event := func(reason, message string) []corev1.Event {
+		return []corev1.Event{{Reason: reason, Message: message, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "web-1"}}}
+	}
+	for _, test := range []struct {
+		name   string
+		events []corev1.Event
+		want   string
+	}{
+		{"no Event", nil, check},
+		{"another Event", event("Failed", "Error: ErrImagePull"), check},
+		{"one Secret", event("FailedToRetrieveImagePullSecret", "Unable to retrieve some image pull secrets (registry); attempting to pull the image may not succeed."),
+			"Create Secret registry with the credentials of the registry, or correct spec.imagePullSecrets."},
+		{"two Secrets", event("FailedToRetrieveImagePullSecret", "Unable to retrieve some image pull secrets (a, b); attempting to pull the image may not succeed."),
+			"Create Secret a and Secret b with the credentials of the registry, or correct spec.imagePullSecrets."},
+		{"another message", event("FailedToRetrieveImagePullSecret", "no"), "Create the Secret that the Event names with the credentials of the registry, or correct spec.imagePullSecrets."},
+	} {
+		loaded := clustertest.Load(t, "image")
+		loaded.EventsOfObjects = test.events
+		finding := why.Explain(loaded).Findings[0]
+		if finding.Next[0] != test.want {
+			t.Errorf("%s: it advises %q, want %q first", test.name, finding.Next, test.want)
+		}
+		if last := finding.Evidence[len(finding.Evidence)-1]; test.want != check && (last.Message != test.events[0].Message || last.Object != "Pod/web-1") {
+			t.Errorf("%s: the evidence is %+v", test.name, last)
+		}
+	}
+}
