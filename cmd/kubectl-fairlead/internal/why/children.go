@@ -5,6 +5,7 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -205,6 +206,11 @@ func (f facts) otherWriters(resource v1.ResourceStatus) []Evidence {
 	return evidence
 }
 
+// withoutMarks leaves Fairlead's own annotations out of a message about fields that differ. The last field stays, so that one is left.
+func withoutMarks(message string) string { return marks.ReplaceAllString(message, "") }
+
+var marks = regexp.MustCompile(regexp.QuoteMeta(".metadata.annotations."+v1.SchemeGroupVersion.Group+"/") + `[a-z-]+, `)
+
 // drift explains differences that reconcilePolicy Observe leaves.
 func drift(f facts) []Finding {
 	condition := f.condition(v1.ConditionDrifted)
@@ -222,6 +228,7 @@ func drift(f facts) []Finding {
 			continue
 		}
 		evidence := resourceEvidence(f.app, resource)
+		evidence.Message = withoutMarks(evidence.Message)
 		ref, known := child.RefOf(f.app, resource)
 		if live := f.live(resource); known && live != nil && !child.OwnedBy(live, f.app) && plan.Adoptable(ref.Kind, live) {
 			if live.GetLabels()[v1.LabelApplication] != f.app.Name {
