@@ -104,6 +104,9 @@ func (s Summary) imageText() string {
 
 func (r Rollout) text(to *screen.Screen) string {
 	parts := []string{fmt.Sprintf("%d of %d pods updated, %d available", r.Updated, r.Desired, r.Available)}
+	if r.Desired == 0 && r.Updated == 0 && r.Available == 0 {
+		parts[0] = "no pods to update" // There is no Deployment yet, or it asks for none.
+	}
 	if r.Revision > 0 {
 		revision := fmt.Sprintf("revision %d", r.Revision)
 		switch {
@@ -131,6 +134,9 @@ func (r Rollout) bar() string {
 }
 
 func podsText(to *screen.Screen, groups []PodGroup, desired int32) string {
+	if len(groups) == 0 && desired == 0 {
+		return "none"
+	}
 	if len(groups) == 0 {
 		return fmt.Sprintf("none of %d", desired)
 	}
