@@ -83,18 +83,19 @@ func (f facts) autoscalerDisabled() bool {
 	return stalled != nil && stalled.Reason == v1.ReasonPodsUnavailable || active != nil && active.Reason == reasonScalingDisabled
 }
 
-// scaledBy is the client that set the number of pods, as far as the Deployment shows it.
+// scaledBy is the client that set the number of pods, as far as the Deployment shows it: the subresource scale leaves 0 out, and no trace.
 func scaledBy(deployment *appsv1.Deployment) []Evidence {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")
 	for _, entry := range deployment.ManagedFields {
 		set := &fieldpath.Set{}
-		if entry.FieldsV1 == nil || entry.Time == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.Has(replicas) {
+		if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.Has(replicas) {
 			continue
 		}
-		return []Evidence{{
-			Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields",
-			Message: entry.Manager + " set " + replicas.String(), Time: &entry.Time.Time,
-		}}
+		evidence := Evidence{Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields", Message: entry.Manager + " set " + replicas.String()}
+		if entry.Time != nil {
+			evidence.Time = &entry.Time.Time
+		}
+		return []Evidence{evidence}
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestDisabledAutoscaler(t *testing.T) {
 		for _, object := range loaded.Children {
 			if object.GetObjectKind().GroupVersionKind().Kind == child.Deployment.Kind {
 				object.SetManagedFields([]metav1.ManagedFieldsEntry{{
-					Manager: "kubectl", Subresource: "scale", Operation: metav1.ManagedFieldsOperationUpdate, Time: &metav1.Time{Time: treetest.Now.Add(-time.Minute)},
+					Manager: "kubectl-edit", Operation: metav1.ManagedFieldsOperationUpdate, Time: &metav1.Time{Time: treetest.Now.Add(-time.Minute)},
 					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
 				}})
 			}
@@ -85,9 +85,9 @@ func TestDisabledAutoscaler(t *testing.T) {
 		var text strings.Builder
 		answer.Print(screen.Fixed(&text, 160, false), treetest.Now)
 		for part, want := range map[string]bool{
-			"The Deployment was scaled to 0, where its autoscaler does nothing.\n":                     true,
-			"   - Deployment/storefront metadata.managedFields, 60s ago: kubectl set .spec.replicas\n": true,
-			"   → Let it scale again: kubectl scale deployment storefront --replicas=3\n":              true,
+			"The Deployment was scaled to 0, where its autoscaler does nothing.\n":                          true,
+			"   - Deployment/storefront metadata.managedFields, 60s ago: kubectl-edit set .spec.replicas\n": true,
+			"   → Let it scale again: kubectl scale deployment storefront --replicas=3\n":                   true,
 			"kubectl get apiservices":                                false,
 			"(PodsUnavailable), and will not be until someone acts.": slices.Contains(conditions, unavailable),
 		} {
