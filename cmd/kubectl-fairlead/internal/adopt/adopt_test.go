@@ -280,7 +280,7 @@ func TestDraftRefuses(t *testing.T) {
 		{"{name: data, mountPath: /data}", "{name: tmp, mountPath: /data}", ".spec.template.spec.containers[shop].volumeMounts[/tmp]"},
 		{"{name: data, mountPath: /data}, ", "", ".spec.template.spec.containers[proxy].volumeMounts[/p]"},
 		{"{containerPort: 9999}", "{containerPort: 9999, hostPort: 9999}", ".spec.template.spec.containers[shop].ports[9999].hostPort"},
-		{"targetPort: http", "targetPort: other", ".spec.ports[80]"},
+		{"targetPort: http", "targetPort: other", "Service web, port 80"},
 		{"type: ClusterIP", "type: LoadBalancer", ".spec.template.spec.containers[shop].ports[metrics]"},
 		{"- name: shop", "- name: main", `there is no container "shop": choose the application's with --container: main, proxy`},
 	} {

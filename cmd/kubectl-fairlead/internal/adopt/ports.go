@@ -23,7 +23,7 @@ func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container
 	}
 	spec.Service = &v1.Service{Type: service.Spec.Type, SessionAffinity: service.Spec.SessionAffinity}
 	for i := range service.Spec.Ports {
-		port, path := &service.Spec.Ports[i], fmt.Sprintf(".spec.ports[%d]", service.Spec.Ports[i].Port)
+		port, path := &service.Spec.Ports[i], fmt.Sprintf("Service %s, port %d", service.Name, service.Spec.Ports[i].Port)
 		at := slices.IndexFunc(main.Ports, func(candidate corev1.ContainerPort) bool { return leadsTo(port, candidate) })
 		made := v1.ApplicationPort{ServicePort: &port.Port, Protocol: port.Protocol, AppProtocol: port.AppProtocol}
 		switch {

@@ -283,7 +283,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	marks := a.checkMarks()
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
 	if inexpressible := (*adopt.RefusedError)(nil); errors.As(adopt.WithSelector(a.deployment, err), &inexpressible) {
-		err = replaceInstead(inexpressible)
+		err = a.inexpressible(inexpressible)
 		if marks != nil {
 			err = fmt.Errorf("%w; %w", marks, err) // The user learns at once all that is in the way.
 		}

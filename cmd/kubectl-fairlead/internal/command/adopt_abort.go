@@ -69,6 +69,7 @@ func (a *adopting) abort(ctx context.Context) error {
 	if a.isUnsaved(application, secret) {
 		return a.unsaved(ctx, secret)
 	}
+	created := secret != nil && before.Service == nil
 	if secret != nil {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {
 			return err
@@ -87,7 +88,7 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.deleteOwn(ctx); err != nil {
+	if err := a.deleteOwn(ctx, application, created); err != nil {
 		return err
 	}
 	if restores {
@@ -191,14 +192,21 @@ func (a *adopting) deleteApplication(ctx context.Context, application *v1.Applic
 	return nil
 }
 
-// deleteOwn deletes what the Application created for itself, and left behind at its end.
-func (a *adopting) deleteOwn(ctx context.Context) error {
+// deleteOwn deletes what the Application created for itself, and left behind at its end. It keeps a Service that was there before; without
+// one, the Service of the Application would be in the way of the next adoption.
+func (a *adopting) deleteOwn(ctx context.Context, application *v1.Application, withService bool) error {
 	objects, err := leftBehind(ctx, a.clients, &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: a.name}})
 	if err != nil {
 		return err
 	}
+	// An earlier run may have deleted the Application. The Deployment names it until it is restored.
+	owner := a.deployment.Annotations[v1.AnnotationOwnerUID]
+	if application != nil {
+		owner = string(application.UID)
+	}
 	for _, object := range objects {
-		if object.kind == child.Deployment || object.kind == child.Service {
+		isOwn := owner != "" && object.GetAnnotations()[v1.AnnotationOwnerUID] == owner
+		if object.kind == child.Deployment || object.kind == child.Service && !(withService && isOwn) {
 			continue
 		}
 		uid := object.GetUID()

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -158,6 +159,18 @@ func takenError(taken []child.Ref) error {
 		message += "; without " + strings.Join(routes, ", ") + ", no request arrives until the Application has its own"
 	}
 	return errors.New(message + ". If an earlier Application left that behind, a new one can take it back: see docs/guides/take-back.md")
+}
+
+// inexpressible says what to do about what an Application cannot express. A Service that an earlier Application left behind may be all that
+// is in the way.
+func (a *adopting) inexpressible(refused error) error {
+	if a.service != nil && plan.LeftBehind(a.service) {
+		if _, err := adopt.Draft(a.deployment, nil, a.options); err == nil {
+			return fmt.Errorf("%w. An earlier Application left this Service behind: if nothing needs it, run %s, and this command again",
+				refused, a.tool.withNamespace(a.namespace, "kubectl delete service "+a.service.Name))
+		}
+	}
+	return replaceInstead(refused)
 }
 
 // isAboutSecurity reports whether --harden leaves the field to Fairlead's defaults.
