@@ -4,6 +4,8 @@
 package main_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // unexposed has a port without a name, and no Service. The Application names the port, and creates a Service that leads to that name.
@@ -106,4 +109,39 @@ func TestAdoptBesideLeftService(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.want(0, []string{"adopt", "web", "--harden"}, "The pods run as before the adoption.")
+}
+
+// TestAdoptExistingBesideOwnService: an Application met a Deployment without a Service, and created one. That is no object to adopt: the
+// advice of the warning leads to the adoption of the Deployment alone.
+func TestAdoptExistingBesideOwnService(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	pods := p.runsUnexposed(kube)
+	created := p.create("web", `{image: "example.com/shop:1", replicas: 2, deletionPolicy: Orphan, podMetadata: {labels: {app: shop}}, disruptionBudget: {mode: Disabled}, ports: [{name: http, containerPort: 8080}]}`)
+	services := kube.CoreV1().Services(p.namespace)
+	var before *corev1.Service
+	p.eventually("the Service of the Application", func() bool {
+		service, err := services.Get(t.Context(), "web", metav1.GetOptions{})
+		before = service
+		return err == nil && child.OwnedBy(service, created)
+	})
+	consent := []byte(`{"spec":{"adoptionPolicy":"Consented","paused":true}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	adopt := []string{"adopt", "web", "--existing"}
+	r := p.want(0, append(slices.Clone(adopt), "--dry-run=client"), "2 pods will be replaced once you release them", "its adoption would go on.")
+	if strings.Contains(r.stdout, "Service web") {
+		t.Errorf("the Service is announced, and exists already:\n%s", r.stdout)
+	}
+	p.want(0, adopt, "saved in Secret web-before-adoption", "The pods run as before the adoption.")
+	after, err := services.Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil || after.UID != before.UID || !child.OwnedBy(after, created) {
+		t.Errorf("the Service is %v, %v; it was %v", after.ObjectMeta, err, before.ObjectMeta)
+	}
+	p.want(0, adopt, "The pods run as before the adoption.")
+	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
 }

@@ -79,14 +79,16 @@ func (a *adopting) otherServices(ctx context.Context, application *v1.Applicatio
 		return "", fmt.Errorf("find out which Services select the pods: %w", err)
 	}
 	var names []string
+	exists := false
 	for i := range services.Items {
 		service := &services.Items[i]
+		exists = exists || service.Name == a.name
 		if service.Name != a.name && len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(a.deployment.Spec.Template.Labels)) {
 			names = append(names, service.Name)
 		}
 	}
 	created := ""
-	if a.service == nil && len(application.Spec.Ports) > 0 {
+	if !exists && len(application.Spec.Ports) > 0 {
 		created = a.name
 	}
 	return servicesStay(names, created), nil

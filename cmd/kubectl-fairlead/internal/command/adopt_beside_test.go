@@ -24,7 +24,7 @@ func TestStayingNamesServices(t *testing.T) {
 	}
 	pods := map[string]string{"app": "duo"}
 	deployment := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "duo", "tier": "web"}}}}}
-	kube := kubefake.NewClientset(service("shop", "duo", pods), service("shop", "duo-svc", pods), service("other", "duo-other", pods),
+	kube := kubefake.NewClientset(service("shop", "duo-svc", pods), service("other", "duo-other", pods),
 		service("shop", "elsewhere", map[string]string{"app": "duo", "tier": "store"}), service("shop", "manual", nil))
 	a := adopting{clients: &cluster.Clients{Kube: kube}, namespace: "shop", name: "duo", deployment: deployment}
 	application := &v1.Application{Spec: v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "port-8080", ContainerPort: 8080}}}}
@@ -35,7 +35,11 @@ func TestStayingNamesServices(t *testing.T) {
 		{nil, "Service duo-svc selects these pods and stays yours. The Application creates Service duo beside it."},
 		{service("shop", "duo", pods), "Service duo-svc selects these pods and stays yours."},
 	} {
-		a.service = test.service
+		if a.service = test.service; a.service != nil {
+			if err := kube.Tracker().Add(a.service); err != nil {
+				t.Fatal(err)
+			}
+		}
 		got, err := a.staying(t.Context(), application)
 		if err != nil {
 			t.Fatal(err)

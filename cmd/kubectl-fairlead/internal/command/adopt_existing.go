@@ -18,6 +18,9 @@ import (
 // them. An earlier run of this command wrote what this one would write. With --existing, the user has the Application in mind,
 // and reads how the pods will differ.
 func (a *adopting) checkExisting(ctx context.Context, application *v1.Application) error {
+	if a.service != nil && child.OwnedBy(a.service, application) && !child.OwnedBy(a.deployment, application) {
+		a.service = nil // The Application created it where there was none, and waits for the Deployment alone.
+	}
 	if consented(a.deployment, application) || child.OwnedBy(a.deployment, application) {
 		return nil
 	}
