@@ -225,3 +225,37 @@ func TestAbortStartsNoOlderPods(t *testing.T) {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}
 }
+
+// TestAbortKeepsTheUsersApplication: a user wrote the Application, and nothing was adopted, so it is not --abort's to delete. One that the plugin
+// wrote in a run that was interrupted before it saved anything is.
+func TestAbortKeepsTheUsersApplication(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	p.create("web", byHand)
+	p.want(0, []string{"scale", "web", "--replicas=3"}) // The plugin changes what it has not written.
+	want := "error: there is nothing to take back: the Application web has adopted nothing. This command did not write it, so it stays. " +
+		"To delete it, run kubectl -n " + p.namespace + " delete applications.apps.fairlead.dev web\n"
+	for _, args := range [][]string{{"adopt", "web", "--abort", "--dry-run=client"}, {"adopt", "web", "--abort"}} {
+		if r := p.want(2, args); r.stderr != want {
+			t.Errorf("%q: %q, want %q", args, r.stderr, want)
+		}
+	}
+	if p.get("web").DeletionTimestamp != nil {
+		t.Error("the Application is being deleted")
+	}
+	if err := p.fairlead.AppsV1().Applications(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the end of the Application", func() bool {
+		return strings.HasSuffix(p.run("adopt", "web", "--abort").stdout, "/web: there is nothing to take back.\n")
+	})
+
+	p.stop() // So the run ends after the Application, and before the consent.
+	proxy := p.faultyProxy()
+	if r, write := proxy.run(p, forbidden, 2, "adopt", "web", "--harden", "--accept=.spec.containers[web].tty"); r.code == 0 || !strings.Contains(write, "secrets") {
+		t.Fatalf("it failed at %q: %+v", write, r)
+	}
+	p.get("web")
+	p.want(0, []string{"adopt", "web", "--abort"}, p.namespace+"/web: the Application is deleted, and nothing was adopted; no pod was replaced.\n")
+}

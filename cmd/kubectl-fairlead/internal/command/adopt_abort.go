@@ -69,6 +69,10 @@ func (a *adopting) abort(ctx context.Context) error {
 	if a.isUnsaved(application, secret) {
 		return a.unsaved(ctx, secret)
 	}
+	if application != nil && secret == nil && !isWritten(application) {
+		return fmt.Errorf("there is nothing to take back: the Application %s has adopted nothing. This command did not write it, so it stays. To delete it, run %s",
+			a.name, a.tool.withNamespace(a.namespace, "kubectl delete applications.apps.fairlead.dev "+a.name))
+	}
 	created := secret != nil && before.Service == nil
 	if secret != nil {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {

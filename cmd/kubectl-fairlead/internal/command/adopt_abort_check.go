@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,6 +64,24 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 		return a.released()
 	}
 	return nil
+}
+
+// isWritten reports whether this command wrote the Application, in a run that may have ended before it saved the objects. The other
+// commands of this client write Applications too, but never that field.
+func isWritten(application *v1.Application) bool {
+	return slices.ContainsFunc(application.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		if entry.Manager != fieldManager || entry.FieldsV1 == nil {
+			return false
+		}
+		var fields struct {
+			Spec map[string]any `json:"f:spec"`
+		}
+		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+			return false
+		}
+		_, has := fields.Spec["f:adoptionPolicy"]
+		return has
+	})
 }
 
 // isUnsaved reports whether no Secret says what the Deployment was before this adoption, which a user made without this command. A Secret
