@@ -145,3 +145,32 @@ func TestAdoptExistingBesideOwnService(t *testing.T) {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}
 }
+
+// TestEjectThenRestore: a second run restores the Deployment, and names what the Application had made for itself, as a single run does.
+func TestEjectThenRestore(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	pods := p.runsUnexposed(kube)
+	p.want(0, []string{"adopt", "web", "--harden"}, "The pods run as before the adoption.")
+	p.eventually("the Service of the Application", func() bool {
+		_, err := kube.CoreV1().Services(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil
+	})
+	p.want(0, []string{"eject", "web"}, "ServiceAccount web", "ejected. The objects are yours.\n")
+	deletion := "kubectl -n " + p.namespace + " delete serviceaccount/web service/web\n"
+	r := p.want(0, []string{"eject", "web", "--restore", "-o", "name"})
+	if want := "ejected. The objects are yours.\n  The Application had made these for itself. Delete them: " + deletion; !strings.HasSuffix(r.stderr, want) {
+		t.Errorf("%q, want the end %q", r.stderr, want)
+	}
+	if r.stdout != "deployment.apps/web\n" {
+		t.Errorf("the restored objects are %q", r.stdout)
+	}
+	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
+		t.Errorf("pods were replaced:\n%s", diff)
+	}
+	// That Service is in the way of the next adoption.
+	advice := "An earlier Application left this Service behind: if nothing needs it, run kubectl -n " + p.namespace + " delete service web, and this command again\n"
+	if r := p.want(2, []string{"adopt", "web", "--harden"}); !strings.HasSuffix(r.stderr, advice) {
+		t.Errorf("%q, want the end %q", r.stderr, advice)
+	}
+}

@@ -181,8 +181,11 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 			return nil, err
 		}
 	}
-	deletion := ""
-	if unneeded := unneeded(objects, before); e.restore && len(unneeded) > 0 {
+	deletion, made := "", objects
+	if gone && e.restore {
+		made = append(made, e.ejectedBefore(ctx)...)
+	}
+	if unneeded := unneeded(made, before); e.restore && len(unneeded) > 0 {
 		deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
 	}
 	printEjected(e.tool.screen(), e.id(), deletion, e.replaces)
@@ -245,8 +248,8 @@ func printEjected(to *screen.Screen, id, deletion string, replaces bool) {
 func unneeded(objects []left, before adopt.Saved) (names []string) {
 	for _, object := range objects {
 		restored := before.Deployment != nil && object.GetUID() == before.Deployment.UID || before.Service != nil && object.GetUID() == before.Service.UID
-		if !restored {
-			names = append(names, strings.ToLower(object.GetKind())+"/"+object.GetName())
+		if name := strings.ToLower(object.GetKind()) + "/" + object.GetName(); !restored && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names

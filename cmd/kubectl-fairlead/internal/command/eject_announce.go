@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -58,6 +59,26 @@ func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
 			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
 		}
 	}
+}
+
+// ejectedBefore returns what an earlier run made plain objects, by the label that they keep. It is advice alone: a user without permission
+// to list a kind does without it.
+func (e *ejecting) ejectedBefore(ctx context.Context) (objects []left) {
+	for _, kind := range child.AllKinds() {
+		if !kind.OutlivesApplication() {
+			continue
+		}
+		list, err := e.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(e.namespace).List(ctx, metav1.ListOptions{LabelSelector: v1.LabelName + "=" + e.name})
+		if err != nil {
+			continue
+		}
+		for i := range list.Items {
+			if eject.IsEjected(&list.Items[i]) {
+				objects = append(objects, left{&list.Items[i], kind})
+			}
+		}
+	}
+	return objects
 }
 
 // announceBackup says whether the Secret of the adoption stays. For a user without permission to read it, there is no line.
