@@ -5,6 +5,7 @@ package main_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,4 +259,34 @@ func TestAbortKeepsTheUsersApplication(t *testing.T) {
 	}
 	p.get("web")
 	p.want(0, []string{"adopt", "web", "--abort"}, p.namespace+"/web: the Application is deleted, and nothing was adopted; no pod was replaced.\n")
+}
+
+// TestAbortAwaitsThePromise: a user has just set deletionPolicy to Orphan, as --abort advised, and no controller has seen that. The deletion
+// of the Application would delete the Deployment.
+func TestAbortAwaitsThePromise(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	p.create("web", strings.Replace(byHand, "deletionPolicy: Orphan,", "", 1))
+	p.want(0, []string{"adopt", "web", "--existing", "--accept=.spec.containers[web].tty"}, "The pods run as before the adoption.")
+	const advice = "error: its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again\n"
+	if r := p.want(2, []string{"adopt", "web", "--abort"}); r.stderr != advice {
+		t.Errorf("%q, want %q", r.stderr, advice)
+	}
+	p.stop()
+	orphan := []byte(`{"spec":{"deletionPolicy":"Orphan"}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, orphan, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "error: delete the Application: the controller has not promised yet that the Deployment stays, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again\n"
+	if r := p.want(2, []string{"adopt", "web", "--abort"}); r.stderr != want {
+		t.Errorf("%q, want %q", r.stderr, want)
+	}
+	if p.get("web").DeletionTimestamp != nil {
+		t.Error("the Application is being deleted")
+	}
+	p.control()
+	p.eventually("the promise", func() bool { return slices.Contains(p.get("web").Finalizers, v1.FinalizerOrphan) })
+	p.want(0, []string{"adopt", "web", "--abort"}, "taken back; no pod was replaced")
+	p.deployment(kube) // It is still there.
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,6 +177,9 @@ func (a *adopting) deleteApplication(ctx context.Context, application *v1.Applic
 		}
 		if now.UID != application.UID || now.Generation != application.Generation {
 			return errChanged
+		}
+		if child.OwnedBy(a.deployment, now) && !slices.Contains(now.Finalizers, v1.FinalizerOrphan) {
+			return errors.New("the controller has not promised yet that the Deployment stays, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again")
 		}
 		return client.Delete(ctx, a.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}})
 	})
