@@ -214,7 +214,7 @@ func (a *adopting) deleteOwn(ctx context.Context, application *v1.Application, w
 	}
 	for _, object := range objects {
 		isOwn := owner != "" && object.GetAnnotations()[v1.AnnotationOwnerUID] == owner
-		if object.kind == child.Deployment || object.kind == child.Service && !(withService && isOwn) {
+		if object.kind == child.Deployment || object.kind == child.Service && (!withService || !isOwn) {
 			continue
 		}
 		uid := object.GetUID()

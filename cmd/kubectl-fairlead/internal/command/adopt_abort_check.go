@@ -76,7 +76,7 @@ func isWritten(application *v1.Application) bool {
 		var fields struct {
 			Spec map[string]any `json:"f:spec"`
 		}
-		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			return false
 		}
 		_, has := fields.Spec["f:adoptionPolicy"]
