@@ -138,7 +138,7 @@ func keepLive(application *v1.Application, before, after child.Desired, live chi
 		if !rendered.IfUnchanged {
 			continue
 		}
-		if err = withoutRestart(rendered); err != nil {
+		if err := withoutRestart(rendered); err != nil {
 			return before, after, err
 		}
 	}
