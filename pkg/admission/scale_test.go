@@ -34,6 +34,7 @@ func TestScale(t *testing.T) {
 		refused   = `Application.apps.fairlead.dev "web" is invalid: spec.replicas: ` + atMostFour
 		observed  = "spec.reconcilePolicy: it is Observe, so this change has no effect until you set it to Enforce"
 		suspended = "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"
+		missing   = `ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": standard`
 		relative  = `the spec is stored, but not applied until this is fixed: spec.workingDir: Invalid value: "relative": must be an absolute path without control characters`
 	)
 	policy := func(policy v1.ReconcilePolicy) func(*v1.Application) {
@@ -54,7 +55,7 @@ func TestScale(t *testing.T) {
 		{name: "over it already, and more", stored: inStandard(), from: 8, to: 9, refused: refused},
 		{name: "below it again", stored: inStandard(), from: 9, to: 4},
 		{name: "without a class", stored: application(nil), from: 1, to: 9},
-		{name: "of a missing class", stored: application(inClass("missing")), from: 1, to: 9},
+		{name: "of a missing class", stored: application(inClass("missing")), from: 1, to: 9, warned: []string{missing}},
 		{name: "not cached", stored: application(func(a *v1.Application) { a.Name = "other" }), from: 1, to: 9},
 		{name: "invalid for another reason", stored: inStandard(invalid), from: 1, to: 3, warned: []string{relative}},
 		{name: "invalid for another reason, and over the limit", stored: inStandard(invalid), from: 1, to: 9, warned: []string{relative + " (and 1 more)"}},
