@@ -56,6 +56,23 @@ func (p *plugin) consentTo(kube kubernetes.Interface, application *v1.Applicatio
 	}
 }
 
+// TestWhyOfUnlabelledObjects: under Observe the controller says that a ServiceAccount is missing which it does not see, and why knows better.
+func TestWhyOfUnlabelledObjects(t *testing.T) {
+	p := start(t)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.create("web", "{image: 'registry.example.com/web:1', reconcilePolicy: Observe}")
+	p.eventually("the Application to be observed", func() bool { return p.get("web").Status.ObservedGeneration == 1 })
+	r := p.run("why", "web")
+	const want = "Application/web status.resources[ServiceAccount/web]: It exists without the label apps.fairlead.dev/application=web, so the controller does not see it.\n"
+	if !strings.Contains(r.stdout, want) {
+		t.Errorf("no %q in\n%s%s", want, r.stdout, r.stderr)
+	}
+}
+
 // TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods. After the consent
 // it is to enforce the spec.
 func TestWhyBeforeTheConsent(t *testing.T) {

@@ -211,6 +211,16 @@ func withoutMarks(message string) string { return marks.ReplaceAllString(message
 
 var marks = regexp.MustCompile(regexp.QuoteMeta(".metadata.annotations."+v1.SchemeGroupVersion.Group+"/") + `[a-z-]+, `)
 
+// missingLabel is the first of the labels by which the controller selects that a live object lacks; "" if it has them.
+func (f facts) missingLabel(live child.Object) string {
+	for _, label := range [][2]string{{v1.LabelApplication, f.app.Name}, {v1.LabelManagedBy, v1.ManagedBy}} {
+		if live != nil && live.GetLabels()[label[0]] != label[1] {
+			return label[0] + "=" + label[1]
+		}
+	}
+	return ""
+}
+
 // drift explains differences that reconcilePolicy Observe leaves.
 func drift(f facts) []Finding {
 	condition := f.condition(v1.ConditionDrifted)
@@ -230,10 +240,12 @@ func drift(f facts) []Finding {
 		evidence := resourceEvidence(f.app, resource)
 		evidence.Message = withoutMarks(evidence.Message)
 		ref, known := child.RefOf(f.app, resource)
-		if live := f.live(resource); known && live != nil && !child.OwnedBy(live, f.app) && plan.Adoptable(ref.Kind, live) {
-			if live.GetLabels()[v1.LabelApplication] != f.app.Name {
-				evidence.Message = "It exists without the label " + v1.LabelApplication + "=" + f.app.Name + ", so the controller does not see it."
-			}
+		live := f.live(resource)
+		isForeign := known && live != nil && !child.OwnedBy(live, f.app)
+		if missing := f.missingLabel(live); isForeign && missing != "" {
+			evidence.Message = "It exists without the label " + missing + ", so the controller does not see it."
+		}
+		if isForeign && plan.Adoptable(ref.Kind, live) {
 			// To carry the spec out without consent would end in a conflict, or replace the pods.
 			if consented = consented && f.hasConsent(live); consented {
 				finding.Next = []string{f.enforce()}
