@@ -73,6 +73,29 @@ func TestWhyOfUnlabelledObjects(t *testing.T) {
 	}
 }
 
+// TestWhyOfSeveralConflicts: a ServiceAccount in the way of the Deployment does not hide that one of this name runs, which can be adopted.
+func TestWhyOfSeveralConflicts(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.create("web", "{image: 'registry.example.com/web:1', ports: [{name: http, containerPort: 8080}]}")
+	p.eventually("the conflict", func() bool { return strings.Contains(p.run("why", "web").stdout, "ServiceAccount web exists") })
+	r := p.run("why", "web")
+	for _, want := range []string{
+		"Deployment web exists and does not belong to this Application",
+		"   → Let the Application adopt it, which replaces no pod until you say so: ",
+		"   → The adoption of the Deployment takes it over too.\n",
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in\n%s%s", want, r.stdout, r.stderr)
+		}
+	}
+}
+
 // TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods. After the consent
 // it is to enforce the spec.
 func TestWhyBeforeTheConsent(t *testing.T) {

@@ -30,13 +30,22 @@ func children(f facts) []Finding {
 		case v1.ResourceFailed:
 			found = append(found, f.failedWrite(resource))
 		case v1.ResourcePending:
-			if f.ready != nil && f.ready.Reason == v1.ReasonApplying {
+			if f.isTaken(resource) {
+				found = append(found, f.conflict(resource)) // The controller learns of it once nothing else is in the way.
+			} else if f.ready != nil && f.ready.Reason == v1.ReasonApplying {
 				found = append(found, Finding{Reason: string(resource.State), What: fmt.Sprintf("%s %s waits.", resource.Kind, resource.Name), Evidence: []Evidence{resourceEvidence(f.app, resource)}})
 			}
 		case v1.ResourceSynced, v1.ResourceDrifted:
 		}
 	}
 	return found
+}
+
+// isTaken reports whether an object that is not the Application's has the name of a child that the controller has not tried to create.
+func (f facts) isTaken(resource v1.ResourceStatus) bool {
+	ref, known := child.RefOf(f.app, resource)
+	live := f.live(resource)
+	return known && live != nil && !child.OwnedBy(live, f.app) && !child.IsOrphaned(f.app, ref, live)
 }
 
 func resourceEvidence(app *v1.Application, resource v1.ResourceStatus) Evidence {
@@ -116,7 +125,7 @@ func (f facts) enforce() string {
 // adoptable reports whether an object of the kind that is not the Application's has the name of a child, and can be adopted.
 func (f facts) adoptable(kind child.Kind) bool {
 	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
-		if resource.Kind != kind.Kind || resource.Group != kind.Group || resource.State != v1.ResourceConflict {
+		if resource.Kind != kind.Kind || resource.Group != kind.Group || resource.State != v1.ResourceConflict && !f.isTaken(resource) {
 			return false
 		}
 		live := f.live(resource)
