@@ -237,7 +237,7 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 	return backOff(step, in.InBackoff), nil
 }
 
-// KeepLive returns a rendered child as it is applied beside the live one, which belongs to the Application: without what another
+// KeepLive returns a rendered child as it is applied beside the live one, which belongs to the Application: with what another
 // client decides, such as weights and a later restart, and without a selector that cannot change.
 func KeepLive(application *v1.Application, desired child.Desired, live child.Object) (child.Desired, error) {
 	if err := keepWeights(&desired, live); err != nil {

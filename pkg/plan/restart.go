@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// keepRestart renders the restart of the live Deployment if it is later than that of the Application. A restart of the
+// keepRestart renders the restart of the live Deployment if it is later than the Application's. A restart of the
 // Application stays in its spec. It must not undo each later kubectl rollout restart, whose pods would go before they serve,
 // while kubectl says that the rollout succeeded. To leave the annotation out would not do: if the later restart was the
 // Application's own, and its spec went back to an earlier one, the apply would remove it, and the next one would write the
