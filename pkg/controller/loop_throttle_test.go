@@ -15,6 +15,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/testing/costly"
 )
 
@@ -53,6 +54,22 @@ func TestLargeApplicationsTakeTurns(t *testing.T) {
 			if got, want := w.image(fmt.Sprintf("large-%d", i)), fmt.Sprintf("registry.example.com/web:%d", edits-1+i); got != want {
 				t.Errorf("in the end large-%d runs %s, want %s", i, got, want)
 			}
+		}
+	})
+}
+
+// A tenant who creates large Applications, instead of editing them, waits for turns too. The API server gives each its default status.
+func TestNewLargeApplicationsTakeTurns(t *testing.T) {
+	inWorld(t, setup{workers: 4}, func(w *world) {
+		pass(time.Second)
+		for i := range 10 {
+			app := large(fmt.Sprintf("large-%d", i))
+			app.Status.ObservedGeneration = -1
+			applytest.Put(w.server, applytest.Applications, app)
+		}
+		pass(4 * time.Second)
+		if got := w.count(createOf(child.Deployment)); got < 2 || got > 5 {
+			t.Errorf("%d of 10 were written in 4 s, want one in a second", got)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func (c *Controller) throttle(key cache.ObjectName, application *v1.Application,
 	if cost <= v1.LargeCost {
 		return 0
 	}
-	isNew := application.Status.ObservedGeneration == 0
+	isNew := application.Status.ObservedGeneration < 1 // The default is -1.
 	return c.memory.takeTurn(key, isNew, now, func() time.Time { return c.throttled.reserve(key.Namespace, cost, now) })
 }
 
