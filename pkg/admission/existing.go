@@ -35,7 +35,8 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 	case plan.LeftBehind(existing):
 		advice = "take back what an earlier Application left behind (docs/guides/take-back.md), rename the Application"
 	case plan.Adoptable(child.Deployment, h.withSelector(ctx, existing)):
-		advice = fmt.Sprintf("let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %s --existing), rename the Application", deployment.Name)
+		advice = fmt.Sprintf("delete this Application and run kubectl fairlead adopt %[1]s --harden, which writes one that fits and replaces no pod until you say so; "+
+			"or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %[1]s --existing), rename the Application", deployment.Name)
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
 		"%s, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, advice, deployment.Name))

@@ -117,7 +117,8 @@ func TestValidate(t *testing.T) {
 		{
 			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(nil),
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
-				`let the Application adopt it, which replaces no pod until you say so (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
+				`delete this Application and run kubectl fairlead adopt web --harden, which writes one that fits and replaces no pod until you say so; ` +
+				`or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
 		},
 		{
@@ -135,7 +136,7 @@ func TestValidate(t *testing.T) {
 			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
 				c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) { return nil, errors.New("gone") }
 			}},
-			warned: []string{"starts no pods: let the Application adopt it"},
+			warned: []string{"starts no pods: delete this Application and run kubectl fairlead adopt web --harden"},
 		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},

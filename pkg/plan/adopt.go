@@ -52,13 +52,12 @@ func decideForeign(differ Differ, in Input, steps []Step, step Step) (Step, erro
 	if step.Adoption == "" || step.Adoption == AdoptionRefused || !consents(live, application) {
 		return step, nil
 	}
-	path, why, err := refuse(in, step)
+	refusals, err := refuse(in, step)
 	if err != nil {
 		return Step{}, err
 	}
-	if path != "" {
-		step.Adoption = AdoptionRefused
-		step.Reason = cannotBeAdopted(step.Ref, path, why)
+	if len(refusals) > 0 {
+		step.Adoption, step.Reason = AdoptionRefused, cannotBeAdopted(step.Ref, refusals...)
 		return step, nil
 	}
 	if isRollingOut(live) {
@@ -114,7 +113,7 @@ func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
 		return s
 	}
 	if path, why := RefuseSelector(live); path != "" {
-		s.Adoption, s.Reason = AdoptionRefused, cannotBeAdopted(s.Ref, path, why)+"; "+deletion(s.Ref.Kind)+", or give the Application another name"
+		s.Adoption, s.Reason = AdoptionRefused, cannotBeAdopted(s.Ref, refusal{path, why})+"; "+deletion(s.Ref.Kind)+", or give the Application another name"
 		return s
 	}
 	s.Adoption = AdoptionAwaitsConsent
@@ -127,30 +126,34 @@ func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
 	return s
 }
 
-// refuse returns the path of the field that excludes the adoption of an object with consent, and why; "" if none does.
-func refuse(in Input, step Step) (path, why string, err error) {
-	if path, why = RefuseMetadata(step.Live); path != "" {
-		return path, why, nil
+// refusal is the path of a field that excludes the adoption of an object, and why.
+type refusal struct{ path, why string }
+
+// refuse returns all that excludes the adoption of an object with consent, so that a user corrects it at once.
+func refuse(in Input, step Step) ([]refusal, error) {
+	if path, why := RefuseMetadata(step.Live); path != "" {
+		return []refusal{{path, why}}, nil
 	}
 	pods := &appsv1.Deployment{}
 	for _, desired := range in.Desired {
 		if desired.Kind == child.Deployment {
 			if err := readAs(desired, pods); err != nil {
-				return "", "", err
+				return nil, err
 			}
 		}
 	}
 	switch live := step.Live.(type) {
 	case *appsv1.Deployment:
-		path, why = refuseDeployment(in, pods, live)
+		return refuseDeployment(in, pods, live), nil
 	case *corev1.Service:
 		service := &corev1.Service{}
 		if err := readAs(*step.Desired, service); err != nil {
-			return "", "", err
+			return nil, err
 		}
-		path, why = refuseService(&pods.Spec.Template, service, live)
+		return refuseService(&pods.Spec.Template, service, live), nil
+	default:
+		return nil, nil
 	}
-	return path, why, nil
 }
 
 // readAs reads a rendered child into its Go type.
@@ -193,6 +196,11 @@ func RefuseMetadata(live metav1.Object) (path, why string) {
 	return "", ""
 }
 
-func cannotBeAdopted(ref child.Ref, path, why string) string {
-	return fmt.Sprintf("%s %s cannot be adopted because of %s: %s", ref.Kind, ref.Name, path, why)
+// cannotBeAdopted names all refusals, of which there is at least one.
+func cannotBeAdopted(ref child.Ref, refusals ...refusal) string {
+	causes := make([]string, 0, len(refusals))
+	for _, r := range refusals {
+		causes = append(causes, fmt.Sprintf("because of %s: %s", r.path, r.why))
+	}
+	return fmt.Sprintf("%s %s cannot be adopted %s", ref.Kind, ref.Name, strings.Join(causes, "; and "))
 }

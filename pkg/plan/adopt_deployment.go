@@ -23,44 +23,52 @@ const RolloutInProgress = "a rollout is in progress; the adoption waits until it
 // only if the consent came with Fairlead's labels.
 const rolloutRecheck = 10 * time.Second
 
-// refuseDeployment returns the path of what excludes the adoption of a live Deployment, and why; "" if nothing does.
+// refuseDeployment returns what excludes the adoption of a live Deployment.
 //
 // Whatever finds the old pods must find the new ones: Services, NetworkPolicies and monitors of which Fairlead does not
 // know. So these have the labels of the old pods, and their named ports. And no pod may start or stop because of the
 // adoption, so the rollout is paused and the number of pods stays.
-func refuseDeployment(in Input, rendered, live *appsv1.Deployment) (path, why string) {
-	if path, why = refuseSelector(rendered, live); path != "" {
-		return path, why
+func refuseDeployment(in Input, rendered, live *appsv1.Deployment) []refusal {
+	if path, why := RefuseSelector(live); path != "" {
+		return []refusal{{path, why}} // No Application can correct that.
 	}
-	if path, why = refuseTemplate(&rendered.Spec.Template, &live.Spec.Template); path != "" {
-		return path, why
+	selector := live.Spec.Selector
+	if selector == nil || len(selector.MatchLabels) == 0 {
+		return []refusal{{"spec.selector.matchLabels", "there are none"}}
 	}
+	// The selector stays, so it must select the new pods too.
+	refusals := refuseLabels("spec.selector.matchLabels", rendered.Spec.Template.Labels, selector.MatchLabels)
+	refusals = append(refusals, refuseTemplate(&rendered.Spec.Template, &live.Spec.Template, selector.MatchLabels)...)
 	if !rendered.Spec.Paused {
-		return "spec.paused", "the adoption would replace the pods at once; set it to true in the Application, and to false once they may be replaced"
+		refusals = append(refusals, refusal{"spec.paused", "the adoption would replace the pods at once; set it to true in the Application, and to false once they may be replaced"})
 	}
 	if want, have := rendered.Spec.Replicas, replicasOf(live); want != nil && *want != have {
-		return "spec.replicas", fmt.Sprintf("the adoption would change the number of pods from %d to %d; set it to %d in the Application, or remove it there", have, *want, have)
+		refusals = append(refusals, refusal{"spec.replicas", fmt.Sprintf("the adoption would change the number of pods from %d to %d; set it to %d in the Application, or remove it there", have, *want, have)})
 	}
 	if in.Missing != "" {
-		return "spec", in.Missing
+		refusals = append(refusals, refusal{"spec", in.Missing})
 	}
-	// The informers have no ReplicaSet without Fairlead's label, so nothing would keep an edit of the Application from
-	// changing what the old pods read, perhaps as an account that its author may not use.
-	for _, desired := range in.Desired {
-		if desired.Kind == child.ConfigMap && child.ReferencesOf(&live.Spec.Template.Spec).Has(desired.Ref) {
-			return "spec.config", fmt.Sprintf("the pods read a ConfigMap %s already, which is the name of the Application's own", desired.Name)
-		}
-	}
-	// The informers have no object without Fairlead's labels, so a second autoscaler or budget would go unnoticed.
+	return append(refusals, refuseChildren(in, live)...)
+}
+
+// refuseChildren returns the other children that exclude the adoption of a live Deployment.
+func refuseChildren(in Input, live *appsv1.Deployment) (refusals []refusal) {
 	for _, desired := range in.Desired {
 		switch desired.Kind {
+		case child.ConfigMap:
+			// The informers have no ReplicaSet without Fairlead's label, so nothing would keep an edit of the Application from
+			// changing what the old pods read, perhaps as an account that its author may not use.
+			if child.ReferencesOf(&live.Spec.Template.Spec).Has(desired.Ref) {
+				refusals = append(refusals, refusal{"spec.config", fmt.Sprintf("the pods read a ConfigMap %s already, which is the name of the Application's own", desired.Name)})
+			}
+		// The informers have no object without Fairlead's labels, so a second autoscaler or budget would go unnoticed.
 		case child.HorizontalPodAutoscaler:
-			return "spec.autoscaling", "the Deployment may have an autoscaler already; remove it from the Application, and add it when the condition Adopted is True"
+			refusals = append(refusals, refusal{"spec.autoscaling", "the Deployment may have an autoscaler already; remove it from the Application, and add it when the condition Adopted is True"})
 		case child.PodDisruptionBudget:
-			return "spec.disruptionBudget", "the pods may have a budget already; set mode Disabled in the Application until the condition Adopted is True"
+			refusals = append(refusals, refusal{"spec.disruptionBudget", "the pods may have a budget already; set mode Disabled in the Application until the condition Adopted is True"})
 		}
 	}
-	return "", ""
+	return refusals
 }
 
 // isRollingOut reports whether pods of two templates may run. In a paused Deployment, some of them start and stop to fit its
@@ -71,42 +79,33 @@ func isRollingOut(live child.Object) bool {
 	return ok && (deployment.Status.ObservedGeneration < deployment.Generation || deployment.Status.UpdatedReplicas != deployment.Status.Replicas)
 }
 
-// refuseSelector: the live selector stays, so it must select the new pods too.
-func refuseSelector(rendered, live *appsv1.Deployment) (path, why string) {
-	if path, why = RefuseSelector(live); path != "" {
-		return path, why
-	}
-	selector := live.Spec.Selector
-	if selector == nil || len(selector.MatchLabels) == 0 {
-		return "spec.selector.matchLabels", "there are none"
-	}
-	return refuseLabels("spec.selector.matchLabels", rendered.Spec.Template.Labels, selector.MatchLabels)
-}
-
-// refuseTemplate: what refers to the old pods by a label, or to a port of theirs by its name, must find the new ones.
-func refuseTemplate(rendered, live *corev1.PodTemplateSpec) (path, why string) {
-	if path, why = refuseLabels("spec.template.metadata.labels", rendered.Labels, live.Labels); path != "" {
-		return path, why
-	}
+// refuseTemplate returns what excludes the adoption of the pods: what refers to the old ones by a label, or to a port of theirs by its
+// name, must find the new ones. The labels of the selector are not repeated.
+func refuseTemplate(rendered, live *corev1.PodTemplateSpec, selector map[string]string) []refusal {
+	others := maps.Clone(live.Labels)
+	maps.DeleteFunc(others, func(key, _ string) bool { _, selects := selector[key]; return selects })
+	refusals := refuseLabels("spec.template.metadata.labels", rendered.Labels, others)
 	for i := range live.Spec.Containers {
 		container := &live.Spec.Containers[i]
 		for _, port := range container.Ports {
 			if port.Name != "" && portNumber(&rendered.Spec, port.Name, port.Protocol) != port.ContainerPort {
-				return fmt.Sprintf("spec.template.spec.containers[%s].ports[%s]", container.Name, port.Name),
-					fmt.Sprintf("the new pods need the port too; add one of this name to spec.ports, with containerPort %d", port.ContainerPort)
+				refusals = append(refusals, refusal{
+					fmt.Sprintf("spec.template.spec.containers[%s].ports[%s]", container.Name, port.Name),
+					fmt.Sprintf("the new pods need the port too; add one of this name to spec.ports, with containerPort %d", port.ContainerPort),
+				})
 			}
 		}
 	}
-	return "", ""
+	return refusals
 }
 
-func refuseLabels(path string, rendered, live map[string]string) (at, why string) {
+func refuseLabels(path string, rendered, live map[string]string) (refusals []refusal) {
 	for _, key := range sortedKeys(live) {
 		if value, has := rendered[key]; !has || value != live[key] {
-			return path + "[" + key + "]", fmt.Sprintf("the new pods need the label too; add %s: %q to spec.podMetadata.labels", key, live[key])
+			refusals = append(refusals, refusal{path + "[" + key + "]", fmt.Sprintf("the new pods need the label too; add %s: %q to spec.podMetadata.labels", key, live[key])})
 		}
 	}
-	return "", ""
+	return refusals
 }
 
 // portNumber returns the number of the container port of this name; 0 if there is none.

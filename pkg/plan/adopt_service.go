@@ -10,33 +10,34 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// refuseService returns the path of what excludes the adoption of a live Service, and why; "" if nothing does. Its
-// clients must reach the same port of the pods as before, by the same number and name.
-func refuseService(template *corev1.PodTemplateSpec, rendered, live *corev1.Service) (path, why string) {
+// refuseService returns what excludes the adoption of a live Service. Its clients must reach the same port of the pods as
+// before, by the same number and name.
+func refuseService(template *corev1.PodTemplateSpec, rendered, live *corev1.Service) []refusal {
 	switch {
 	case live.Spec.Type == corev1.ServiceTypeExternalName:
-		return "spec.type", "it is ExternalName, an alias of " + live.Spec.ExternalName
+		return []refusal{{"spec.type", "it is ExternalName, an alias of " + live.Spec.ExternalName}}
 	case live.Spec.ClusterIP == corev1.ClusterIPNone:
-		return "spec.clusterIP", "it is None; the clients of a headless Service expect the addresses of the pods"
+		return []refusal{{"spec.clusterIP", "it is None; the clients of a headless Service expect the addresses of the pods"}}
 	case len(live.Spec.Selector) == 0:
-		return "spec.selector", "there is none, so another client writes its endpoints"
-	case live.Spec.Type != rendered.Spec.Type:
-		return "spec.type", fmt.Sprintf("it is %s; set spec.service.type to that in the Application", live.Spec.Type)
-	case live.Spec.SessionAffinity != rendered.Spec.SessionAffinity:
-		return "spec.sessionAffinity", fmt.Sprintf("it is %s; set spec.service.sessionAffinity to that in the Application", live.Spec.SessionAffinity)
+		return []refusal{{"spec.selector", "there is none, so another client writes its endpoints"}}
 	}
-	if path, why = refuseLabels("spec.selector", template.Labels, live.Spec.Selector); path != "" {
-		return path, why
+	var refusals []refusal
+	if live.Spec.Type != rendered.Spec.Type {
+		refusals = append(refusals, refusal{"spec.type", fmt.Sprintf("it is %s; set spec.service.type to that in the Application", live.Spec.Type)})
 	}
+	if live.Spec.SessionAffinity != rendered.Spec.SessionAffinity {
+		refusals = append(refusals, refusal{"spec.sessionAffinity", fmt.Sprintf("it is %s; set spec.service.sessionAffinity to that in the Application", live.Spec.SessionAffinity)})
+	}
+	refusals = append(refusals, refuseLabels("spec.selector", template.Labels, live.Spec.Selector)...)
 	for _, port := range live.Spec.Ports {
 		if why := refusePort(&template.Spec, rendered, port); why != "" {
-			return fmt.Sprintf("spec.ports[%d/%s]", port.Port, protocolOf(port.Protocol)), why
+			refusals = append(refusals, refusal{fmt.Sprintf("spec.ports[%d/%s]", port.Port, protocolOf(port.Protocol)), why})
 		}
 	}
 	if live.Spec.Type != corev1.ServiceTypeClusterIP && len(rendered.Spec.Ports) > len(live.Spec.Ports) {
-		return "spec.ports", "the adoption would expose a further port outside of the cluster; remove it from spec.ports in the Application"
+		refusals = append(refusals, refusal{"spec.ports", "the adoption would expose a further port outside of the cluster; remove it from spec.ports in the Application"})
 	}
-	return "", ""
+	return refusals
 }
 
 // refusePort returns why a port of the live Service would become another one; "" if it would not.

@@ -153,6 +153,11 @@ func TestAdoptDeployment(t *testing.T) {
 			app.Spec.Replicas, app.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 5}
 		}, plan.AdoptionRefused, "spec.autoscaling"},
 		{"a disruption budget", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.DisruptionBudget = nil }, plan.AdoptionRefused, "spec.disruptionBudget"},
+		{"all at once", func(app *v1.Application, live *appsv1.Deployment) {
+			live.Spec.Selector.MatchLabels["release"], live.Spec.Template.Labels["release"] = "r", "r"
+			app.Spec.Paused, app.Spec.Replicas = nil, new(int32(1))
+		}, plan.AdoptionRefused, `because of spec.selector.matchLabels[release]: the new pods need the label too; add release: "r" to spec.podMetadata.labels; and because of spec.paused: ` +
+			`the adoption would replace the pods at once; set it to true in the Application, and to false once they may be replaced; and because of spec.replicas: `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			snapshot := foreignSnapshot(t)

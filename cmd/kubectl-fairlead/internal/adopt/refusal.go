@@ -5,6 +5,7 @@ package adopt
 
 import (
 	"errors"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,13 +24,14 @@ func WithSelector(deployment *appsv1.Deployment, err error) error {
 	return err
 }
 
-// Refusal returns why the controller would refuse to adopt one of the objects, nil if it would not. A user learns it before
+// Refusal returns all for which the controller would refuse to adopt the objects, nil if it would not. A user learns it before
 // anything is written. service may be nil.
 func Refusal(differ plan.Differ, application *v1.Application, children []child.Desired, deployment *appsv1.Deployment, service *corev1.Service) error {
 	const uid = "any"
 	application = application.DeepCopy()
 	application.UID = uid
 	in := plan.Input{Snapshot: child.Snapshot{Application: application}, Desired: children}
+	var reasons []string
 	for _, desired := range children {
 		var live child.Object
 		switch {
@@ -54,8 +56,11 @@ func Refusal(differ plan.Differ, application *v1.Application, children []child.D
 			return err
 		}
 		if step.Adoption == plan.AdoptionRefused {
-			return errors.New(step.Reason)
+			reasons = append(reasons, step.Reason)
 		}
 	}
-	return nil
+	if len(reasons) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(reasons, ". "))
 }

@@ -34,6 +34,9 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.D
 		return nil, nil, err
 	}
 	if err := adopt.Refusal(a.tool.differ, draft, rendering.Children, a.deployment, a.service); err != nil {
+		if a.existing {
+			err = fmt.Errorf("%w. Correct the Application; or delete it, and %s writes one that fits", err, a.command("--harden"))
+		}
 		return nil, nil, err
 	}
 	others, err := a.findOthers(ctx, draft, rendering)

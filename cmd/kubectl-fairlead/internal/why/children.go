@@ -75,7 +75,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.adoptable(child.Deployment):
 		finding.Next = append([]string{"The adoption of the Deployment takes it over too."}, finding.Next...)
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
-		finding.Next = append([]string{f.adoption()}, finding.Next...)
+		finding.Next = append(f.adoption(), finding.Next...)
 	}
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
@@ -93,17 +93,21 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	return finding
 }
 
-// adoption is the next step towards the adoption of the Deployment.
-func (f facts) adoption() string {
+// adoption are the steps towards the adoption of the Deployment. The Application that the plugin writes fits without corrections.
+func (f facts) adoption() []string {
 	consented := f.app.Spec.AdoptionPolicy == v1.AdoptionConsented
-	adopt := "kubectl fairlead adopt " + f.app.Name + " --existing"
+	adopt := "kubectl fairlead adopt " + f.app.Name
+	const writes = "delete this Application, and let the plugin write one that fits the Deployment: "
 	switch adopted := f.condition(v1.ConditionAdopted); {
 	case consented && adopted != nil && adopted.Reason == v1.ReasonRefused:
-		return "Correct the spec of the Application as the message says; then " + adopt
+		return []string{"Correct the spec of the Application as the message says; then " + adopt + " --existing", "Or " + writes + adopt + " --harden"}
 	case consented && f.app.Spec.Paused != nil && *f.app.Spec.Paused:
-		return "Consent to the adoption, which replaces no pod until you say so: " + adopt
+		return []string{"Consent to the adoption, which replaces no pod until you say so: " + adopt + " --existing"}
 	default:
-		return "Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then " + adopt
+		return []string{
+			"Let an Application adopt it, which replaces no pod until you say so. The short way: " + writes + adopt + " --harden",
+			"Or let this one adopt it: set adoptionPolicy: Consented and paused: true in its spec, then " + adopt + " --existing",
+		}
 	}
 }
 
@@ -259,7 +263,7 @@ func drift(f facts) []Finding {
 			if consented = consented && f.hasConsent(live); consented {
 				finding.Next = []string{f.enforce()}
 			} else {
-				finding.Next = []string{f.adoption()}
+				finding.Next = f.adoption()
 			}
 		}
 		finding.Evidence = append(finding.Evidence, evidence)
