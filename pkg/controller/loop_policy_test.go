@@ -53,21 +53,54 @@ func TestInvalidSpec(t *testing.T) {
 	})
 }
 
-// Suspended, nothing at all is written: no child, no status. Afterwards all is.
+// Suspended, nothing is written but one status for each edit. Afterwards all is.
 func TestSuspend(t *testing.T) {
 	web := application("web")
 	web.Spec.ReconcilePolicy = v1.ReconcileSuspend
 	inWorld(t, setup{begin: withApplications(web)}, func(w *world) {
 		pass(time.Hour)
+		w.wantCondition("web", v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonSuspended)
 		w.edit("web", func(a *v1.Application) { a.Spec.Image = "web:2" })
 		pass(time.Hour)
-		if got := w.count(applytest.Request.Writes); got > 0 {
-			t.Errorf("%d writes", got)
+		if got, children := w.count(applytest.Request.Writes), w.count(toChildren); got != 2 || children != 0 {
+			t.Errorf("%d writes, %d of them to children", got, children)
+		}
+		if status := w.application("web").Status; status.ObservedGeneration != 2 {
+			t.Errorf("generation %d is observed", status.ObservedGeneration)
 		}
 		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileEnforce })
 		pass(2 * time.Second)
 		if got := w.image("web"); got != "web:2" || len(w.server.All()) != 4 {
 			t.Errorf("afterwards the Deployment runs %q", got)
+		}
+		w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRollingOut)
+	})
+}
+
+// An Application that is suspended in a fault no longer shows it. Its pods may change, and cause no write.
+func TestSuspendInAFault(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(time.Second)
+		w.pods("web", 1)
+		pass(5 * time.Second)
+		w.edit("web", func(a *v1.Application) { a.Spec.ClassName = "none-of-this-name" })
+		pass(time.Second)
+		w.wantCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonClassNotFound)
+		w.told()
+		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend })
+		pass(time.Second)
+		w.wantCondition("web", v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonSuspended)
+		if stalled := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionStalled); stalled != nil {
+			t.Errorf("Stalled is still said: %+v", stalled)
+		}
+		before := w.count(applytest.Request.Writes)
+		w.pods("web", 0)
+		pass(time.Hour)
+		if got := w.count(applytest.Request.Writes) - before; got != 0 {
+			t.Errorf("%d writes while it is suspended", got)
+		}
+		if events := w.told(); len(events) > 0 {
+			t.Errorf("told: %q", events)
 		}
 	})
 }

@@ -48,12 +48,12 @@ func (c *Controller) syncHandler(ctx context.Context, key cache.ObjectName, trig
 	if written || err != nil {
 		return outcomeAfterWrite(err)
 	}
-	if observed.Application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
-		c.grants.forget(key)
-		return succeeded(c.memory.view(key, observed.Application.UID, now).backoff).unless(owned.err())
-	}
 	if wait := c.throttle(key, observed.Application, now); wait > 0 {
 		return throttled(wait)
+	}
+	if observed.Application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
+		c.grants.forget(key)
+		return c.report(ctx, observed, owned, target{}, nil, now)
 	}
 	target, err := c.resolve(ctx, observed, now)
 	if err != nil {

@@ -59,6 +59,9 @@ func Compare(old, new v1.ApplicationStatus) Urgency {
 
 // isSteady reports whether the Application is ready, or waits for a user.
 func isSteady(s v1.ApplicationStatus) bool {
+	if ready := meta.FindStatusCondition(s.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonSuspended {
+		return true
+	}
 	return meta.IsStatusConditionTrue(s.Conditions, v1.ConditionReady) || meta.IsStatusConditionTrue(s.Conditions, v1.ConditionStalled)
 }
 

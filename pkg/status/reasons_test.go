@@ -56,7 +56,7 @@ func quietReasons() map[string]string {
 	return map[string]string{
 		v1.ReasonApplying: moves, v1.ReasonApplyFailed: moves, v1.ReasonRollingOut: moves,
 		v1.ReasonDeploymentNotFound: moves, v1.ReasonRoutesPending: moves,
-		v1.ReasonPaused: asked, v1.ReasonDrifted: elsewhere,
+		v1.ReasonPaused: asked, v1.ReasonSuspended: asked, v1.ReasonDrifted: elsewhere,
 	}
 }
 

@@ -77,6 +77,9 @@ func TestRecordedForKStatus(t *testing.T) {
 	edited.Status = compute(settled(), noon)
 	edited.Generation++
 	records = append(records, record{"edited after it was ready", "InProgress", edited})
+	stopped := suspendedApplication()
+	stopped.Status = compute(Input{Snapshot: child.Snapshot{Application: stopped}}, noon)
+	records = append(records, record{"suspended after it failed", "InProgress", stopped})
 	for _, s := range scenarios() {
 		application := s.in.Snapshot.Application.DeepCopy()
 		application.Status = compute(s.in, noon)

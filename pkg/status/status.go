@@ -25,7 +25,7 @@ type Input struct {
 	// Health is the health of the rollout in the snapshot.
 	Health health.Rollout
 	// Results has one result for each child, in order; see plan.Done. It is empty while the spec is invalid or the Application is
-	// being deleted. With reconcilePolicy Observe it has the steps of the plan, none of which was done.
+	// being deleted, and with reconcilePolicy Suspend. With reconcilePolicy Observe it has the steps of the plan, none of which was done.
 	Results []plan.Result
 	// Class is what the Application takes from its class; nil if it has none.
 	Class *v1.AppliedClass
@@ -55,6 +55,9 @@ type Input struct {
 // Compute returns the status of the Application after a sync. The result shares no mutable memory with the input.
 func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	application := in.Snapshot.Application
+	if in.suspended() {
+		return suspended(application, now)
+	}
 	children := assessAll(in)
 	pods := podsOf(in)
 	summary := summarize(in, children, pods)
@@ -128,6 +131,11 @@ func (in Input) deleting() bool { return in.Snapshot.Application.DeletionTimesta
 // observing reports whether reconcilePolicy Observe kept the sync from executing the plan.
 func (in Input) observing() bool {
 	return in.Snapshot.Application.Spec.ReconcilePolicy == v1.ReconcileObserve
+}
+
+// suspended reports whether reconcilePolicy Suspend kept the sync from doing anything. Deletion goes on.
+func (in Input) suspended() bool {
+	return in.Snapshot.Application.Spec.ReconcilePolicy == v1.ReconcileSuspend && !in.deleting()
 }
 
 // result returns the result of one child.

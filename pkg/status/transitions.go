@@ -117,7 +117,7 @@ func needsUser(old, new v1.ApplicationStatus, reason string) bool {
 	switch reason {
 	case v1.ReasonApplying, v1.ReasonApplyFailed, // The controller acts, and retries.
 		v1.ReasonRollingOut, v1.ReasonDeploymentNotFound, v1.ReasonRoutesPending, // Other controllers act.
-		v1.ReasonPaused,  // The user has asked for it.
+		v1.ReasonPaused, v1.ReasonSuspended, // The user has asked for it.
 		v1.ReasonDrifted: // The condition Drifted has the Event.
 		return false
 	case v1.ReasonReadinessFailing:

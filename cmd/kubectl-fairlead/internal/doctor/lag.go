@@ -84,7 +84,7 @@ func (in Installation) late(now time.Time) (found late, behind, deleting int) {
 			if observed {
 				found.reported = append(found.reported, a)
 			}
-		case observed, a.Spec.ReconcilePolicy == v1.ReconcileSuspend && !isDeleted:
+		case observed:
 		case a.Status.ObservedGeneration <= 0 && now.Sub(a.CreationTimestamp.Time) > after:
 			found.never = append(found.never, nameOf(a))
 		case isLate:

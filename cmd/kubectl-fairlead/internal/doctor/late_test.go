@@ -87,7 +87,6 @@ func TestLag(t *testing.T) {
 			applications: []v1.Application{application("web", wrote("", 21*time.Minute), large)},
 			message:      "the spec of 1 of 1 Applications is not observed, such as shop/web (21m)", next: check,
 		},
-		"suspended":          {applications: []v1.Application{application("web", wrote("", time.Hour), suspended)}, message: "1 Application, 0 of them with a spec that is not observed yet"},
 		"being deleted":      {applications: []v1.Application{application("web", deleted(orphan, time.Minute))}, message: "1 Application, 0 of them with a spec that is not observed yet, 1 being deleted"},
 		"held by others":     {applications: []v1.Application{application("web", deleted("example.com/backup", time.Hour), observed)}, message: "1 Application, 0 of them with a spec that is not observed yet, 1 being deleted"},
 		"later than a label": {applications: []v1.Application{application("web", wrote("", time.Hour), wrote("", time.Second))}, message: "1 Application, 1 of them with a spec that is not observed yet"},

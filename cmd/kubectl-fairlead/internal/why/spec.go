@@ -78,9 +78,9 @@ func notObserved(f facts) []Finding {
 		Message: fmt.Sprintf("%s, but metadata.generation is %d", observed, f.app.Generation),
 	}}
 	switch {
-	case f.app.Spec.ReconcilePolicy == v1.ReconcileSuspend:
+	case f.isSuspended():
 		return []Finding{{
-			Reason: string(v1.ReconcileSuspend), What: "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status is of the time before.",
+			Reason: v1.ReasonSuspended, What: "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status is of the time before.",
 			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
 			Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
 		}}

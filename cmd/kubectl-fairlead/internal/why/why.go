@@ -67,7 +67,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 	f := facts{Loaded: loaded, app: loaded.Application}
 	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
 	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
-	for _, find := range []rule{
+	rules := []rule{
 		deletion,    // Nothing else matters to an Application that is being deleted.
 		notObserved, // Status is about an older spec.
 		refusedSpec,
@@ -83,7 +83,11 @@ func Explain(loaded *cluster.Loaded) Answer {
 		drift,
 		added,
 		secondary,
-	} {
+	}
+	if f.isSuspended() {
+		rules = []rule{notObserved, added} // All else is read from status, which is of the time before.
+	}
+	for _, find := range rules {
 		answer.Findings = append(answer.Findings, find(f)...)
 	}
 	answer.Ready = f.ready != nil && f.ready.Status == metav1.ConditionTrue && f.observed()
@@ -100,7 +104,7 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is ready: %s", name, cmp.Or(f.ready.Message, "nothing is wrong."))
 	case answer.Ready:
 		return fmt.Sprintf("%s is ready, but there is something to know.", name)
-	case f.app.Spec.ReconcilePolicy == v1.ReconcileSuspend:
+	case f.isSuspended():
 		return name + " is suspended."
 	case f.ready == nil || !f.observed():
 		return fmt.Sprintf("%s has not been observed by the controller yet.", name)
@@ -115,6 +119,11 @@ func headline(f facts, answer Answer) string {
 	default:
 		return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
 	}
+}
+
+// isSuspended reports whether the controller leaves the Application alone. Deletion goes on.
+func (f facts) isSuspended() bool {
+	return f.app.Spec.ReconcilePolicy == v1.ReconcileSuspend && f.app.DeletionTimestamp == nil
 }
 
 // observed reports whether status is about the present spec.

@@ -99,6 +99,18 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
+// TestSuspendedWithAnOldFault leaves out what status says of the time before.
+func TestSuspendedWithAnOldFault(t *testing.T) {
+	for _, scene := range []string{"conflict", "image"} {
+		loaded := clustertest.Load(t, scene)
+		loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+		answer := why.Explain(loaded)
+		if len(answer.Findings) != 1 || answer.Findings[0].Reason != v1.ReasonSuspended || !strings.HasSuffix(answer.Headline, " is suspended.") {
+			t.Errorf("%s: %+v", scene, answer)
+		}
+	}
+}
+
 // TestNoTerminationMessage wants what a container left when it ended nowhere: it may be a secret.
 func TestNoTerminationMessage(t *testing.T) {
 	loaded := clustertest.Load(t, "image")
@@ -129,7 +141,7 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	want := "Let the Application adopt it, which replaces no pod until you say so: set adoptionPolicy: Consented and paused: true in its spec, then kubectl fairlead adopt web --existing"
+	want := "Let an Application adopt it, which replaces no pod until you say so. The short way: delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden"
 	advised := func() bool {
 		return slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == want })
 	}

@@ -54,6 +54,8 @@ const (
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonPaused: spec.paused stops a rollout.
 	ReasonPaused = "Paused"
+	// ReasonSuspended: reconcilePolicy is Suspend, so the controller does nothing, and does not know whether the Application is ready.
+	ReasonSuspended = "Suspended"
 	// ReasonDeleting: the Application is being deleted, and waits for something such as a finalizer.
 	ReasonDeleting = "Deleting"
 	// ReasonInvalid: the spec is invalid; the last good children stay.

@@ -61,7 +61,7 @@ const (
 	ReconcileEnforce ReconcilePolicy = "Enforce"
 	// ReconcileObserve writes no child and reports in status how they differ.
 	ReconcileObserve ReconcilePolicy = "Observe"
-	// ReconcileSuspend does nothing, not even status.
+	// ReconcileSuspend does nothing. Status says so once, and is of the time before in all else.
 	ReconcileSuspend ReconcilePolicy = "Suspend"
 )
 

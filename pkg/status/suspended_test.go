@@ -1,0 +1,68 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// suspendedApplication has failed, and was suspended since.
+func suspendedApplication() *v1.Application {
+	in := with(func(_ *Input, d *appsv1.Deployment) { timedOut(d) })
+	application := in.Snapshot.Application.DeepCopy()
+	application.Status = compute(in, noon)
+	application.Generation++
+	application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	return application
+}
+
+// Only Ready is about the present; what stays says of which generation it is.
+func TestSuspended(t *testing.T) {
+	in := settled()
+	in.Results = nil
+	in.Snapshot.Application = suspendedApplication()
+	before, generation := in.Snapshot.Application.Status, in.Snapshot.Application.Generation
+	got := compute(in, noon.Add(time.Hour))
+	ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionUnknown || ready.Reason != v1.ReasonSuspended || ready.ObservedGeneration != generation || !ready.LastTransitionTime.Equal(&metav1.Time{Time: noon.Add(time.Hour)}) {
+		t.Errorf("Ready is %+v", ready)
+	}
+	if got.ObservedGeneration != generation || got.Summary != suspendedSummary || len(got.Summary) > maxSummary {
+		t.Errorf("generation %d, summary %q", got.ObservedGeneration, got.Summary)
+	}
+	if stalled := meta.FindStatusCondition(got.Conditions, v1.ConditionStalled); stalled != nil || !meta.IsStatusConditionTrue(before.Conditions, v1.ConditionStalled) {
+		t.Errorf("Stalled is %+v", stalled)
+	}
+	if progressing := meta.FindStatusCondition(got.Conditions, v1.ConditionProgressing); progressing == nil || progressing.ObservedGeneration != generation-1 {
+		t.Errorf("Progressing is %+v, want it of the generation before", progressing)
+	}
+	if len(got.Resources) != len(before.Resources) || got.AvailableReplicas != before.AvailableReplicas {
+		t.Errorf("not kept: %+v", got)
+	}
+	if urgency := Compare(before, got); urgency != Now {
+		t.Errorf("the write may wait: %s", urgency)
+	}
+	in.Snapshot.Application.Status = got
+	if urgency := Compare(got, compute(in, noon.Add(2*time.Hour))); urgency != Unchanged {
+		t.Errorf("a second sync writes again: %s", urgency)
+	}
+}
+
+// A status that is not ready for another reason is replaced at once, too.
+func TestSuspendedWhileRollingOut(t *testing.T) {
+	in := with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
+	in.Snapshot.Application.Status = compute(in, noon)
+	in.Snapshot.Application.Generation++
+	in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	if urgency := Compare(in.Snapshot.Application.Status, compute(in, noon)); urgency != Now {
+		t.Errorf("the write may wait: %s", urgency)
+	}
+}
