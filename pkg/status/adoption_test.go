@@ -103,6 +103,26 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
+// The pods of a Deployment that was just adopted run as before. The snapshot of that sync has it as another owner's.
+func TestJustAdopted(t *testing.T) {
+	application := newApplication()
+	application.Spec.AdoptionPolicy, application.Spec.Paused = v1.AdoptionConsented, new(true)
+	r := result(plan.Adopt, child.Deployment, "web", adoptable(3))
+	r.UID, r.Generation = deploymentUID, 5
+	got := Compute(Input{Snapshot: child.Snapshot{Application: application}, Results: []plan.Result{r}}, noon)
+	ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady)
+	const want = "The Deployment is adopted, and spec.paused pauses its rollout. 0 of 3 pods are updated, 3 available; 3 of an older revision."
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1.ReasonPaused || ready.Message != want {
+		t.Errorf("Ready is %+v", ready)
+	}
+	if got.Replicas != 3 || got.DesiredReplicas != 3 || got.AvailableReplicas != 3 || got.UpdatedReplicas != 0 {
+		t.Errorf("%d pods of %d, %d available, %d updated", got.Replicas, got.DesiredReplicas, got.AvailableReplicas, got.UpdatedReplicas)
+	}
+	if progressing := meta.FindStatusCondition(got.Conditions, v1.ConditionProgressing); progressing == nil || progressing.Reason == v1.ReasonRollingOut {
+		t.Errorf("Progressing is %+v", progressing)
+	}
+}
+
 // The UID in the status makes an object the Application's. That of a foreign one must not be there.
 func TestForeignUIDsAreNotInTheStatus(t *testing.T) {
 	for _, test := range []struct {

@@ -22,6 +22,8 @@ type pods struct {
 	ref child.Ref
 	// written: this sync created or changed the Deployment, so its status is out of date.
 	written bool
+	// adopted: this sync adopted the Deployment. Its pods run as before, and it is paused.
+	adopted bool
 	// foreign says whose the object with the Deployment's name is, if it is not the Application's; "" if it is.
 	foreign string
 }
@@ -46,6 +48,11 @@ func podsOf(in Input) pods {
 	if p.written {
 		p.Desired = desiredReplicas(result, p.Desired)
 		p.Observed, p.Complete, p.TimedOut, p.Problems = false, false, false, nil
+	}
+	if live, ok := result.Live.(*appsv1.Deployment); ok && p.written && result.Action == plan.Adopt {
+		// The health leaves it out, because the snapshot is older than the adoption.
+		p.adopted, p.Deployment, p.Status = true, live, live.Status
+		p.Status.UpdatedReplicas = 0 // They have the template of before.
 	}
 	return p
 }
@@ -123,6 +130,8 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{ready: true, reason: v1.ReasonReady, message: fmt.Sprintf("%s available%s.", count(p.Desired, p.Desired), atRevision(in, p))}
 	case p.Deployment.DeletionTimestamp != nil:
 		return summary{reconciling: true, reason: v1.ReasonApplying, message: "Another client is deleting the Deployment."}
+	case p.adopted:
+		return summary{reason: v1.ReasonPaused, message: "The Deployment is adopted, and spec.paused pauses its rollout. " + p.counts()}
 	case p.written:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; rolling out."}
 	case !p.Observed:
@@ -199,7 +208,7 @@ func (p pods) available() metav1.Condition {
 // progressing mirrors the Deployment, unless its condition is about an older generation: then a new rollout begins. It
 // keeps the reasons, which kubectl and other clients know.
 func (p pods) progressing() metav1.Condition {
-	if p.written || p.Deployment != nil && !p.Observed {
+	if !p.adopted && (p.written || p.Deployment != nil && !p.Observed) {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; rolling out."}
 	}
 	condition := p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)
