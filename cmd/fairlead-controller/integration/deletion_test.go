@@ -74,7 +74,7 @@ func TestOrphan(t *testing.T) {
 		}},
 		{name: "unlabelled", spec: full + orphan, how: metav1.DeletePropagationBackground, before: func(e *env, name string) {
 			// The informers no longer have the child. The controller does not restore the label once it has observed
-			// reconcilePolicy Observe; under Suspend the status would not show that it has.
+			// reconcilePolicy Observe.
 			e.editSpec(name, func(spec *v1.ApplicationSpec) { spec.ReconcilePolicy = v1.ReconcileObserve })
 			e.waitObserved(name)
 			e.patch(child.ConfigMap, childName(child.ConfigMap, name), types.MergePatchType, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
