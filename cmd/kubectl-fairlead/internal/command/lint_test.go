@@ -260,17 +260,26 @@ func TestLintOfMetadata(t *testing.T) {
 func TestLintOfMisspeltKinds(t *testing.T) {
 	const good = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web}\n---\n"
 	const passes = "1 object checked, nothing found" + noDefaultClass
+	wrong := func(version, kind string) string {
+		return fmt.Sprintf("-:6: apiVersion: Invalid value: %q: kind %s needs apiVersion apps.fairlead.dev/v1 (schema)", version, kind)
+	}
 	for name, test := range map[string]struct {
 		object string
 		code   int
 		want   string
 	}{
-		"a kind":                 {"apiVersion: apps.fairlead.dev/v1\nkind: Applicationn\nmetadata: {name: a}\n", ExitNo, `-:7: kind: Unsupported value: "Applicationn": supported values: "Application", "ApplicationClass" (schema)`},
-		"no kind":                {"apiVersion: apps.fairlead.dev/v1\nmetadata: {name: a}\n", ExitNo, `-:6: kind: Unsupported value: "": supported values: "Application", "ApplicationClass" (schema)`},
-		"no apiVersion":          {"kind: Application\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Unsupported value: "": supported values: "apps.fairlead.dev/v1" (schema)`},
-		"a group":                {"apiVersion: fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Unsupported value: "fairlead.dev/v1": supported values: "apps.fairlead.dev/v1" (schema)`},
-		"an Application of Argo": {"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n", ExitYes, passes},
-		"values of a chart":      {"image: {tag: v1}\n", ExitYes, passes},
+		"a kind":                                {"apiVersion: apps.fairlead.dev/v1\nkind: Applicationn\nmetadata: {name: a}\n", ExitNo, `-:7: kind: Unsupported value: "Applicationn": supported values: "Application", "ApplicationClass" (schema)`},
+		"no kind":                               {"apiVersion: apps.fairlead.dev/v1\nmetadata: {name: a}\n", ExitNo, `-:6: kind: Unsupported value: "": supported values: "Application", "ApplicationClass" (schema)`},
+		"no apiVersion":                         {"kind: Application\nmetadata: {name: a}\n", ExitNo, `-:6: apiVersion: Required value: kind Application needs apiVersion apps.fairlead.dev/v1 (schema)`},
+		"a group":                               {"apiVersion: fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: a}\n", ExitNo, wrong("fairlead.dev/v1", "ApplicationClass")},
+		"a version":                             {"apiVersion: apps.fairlead.dev/v1beta1\nkind: Application\nmetadata: {name: a}\n", ExitNo, wrong("apps.fairlead.dev/v1beta1", "Application")},
+		"the group of Deployments":              {"apiVersion: apps/v1\nkind: Application\nmetadata: {name: a}\n", ExitNo, wrong("apps/v1", "Application")},
+		"the group of Deployments, for a class": {"apiVersion: apps/v1\nkind: ApplicationClass\nmetadata: {name: a}\n", ExitNo, wrong("apps/v1", "ApplicationClass")},
+		"no group":                              {"apiVersion: v1\nkind: Application\nmetadata: {name: a}\n", ExitNo, wrong("v1", "Application")},
+		"a Deployment":                          {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", ExitYes, passes},
+		"an Application of a SIG":               {"apiVersion: app.k8s.io/v1beta1\nkind: Application\nmetadata: {name: a}\n", ExitYes, passes},
+		"an Application of Argo":                {"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n", ExitYes, passes},
+		"values of a chart":                     {"image: {tag: v1}\n", ExitYes, passes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, in, out, errOut := genericiooptions.NewTestIOStreams()

@@ -175,7 +175,7 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	resource := c.resources[d.Kind]
 	object := runtime.DeepCopyJSON(d.object)
 	if version, _ := object["apiVersion"].(string); resource == nil || version != v1.SchemeGroupVersion.String() {
-		return d.problems(Schema, field.ErrorList{field.NotSupported(field.NewPath("apiVersion"), version, []string{v1.SchemeGroupVersion.String()})})
+		return d.problems(Schema, field.ErrorList{d.wrongVersion(version)})
 	}
 	if errs := checkForm(d, resource, object); len(errs) > 0 {
 		return d.problems(Schema, errs)

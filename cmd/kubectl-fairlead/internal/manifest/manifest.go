@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -162,12 +163,22 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 	return []*Document{d}
 }
 
-// isOurs reports whether the object is of Fairlead's API, or means to be: others have the kind Application too.
+// isOurs reports whether the object is of Fairlead's API, or means to be. Argo CD and others have the kind Application too, in groups of
+// their own; Kubernetes has it neither in its group apps nor in the one without a name.
 func (d *Document) isOurs() bool {
 	version, _ := d.object["apiVersion"].(string)
-	group, _, _ := strings.Cut(version, "/")
-	misspelt := version == "" || strings.Contains(group, "fairlead")
+	group, _, grouped := strings.Cut(version, "/")
+	misspelt := !grouped || group == "" || group == appsv1.GroupName || strings.Contains(group, "fairlead")
 	return group == v1.SchemeGroupVersion.Group || misspelt && d.isKnown()
+}
+
+// wrongVersion says which apiVersion a kind of Fairlead needs.
+func (d *Document) wrongVersion(version string) *field.Error {
+	path, needs := field.NewPath("apiVersion"), fmt.Sprintf("kind %s needs apiVersion %s", d.Kind, v1.SchemeGroupVersion)
+	if version == "" {
+		return field.Required(path, needs)
+	}
+	return field.Invalid(path, version, needs)
 }
 
 func (d *Document) isKnown() bool { return d.Kind == v1.ApplicationKind || d.Kind == kindClass }
