@@ -203,10 +203,10 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 // checkForm wants known fields with values of the right kind. It removes the unknown ones.
 func checkForm(d *Document, resource *crdschema.Resource, object map[string]any) field.ErrorList {
 	errs := wrongKinds(d, resource.Structural)
+	dotted := strings.NewReplacer("[", ".", "]", "") // A key of a map is [key] in one path, and .key in the other.
 	isWithin := func(path string) func(*field.Error) bool {
 		return func(err *field.Error) bool {
-			below, within := strings.CutPrefix(path, err.Field)
-			return within && (strings.HasPrefix(below, ".") || strings.HasPrefix(below, "["))
+			return strings.HasPrefix(dotted.Replace(path), dotted.Replace(err.Field)+".")
 		}
 	}
 	var unknown field.ErrorList

@@ -196,6 +196,9 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 	}
 	want := "must be a string, not " + nameKind(value)
 	if isOf[map[string]any](value) || isOf[[]any](value) {
+		if strings.HasPrefix(path.String(), "spec.config.data[") {
+			want += ": write | after the key, and the content of the file below it"
+		}
 		return want
 	}
 	last, _, _ := strings.Cut(path.String()[strings.LastIndex(path.String(), ".")+1:], "[")
