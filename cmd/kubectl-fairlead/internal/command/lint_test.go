@@ -147,21 +147,63 @@ func TestLintOfUnknownFields(t *testing.T) {
 func TestLintOfFieldsElsewhere(t *testing.T) {
 	wantLint(t, map[string]string{
 		`ports: [{name: http, containerPort: 80, targetPort: 80}]`: `spec.ports[0].targetPort: Forbidden: unknown field: did you mean containerPort?`,
-		`containers: [{name: a, image: a}]`:                        `spec.containers: Forbidden: unknown field: did you mean sidecars?`,
-		`hpa: {maxReplicas: 2}`:                                    `spec.hpa: Forbidden: unknown field: did you mean autoscaling?`,
-		`volumes: []`:                                              `spec.volumes: Forbidden: unknown field: did you mean mounts?`,
-		`ports: [{name: http, containerPort: 80, port: 80}]`:       `spec.ports[0].port: Forbidden: unknown field: did you mean containerPort or servicePort?`,
-		`resources: {cpu: 1}`:                                      `spec.resources.cpu: Forbidden: unknown field: did you mean requests or limits?`,
-		`class: gold`:                                              `spec.class: Forbidden: unknown field: did you mean className?`,
-		`routes: [{host: a.example.com}]`:                          `spec.routes[0].host: Forbidden: unknown field: did you mean hostnames?`,
-		`mounts: [{mountPath: /a, secret: {name: a}}]`:             `spec.mounts[0].secret.name: Forbidden: unknown field: did you mean secretName?`,
-		`readinessProbe: {path: /ready}`:                           `spec.readinessProbe.path: Forbidden: unknown field: did you mean httpGet.path?`,
-		`serviceType: NodePort`:                                    `spec.serviceType: Forbidden: unknown field: did you mean spec.service.type?`,
-		`serviceAccountName: a`:                                    `spec.serviceAccountName: Forbidden: unknown field: did you mean spec.serviceAccount.name?`,
-		`minReplicas: 2`:                                           `spec.minReplicas: Forbidden: unknown field: did you mean replicas or spec.autoscaling.minReplicas?`,
-		`maxUnavailable: 1`:                                        `spec.maxUnavailable: Forbidden: unknown field: did you mean spec.disruptionBudget.maxUnavailable or spec.strategy.rollingUpdate.maxUnavailable?`,
-		`path: /`:                                                  `spec.path: Forbidden: unknown field: remove it, or correct its name`,
+		`hpa: {maxReplicas: 2}`: `spec.hpa: Forbidden: unknown field: did you mean autoscaling?`,
+		`volumes: []`:           `spec.volumes: Forbidden: unknown field: did you mean mounts?`,
+		`ports: [{name: http, containerPort: 80, port: 80}]`: `spec.ports[0].port: Forbidden: unknown field: did you mean containerPort or servicePort?`,
+		`resources: {cpu: 1}`:                                `spec.resources.cpu: Forbidden: unknown field: did you mean requests or limits?`,
+		`class: gold`:                                        `spec.class: Forbidden: unknown field: did you mean className?`,
+		`routes: [{host: a.example.com}]`:                    `spec.routes[0].host: Forbidden: unknown field: did you mean hostnames?`,
+		`mounts: [{mountPath: /a, secret: {name: a}}]`:       `spec.mounts[0].secret.name: Forbidden: unknown field: did you mean secretName?`,
+		`readinessProbe: {path: /ready}`:                     `spec.readinessProbe.path: Forbidden: unknown field: did you mean httpGet.path?`,
+		`serviceType: NodePort`:                              `spec.serviceType: Forbidden: unknown field: did you mean spec.service.type?`,
+		`serviceAccountName: a`:                              `spec.serviceAccountName: Forbidden: unknown field: did you mean spec.serviceAccount.name?`,
+		`minReplicas: 2`:                                     `spec.minReplicas: Forbidden: unknown field: did you mean replicas or spec.autoscaling.minReplicas?`,
+		`maxUnavailable: 1`:                                  `spec.maxUnavailable: Forbidden: unknown field: did you mean spec.disruptionBudget.maxUnavailable or spec.strategy.rollingUpdate.maxUnavailable?`,
+		`path: /`:                                            `spec.path: Forbidden: unknown field: remove it, or correct its name`,
 	})
+}
+
+// TestLintOfFieldsOfKubernetes: what users of Deployments, Services and Ingresses write by habit names the field of an Application, or says
+// that there is none.
+func TestLintOfFieldsOfKubernetes(t *testing.T) {
+	wants := map[string]string{}
+	for field, want := range map[string]string{
+		`containers: [{name: a, image: a}]`:                 `spec.containers: write the fields of the main container, such as image, in the spec itself, and other containers in sidecars`,
+		`template: {spec: {}}`:                              `spec.template: write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata`,
+		`selector: {matchLabels: {a: b}}`:                   `spec.selector: remove it: Fairlead sets the selectors of the Deployment and the Service`,
+		`restartPolicy: Always`:                             `spec.restartPolicy: remove it: the containers of an Application always restart`,
+		`labels: {a: b}`:                                    `spec.labels: did you mean podMetadata.labels?`,
+		`annotations: {a: b}`:                               `spec.annotations: did you mean podMetadata.annotations or service.annotations?`,
+		`host: a.example.com`:                               `spec.host: did you mean spec.routes[].hostnames?`,
+		`containerPort: 80`:                                 `spec.containerPort: did you mean spec.ports[].containerPort?`,
+		`targetPort: 80`:                                    `spec.targetPort: did you mean spec.ports[].containerPort?`,
+		`runAsUser: 1`:                                      `spec.runAsUser: did you mean spec.podSecurityContext.runAsUser or spec.securityContext.runAsUser?`,
+		`tty: true`:                                         `spec.tty: remove it, or correct its name`,
+		`service: {ports: []}`:                              `spec.service.ports: did you mean spec.ports?`,
+		`service: {port: 80}`:                               `spec.service.port: did you mean spec.ports[].servicePort?`,
+		`service: {targetPort: 80}`:                         `spec.service.targetPort: did you mean spec.ports[].containerPort?`,
+		`service: {selector: {a: b}}`:                       `spec.service.selector: remove it: Fairlead sets the selector of the Service`,
+		`ports: [{name: a, containerPort: 1, nodePort: 2}]`: `spec.ports[0].nodePort: remove it: Kubernetes chooses the node port`,
+		`mounts: [{mountPath: /a, hostPath: {path: /}}]`:    `spec.mounts[0].hostPath: no pod of an Application mounts a path of its node: use emptyDir, or a persistentVolumeClaim`,
+		`mounts: [{mountPath: /a, name: a}]`:                `spec.mounts[0].name: remove it: a mount has its source beside mountPath, such as secret, configMap or emptyDir`,
+		`mounts: [{path: /a}]`:                              `spec.mounts[0].path: did you mean mountPath?`,
+		`mounts: [{mountPath: /a, pvc: {}}]`:                `spec.mounts[0].pvc: did you mean persistentVolumeClaim?`,
+		`routes: [{port: http}]`:                            `spec.routes[0].port: did you mean paths[].port?`,
+		`routes: [{rules: []}]`:                             `spec.routes[0].rules: did you mean paths?`,
+		`routes: [{backend: {}}]`:                           `spec.routes[0].backend: did you mean paths[].port?`,
+		`routes: [{gateway: a}]`:                            `spec.routes[0].gateway: did you mean parentRefs?`,
+		`routes: [{tls: {hosts: [a.example.com]}}]`:         `spec.routes[0].tls.hosts: did you mean spec.routes[].hostnames?`,
+		`routes: [{paths: [{path: /, type: Exact}]}]`:       `spec.routes[0].paths[0].type: did you mean pathType?`,
+		`livenessProbe: {port: 80}`:                         `spec.livenessProbe.port: did you mean httpGet.port, tcpSocket.port or grpc.port?`,
+		`livenessProbe: {httpGet: {headers: []}}`:           `spec.livenessProbe.httpGet.headers: did you mean httpHeaders?`,
+		`livenessProbe: {command: [ls]}`:                    `spec.livenessProbe.command: did you mean exec.command?`,
+		`autoscaling: {cpu: 80, maxReplicas: 2}`:            `spec.autoscaling.cpu: did you mean targetCPUUtilizationPercentage?`,
+		`autoscaling: {max: 2}`:                             `spec.autoscaling.max: did you mean maxReplicas?`,
+	} {
+		at, instead, _ := strings.Cut(want, ": ")
+		wants[field] = at + ": Forbidden: unknown field: " + instead
+	}
+	wantLint(t, wants)
 }
 
 // TestLintTogether: files that are correct alone may not be so together.
