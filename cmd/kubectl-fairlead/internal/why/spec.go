@@ -254,7 +254,8 @@ func toCreate(message string) string {
 		names = append(names, match[1])
 	}
 	for _, match := range withoutKeys.FindAllStringSubmatch(message, -1) {
-		steps = append(steps, fmt.Sprintf("add %s to %s", match[2], match[1]))
+		keys, _, _ := strings.Cut(match[2], " ")
+		steps = append(steps, fmt.Sprintf("add %s to %s, or correct the %s in the spec", match[2], match[1], keys))
 	}
 	if len(steps) == 0 && len(names) == 0 {
 		names = []string{"the object"}
