@@ -44,11 +44,20 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		}
 	} else if len(objects) > 0 {
 		to.Line("  No pod is replaced.")
+		if slices.ContainsFunc(objects, keepsTemplateLabels) {
+			to.Hanging("  ", "The pod template of the Deployment keeps Fairlead's labels, because any change of it would replace the pods.")
+		}
 		if slices.ContainsFunc(objects, func(object left) bool { return object.kind == child.Service }) {
 			to.Hanging("  ", "The Service keeps the label "+v1.LabelApplication+", by which a ServiceMonitor finds it.")
 		}
 		e.announcePaused(to, objects)
 	}
+}
+
+// keepsTemplateLabels reports whether the object is a Deployment whose pods have Fairlead's label.
+func keepsTemplateLabels(object left) bool {
+	labels, _, _ := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "labels")
+	return object.kind == child.Deployment && labels[v1.LabelApplication] != ""
 }
 
 // announcePaused names what a user would look for in vain when a later change of the Deployment starts no pods.

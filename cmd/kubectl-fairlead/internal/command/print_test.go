@@ -24,9 +24,11 @@ import (
 // TestPrint pins what the commands print that draw no screen of their own, at both widths.
 func TestPrint(t *testing.T) {
 	shop := &release{saved: &adopt.Release{Namespace: "shop", Name: "shop"}}
+	labels := map[string]any{"app.kubernetes.io/managed-by": "fairlead", "apps.fairlead.dev/application": "web"}
+	template := map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": labels}}}
 	objects := []left{
 		{&unstructured.Unstructured{Object: map[string]any{"kind": "ServiceAccount", "metadata": map[string]any{"name": "web"}}}, child.ServiceAccount},
-		{&unstructured.Unstructured{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}}}, child.Deployment},
+		{&unstructured.Unstructured{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": template}}, child.Deployment},
 		{&unstructured.Unstructured{Object: map[string]any{"kind": "Service", "metadata": map[string]any{"name": "web"}}}, child.Service},
 	}
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
