@@ -156,8 +156,8 @@ func TestAdopt(t *testing.T) {
 	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}
-	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=server"}, name+"all 2 pods are replaced.", "not written")
-	p.want(0, []string{"adopt", "web", "--rollout"}, name+"all 2 pods are replaced.", "written")
+	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=server"}, name+"all 2 pods will be replaced.", "not written")
+	p.want(0, []string{"adopt", "web", "--rollout"}, name+"all 2 pods will be replaced.", "written")
 	p.eventually("the condition Adopted", func() bool {
 		for _, condition := range p.get("web").Status.Conditions {
 			if condition.Type == v1.ConditionAdopted {

@@ -116,7 +116,7 @@ func (p *plugin) wantRolloutRefused(kube kubernetes.Interface, manager string) {
 			p.Errorf("%q says %q and %q, want %q and %q", args, r.stdout, r.stderr, refused, want)
 		}
 	}
-	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=client", "--accept=.spec.containers[shop]"}, p.namespace+"/web: all 2 pods are replaced.\n"+
+	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=client", "--accept=.spec.containers[shop]"}, p.namespace+"/web: all 2 pods will be replaced.\n"+
 		"  The Service web will change once every pod is replaced: the selector app=shop becomes apps.fairlead.dev/application=web."+said+"  not written (dry run)\n")
 	p.want(1, []string{"status", "web"}, "Note         "+what+"\n")
 	p.want(1, []string{"status", "web", "-o", "json"}, "\"notes\": [\n    \""+what+"\"")

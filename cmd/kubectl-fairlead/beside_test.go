@@ -62,7 +62,7 @@ func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 	if replicas := p.get("web").Spec.Replicas; replicas != nil {
 		t.Errorf("the Application wants %d pods, beside an autoscaler", *replicas)
 	}
-	p.want(0, []string{"adopt", "web", "--rollout"}, "all 2 pods are replaced")
+	p.want(0, []string{"adopt", "web", "--rollout"}, "all 2 pods will be replaced")
 	p.eventually("the condition Adopted", func() bool { return meta.IsStatusConditionTrue(p.get("web").Status.Conditions, v1.ConditionAdopted) })
 	live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil || *live.Spec.Replicas != 2 {

@@ -65,7 +65,7 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 	}
 
 	for _, flag := range []string{"--dry-run=client", "--dry-run=server", "--dry-run=none"} {
-		r := p.want(0, []string{"adopt", "web", "--rollout", flag}, p.namespace+"/web: all 2 pods are replaced.\n"+policy+service)
+		r := p.want(0, []string{"adopt", "web", "--rollout", flag}, p.namespace+"/web: all 2 pods will be replaced.\n"+policy+service)
 		if strings.Contains(r.stdout, "ServiceAccount") || r.stderr != "" {
 			t.Errorf("%s: %q, %q", flag, r.stdout, r.stderr)
 		}

@@ -106,17 +106,17 @@ func runsTemplate(deployment *appsv1.Deployment) bool {
 	return status.ObservedGeneration >= deployment.Generation && status.UpdatedReplicas == status.Replicas && status.Replicas == podsToReplace(deployment)
 }
 
-// printRollout says what the release of the pods does.
+// printRollout says what the release of the pods will do. The command does not wait for it.
 func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment) {
 	switch pods := podsToReplace(deployment); {
 	case pods == 0:
 		to.Printf("%s: there are no pods to replace.", id)
 	case runsTemplate(deployment):
-		to.Printf("%s: the pod template stays the same, so no pod is replaced.", id)
+		to.Printf("%s: the pod template stays the same, so no pod will be replaced.", id)
 	case pods == 1:
-		to.Printf("%s: the one pod is replaced.", id)
+		to.Printf("%s: the one pod will be replaced.", id)
 	default:
-		to.Printf("%s: all %d pods are replaced.", id, pods)
+		to.Printf("%s: all %d pods will be replaced.", id, pods)
 	}
 }
 
