@@ -152,11 +152,9 @@ func (a *adopting) run(ctx context.Context) error {
 		if err := a.checkExisting(ctx, application); err != nil {
 			return err
 		}
-		goesOn := "goes on"
-		if a.editing.dryRun != cmdutil.DryRunNone {
-			goesOn = "would go on"
+		if a.announceExisting(application); a.isComplete(application) {
+			return a.endRelease(ctx)
 		}
-		a.tool.screen().Printf("%s: the Application exists; its adoption %s.", a.id(), goesOn)
 	case !apierrors.IsNotFound(err):
 		return err
 	default:
@@ -184,10 +182,8 @@ func (a *adopting) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if a.release != nil {
-		if err := a.release.end(ctx); err != nil {
-			return err
-		}
+	if err := a.endRelease(ctx); err != nil {
+		return err
 	}
 	return a.enforce(ctx, application)
 }

@@ -7,6 +7,10 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -50,6 +54,26 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 		to.Hanging("  ~ ", line)
 	}
 	return fmt.Errorf("%w: pass --existing to consent to that Application as it is; or delete it, and this command writes its own", errDraft)
+}
+
+// announceExisting says how far an earlier run of the command came.
+func (a *adopting) announceExisting(application *v1.Application) {
+	to := a.tool.screen()
+	switch {
+	case a.isComplete(application):
+		to.Printf("%s: the Application has adopted the Deployment already; there is nothing left to do.", a.id())
+	case a.editing.dryRun != cmdutil.DryRunNone:
+		to.Printf("%s: the Application exists; its adoption would go on.", a.id())
+	default:
+		to.Printf("%s: the Application exists; its adoption goes on.", a.id())
+	}
+}
+
+// isComplete reports whether the controller has adopted the objects, and replaced every pod from before.
+func (a *adopting) isComplete(application *v1.Application) bool {
+	adopted := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
+	return child.OwnedBy(a.deployment, application) &&
+		adopted != nil && adopted.Status == metav1.ConditionTrue && adopted.ObservedGeneration == application.Generation
 }
 
 // replaceInstead says what to do about a Deployment that no Application can adopt.

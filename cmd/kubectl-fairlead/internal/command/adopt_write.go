@@ -121,6 +121,14 @@ func consented(object metav1.Object, application *v1.Application) bool {
 		labels[v1.LabelManagedBy] == v1.ManagedBy && labels[v1.LabelApplication] == application.Name
 }
 
+// endRelease ends the change of the Helm release, if there is one. An earlier run may have ended before it.
+func (a *adopting) endRelease(ctx context.Context) error {
+	if a.release == nil || a.editing.dryRun != cmdutil.DryRunNone {
+		return nil
+	}
+	return a.release.end(ctx)
+}
+
 // again says what to do about a conflict.
 func again(err error) error {
 	if apierrors.IsConflict(err) {

@@ -72,6 +72,42 @@ func TestExistingDryRun(t *testing.T) {
 	}
 }
 
+// TestAdoptedAlready: after the adoption, the command says so, writes nothing, and does not wait for the controller. An adoption that holds the
+// pods is not complete.
+func TestAdoptedAlready(t *testing.T) {
+	const adopted = "shop/web: the Application has adopted the Deployment already; there is nothing left to do.\n"
+	for _, test := range []struct {
+		dryRun cmdutil.DryRunStrategy
+		status metav1.ConditionStatus
+		reason string
+		want   string
+	}{
+		{cmdutil.DryRunNone, metav1.ConditionTrue, v1.ReasonAdopted, adopted},
+		{cmdutil.DryRunClient, metav1.ConditionTrue, v1.ReasonAdopted, adopted},
+		{cmdutil.DryRunClient, metav1.ConditionFalse, v1.ReasonPodsHeld, "shop/web: the Application exists; its adoption would go on.\n  not written (dry run)\n"},
+	} {
+		application := &v1.Application{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented},
+			Status: v1.ApplicationStatus{Conditions: []metav1.Condition{{Type: v1.ConditionAdopted, Status: test.status, Reason: test.reason}}},
+		}
+		owner := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+		kube := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", OwnerReferences: []metav1.OwnerReference{*owner}}})
+		fairlead := fake.NewClientset(application)
+		var out bytes.Buffer
+		tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+		tool.Out, tool.getenv = &out, func(string) string { return "" }
+		a := adopting{tool: tool, clients: &cluster.Clients{Kube: kube, Fairlead: fairlead}, namespace: "shop", name: "web", editing: editing{tool: tool, dryRun: test.dryRun}}
+		if err := a.run(t.Context()); err != nil || out.String() != test.want {
+			t.Errorf("%s: it says %q, %v; want %q", test.reason, out.String(), err, test.want)
+		}
+		for _, action := range append(kube.Actions(), fairlead.Actions()...) {
+			if verb := action.GetVerb(); verb != "get" && verb != "list" {
+				t.Errorf("it wrote: %s %s", verb, action.GetResource().Resource)
+			}
+		}
+	}
+}
+
 // TestRefusedByController: what only the controller knows is no reason to wait for it.
 func TestRefusedByController(t *testing.T) {
 	const refuses = "the controller refuses the Application, and nothing is adopted: No. Take it back with --abort"
