@@ -61,7 +61,13 @@ func TestWrite(t *testing.T) {
 func TestUnknownEffect(t *testing.T) {
 	limit := field.Invalid(field.NewPath("spec", "replicas"), 9, "at most 4")
 	want := "No pod is replaced, because such a spec is not carried out (ClassLimitExceeded): spec.replicas: Invalid value: 9: at most 4"
-	if got := unknownEffect(refused(v1.ReasonClassLimitExceeded, field.ErrorList{limit})); got != want {
+	err := refused(v1.ReasonClassLimitExceeded, field.ErrorList{limit})
+	if got := unknownEffect(err); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// diff and render end with the reason, in one line.
+	want = "the Application would be refused (ClassLimitExceeded): spec.replicas: Invalid value: 9: at most 4"
+	if got := explain(err); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := unknownEffect(errors.New("no answer")), "The effect on the pods is not known: no answer"; got != want {
