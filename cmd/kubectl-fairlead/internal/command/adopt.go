@@ -112,6 +112,7 @@ func (t *tool) adopt() *cobra.Command {
 	cmd.Flags().BoolVar(&rollout, "rollout", false, "Replace the pods of an adopted Deployment.")
 	cmd.Flags().BoolVar(&abort, "abort", false, "Take the adoption back, and delete the Application; possible until --rollout.")
 	a.editing.addTo(cmd)
+	cmd.Flags().Lookup("class-file").Hidden = false // Without the class, no comparison says how the pods will differ.
 	return cmd
 }
 

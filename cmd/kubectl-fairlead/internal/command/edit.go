@@ -199,7 +199,11 @@ func unknownEffect(err error) string {
 	if spec := (*refusedError)(nil); errors.As(err, &spec) {
 		return fmt.Sprintf("No pod is replaced, because such a spec is not carried out (%s): %s", spec.reason, spec.errs.ToAggregate())
 	}
-	return "The effect on the pods is not known: " + explain(err)
+	const unknown = "The effect on the pods is not known: "
+	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
+		return unknown + denied.ask() + ". The edit does not need that."
+	}
+	return unknown + explain(err)
 }
 
 // printEdit says what an edit does, and what becomes of the pods, if that is known.

@@ -70,6 +70,12 @@ func TestUnknownEffect(t *testing.T) {
 	if got := explain(err); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	// The flag --class-file is not in the help of an edit.
+	want = "The effect on the pods is not known: cannot list\nIts class decides what an Application becomes. " +
+		"Ask for get and list of applicationclasses.apps.fairlead.dev in the whole cluster. The edit does not need that."
+	if got := unknownEffect(&classesForbiddenError{errors.New("cannot list")}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got, want := unknownEffect(errors.New("no answer")), "The effect on the pods is not known: no answer"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

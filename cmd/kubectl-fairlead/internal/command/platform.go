@@ -137,8 +137,12 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 type classesForbiddenError struct{ denied error }
 
 func (e *classesForbiddenError) Error() string {
-	return fmt.Sprintf("%v\nIts class decides what an Application becomes. Ask for get and list of applicationclasses.%s in the whole cluster, "+
-		"or pass the classes as files with --class-file; an empty directory, if there are none.", e.denied, v1.GroupName)
+	return e.ask() + ", or pass the classes as files with --class-file; an empty directory, if there are none."
+}
+
+// ask is the advice for a command whose help does not have --class-file, without the full stop.
+func (e *classesForbiddenError) ask() string {
+	return fmt.Sprintf("%v\nIts class decides what an Application becomes. Ask for get and list of applicationclasses.%s in the whole cluster", e.denied, v1.GroupName)
 }
 
 // platformOf asks the cluster for classes and the namespace, unless files say them. For a user without permission to list classes, it gets the one
