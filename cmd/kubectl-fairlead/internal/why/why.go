@@ -106,6 +106,9 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is ready, but there is something to know.", name)
 	case f.isSuspended():
 		return name + " is suspended."
+	case !f.observed() && f.app.Status.ObservedGeneration > 0:
+		return fmt.Sprintf("The present spec of %s has not been observed: the controller has observed generation %d, not %d.",
+			name, f.app.Status.ObservedGeneration, f.app.Generation)
 	case f.ready == nil || !f.observed():
 		return fmt.Sprintf("%s has not been observed by the controller yet.", name)
 	case len(answer.Findings) == 0:

@@ -81,11 +81,19 @@ func TestOldStatus(t *testing.T) {
 	if len(answer.Findings) != 1 || answer.Findings[0].Reason != "NotObserved" {
 		t.Errorf("%+v", answer.Findings)
 	}
+	const older = "The present spec of image/web has not been observed: the controller has observed generation 1, not 2."
+	if answer.Headline != older {
+		t.Errorf("%q, want %q", answer.Headline, older)
+	}
 	// The API server gives a new Application the observedGeneration -1.
 	loaded.Application.Generation, loaded.Application.Status.ObservedGeneration = 1, -1
 	const none = "no generation yet, but metadata.generation is 1"
-	if got := why.Explain(loaded).Findings[0].Evidence[0].Message; got != none {
+	answer = why.Explain(loaded)
+	if got := answer.Findings[0].Evidence[0].Message; got != none {
 		t.Errorf("%q, want %q", got, none)
+	}
+	if want := "image/web has not been observed by the controller yet."; answer.Headline != want {
+		t.Errorf("%q, want %q", answer.Headline, want)
 	}
 }
 
