@@ -36,7 +36,7 @@ func (in Installation) definitions(now time.Time) Result {
 		if len(missing) > 0 {
 			deleted = append(deleted, strings.Join(missing, " and ")+" not established")
 		}
-		return Result{Definitions, tree.Degraded, strings.Join(deleted, "; "), "Its objects go first, and nothing stops that. Once it is gone, install it: " + install}
+		return Result{Definitions, tree.Degraded, strings.Join(deleted, "; "), "The deletion cannot be undone, and ends when nothing holds the objects of the CRD any more. Then install it again: " + install}
 	case len(missing) > 0:
 		return Result{Definitions, tree.Missing, strings.Join(missing, " and ") + " not established", "Install them: " + install}
 	default:
