@@ -33,8 +33,8 @@ type impact struct {
 	stalling, changing []string
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
-	// reason is the error of the first stalling Application.
-	reason *field.Error
+	// reasons are the errors of the first stalling Application.
+	reasons field.ErrorList
 	// unexamined counts those that the time did not suffice for.
 	unexamined int
 }
@@ -85,8 +85,8 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 
 func (i *impact) add(name string, effect class.Effect) {
 	if len(effect.Stalls) > 0 {
-		if i.reason == nil {
-			i.reason = effect.Stalls[0]
+		if len(i.reasons) == 0 {
+			i.reasons = effect.Stalls
 		}
 		i.stalling = append(i.stalling, name)
 	}
@@ -144,14 +144,23 @@ func (i impact) warnings(all bool) []string {
 	for n, of := range lists {
 		text := fmt.Sprintf("with this change %s %s: ", counted(len(of.names), of.one, of.many), of.what)
 		warnings = append(warnings, listed(text, of.names, all, maxWarnings/len(lists))...)
-		if n == 0 && i.reason != nil {
-			warnings = append(warnings, fmt.Sprintf("%s: %s", i.stalling[0], i.reason))
+		if n == 0 && len(i.reasons) > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", i.stalling[0], firstOf(i.reasons)))
 		}
 	}
 	if i.unexamined > 0 {
 		warnings = append(warnings, counted(i.unexamined, "further Application was", "further Applications were")+" not examined in time")
 	}
 	return warnings
+}
+
+// firstOf is the first of the errors, with the number of the others.
+func firstOf(errs field.ErrorList) string {
+	text := errs[0].Error()
+	if more := len(errs) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %s)", counted(more, "more error", "more errors"))
+	}
+	return text
 }
 
 func counted(n int, one, many string) string {

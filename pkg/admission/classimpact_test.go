@@ -34,6 +34,8 @@ func TestClassImpact(t *testing.T) {
 			s.Defaults = &v1.ApplicationDefaults{PriorityClassName: priority}
 		})
 	}
+	tight := class(false, 4, "")
+	tight.Spec.Limits.AllowedRegistries = []string{"ghcr.io"}
 	elsewhere := func(c *v1.ApplicationClass) *v1.ApplicationClass { forTeam("pay")(&c.Spec); return c }
 	policed := func(isDefault bool, rules v1.NetworkPolicy) *v1.ApplicationClass {
 		return applicationClass("standard", isDefault, func(s *v1.ApplicationClassSpec) {
@@ -63,6 +65,10 @@ func TestClassImpact(t *testing.T) {
 		{name: "tightened for many", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("standard", 2, 6, 6, 6, 6, 6), want: []string{
 			"with this change 5 Applications are stalled and not updated any more: shop/app-01, shop/app-02, shop/app-03 and 2 more; --dry-run=server names all beforehand",
 			"shop/app-01: " + reason,
+		}},
+		{name: "tightened by two limits", old: class(false, 9, ""), updated: tight, applications: sized("standard", 6, 6), want: []string{
+			"with this change 2 Applications are stalled and not updated any more: shop/app-00, shop/app-01",
+			`shop/app-00: spec.image: Invalid value: "registry.example.com/web:1": ApplicationClass "standard" allows images of ghcr.io (and 1 more error)`,
 		}},
 		{name: "other defaults", old: class(false, 9, ""), updated: class(false, 9, "low"), applications: sized("standard", 1, 1), want: []string{
 			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
