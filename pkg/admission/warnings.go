@@ -26,8 +26,8 @@ const (
 	lookupTimeout     = time.Second
 )
 
-// references warns of missing objects that the request begins to refer to. It is a warning, because the user may
-// create them next. Where the controller cannot look, it says nothing.
+// references warns of missing objects, and of missing keys of objects, that the request begins to refer to. It is a warning,
+// because the user may create them next. Where the controller cannot look, it says nothing.
 func (h *Handler) references(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 {
 		return nil
@@ -41,22 +41,24 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 			referred[old] = true
 		}
 	}
-	needed, certificates := referencesOf(in.new), certificatesOf(in.new)
+	needed, certificates, keys := referencesOf(in.new), certificatesOf(in.new), newKeys(in.old, in.new)
 	var wanted []Reference
 	for _, reference := range append(needed, sortedReferences(certificates)...) {
-		if !referred[reference] && len(wanted) < maxLookups {
+		isNew := !referred[reference] || len(keys[reference]) > 0
+		if isNew && len(wanted) < maxLookups && !slices.Contains(wanted, reference) {
 			wanted = append(wanted, reference)
-			referred[reference] = true
 		}
 	}
 	for i, result := range h.lookUp(ctx, wanted) {
-		if !result.known || result.object != nil {
-			continue
-		}
 		missing := fmt.Sprintf("%s %q does not exist in namespace %q", wanted[i].Kind, wanted[i].Name, wanted[i].Namespace)
-		if slices.Contains(needed, wanted[i]) {
+		switch {
+		case !result.known:
+		case result.object != nil:
+			found.warnings = append(found.warnings, lackingKeys(wanted[i], result.object, keys[wanted[i]])...)
+		case referred[wanted[i]]: // It was missing before.
+		case slices.Contains(needed, wanted[i]):
 			found.warnings = append(found.warnings, missing+", and the pods need it")
-		} else if !h.classHasCertificates(ctx, in.new) {
+		case !h.classHasCertificates(ctx, in.new):
 			found.warnings = append(found.warnings, fmt.Sprintf("%s, and route %q takes its certificate from it: create it, or let a controller such as cert-manager create it",
 				missing, certificates[wanted[i]]))
 		}
