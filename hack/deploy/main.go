@@ -46,35 +46,47 @@ type options struct {
 }
 
 func main() {
-	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "Path of a kubeconfig file. Default: $KUBECONFIG, or ~/.kube/config.")
-	flag.StringVar(&o.context, "context", "", "Context of the kubeconfig. Default: its current context.")
-	flag.StringVar(&o.crds, "crds", filepath.Join("artifacts", "crds"), "Directory with the CRDs.")
-	flag.StringVar(&o.overlay, "overlay", filepath.Join("artifacts", "overlays", "default"), "Directory with the kustomization to deploy.")
-	flag.StringVar(&o.image, "image", "", "Image of the controller. Default: the one that the overlay names.")
-	flag.BoolVar(&o.deleteCRDs, "delete-crds", false, "With uninstall: delete the CRDs too, and with them every Application and its children.")
-	flag.DurationVar(&o.timeout, "timeout", 3*time.Minute, "How long to wait for the cluster.")
-	flag.DurationVar(&o.webhookTimeout, "webhook-timeout", 20*time.Second, "How long of that to wait for the API server to reach the webhooks: nodes need a moment to lead a Service to pods that are ready.")
-	yes := flag.Bool("yes", false, "Delete without asking. Needed where there is no terminal to ask at.")
-	flag.Parse()
-	if !*yes {
+	o, yes := options{}, false
+	flags := newFlags(&o, &yes, targetOf(os.Args[1:]))
+	_ = flags.Parse(os.Args[1:]) // An error ends the process.
+	if !yes {
 		o.confirm = question(os.Stdin, term.IsTerminal(int(os.Stdin.Fd())), o.deleteCRDs)
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, flag.Args(), o, os.Stdout)
+	err := run(ctx, flags.Args(), o, os.Stdout)
 	stop()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", targetOf(flag.Args()), err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", targetOf(flags.Args()), err)
 		os.Exit(1)
 	}
 }
 
-// targetOf is the target of make that the user ran.
+// newFlags returns the flags of a target of make. Their usage names what the user typed: the program itself is a file that go run
+// has compiled.
+func newFlags(o *options, yes *bool, target string) *flag.FlagSet {
+	flags := flag.NewFlagSet(target, flag.ExitOnError)
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Path of a kubeconfig file. Default: $KUBECONFIG, or ~/.kube/config.")
+	flags.StringVar(&o.context, "context", "", "Context of the kubeconfig. Default: its current context.")
+	flags.StringVar(&o.crds, "crds", filepath.Join("artifacts", "crds"), "Directory with the CRDs.")
+	flags.StringVar(&o.overlay, "overlay", filepath.Join("artifacts", "overlays", "default"), "Directory with the kustomization to deploy.")
+	flags.StringVar(&o.image, "image", "", "Image of the controller. Default: the one that the overlay names.")
+	flags.BoolVar(&o.deleteCRDs, "delete-crds", false, "With make undeploy: delete the CRDs too, and with them every Application and its children.")
+	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "How long to wait for the cluster.")
+	flags.DurationVar(&o.webhookTimeout, "webhook-timeout", 20*time.Second, "How long of that to wait for the API server to reach the webhooks: nodes need a moment to lead a Service to pods that are ready.")
+	flags.BoolVar(yes, "yes", false, "Delete without asking. Needed where there is no terminal to ask at.")
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "Usage: make %s ARGS=\"flags\"\n", target)
+		flags.PrintDefaults()
+	}
+	return flags
+}
+
+// targetOf is the target of make that the user ran. The action is the last argument, after the flags.
 func targetOf(arguments []string) string {
 	targets := map[string]string{"uninstall": "undeploy", "install-crds": "install", "uninstall-crds": "uninstall"}
-	if len(arguments) == 1 && targets[arguments[0]] != "" {
-		return targets[arguments[0]]
+	if len(arguments) > 0 && targets[arguments[len(arguments)-1]] != "" {
+		return targets[arguments[len(arguments)-1]]
 	}
 	return "deploy"
 }

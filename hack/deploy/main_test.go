@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -175,6 +176,22 @@ func TestTargetOf(t *testing.T) {
 		if got := targetOf([]string{action}); got != want {
 			t.Errorf("%s: got %q, want %q", action, got, want)
 		}
+	}
+}
+
+// TestUsage: the flags of a target of make are shown under its name.
+func TestUsage(t *testing.T) {
+	var output bytes.Buffer
+	o, yes := options{}, false
+	arguments := []string{"--help", "uninstall-crds"}
+	flags := newFlags(&o, &yes, targetOf(arguments))
+	flags.Init(flags.Name(), flag.ContinueOnError)
+	flags.SetOutput(&output)
+	if err := flags.Parse(arguments); !errors.Is(err, flag.ErrHelp) {
+		t.Error(err)
+	}
+	if want := "Usage: make uninstall ARGS=\"flags\"\n  -context string\n"; !strings.HasPrefix(output.String(), want) {
+		t.Errorf("the output does not begin with %q:\n%s", want, &output)
 	}
 }
 
