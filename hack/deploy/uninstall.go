@@ -24,6 +24,9 @@ var errDeclined = errors.New("nothing was deleted")
 
 // uninstallCRDsAlone is for a user who runs the controller outside of the cluster.
 func uninstallCRDsAlone(ctx context.Context, c *cluster, o options) error {
+	if err := c.printWhatIsDeployed(ctx); err != nil {
+		return err
+	}
 	if err := uninstallCRDs(ctx, c, o); err != nil {
 		return err
 	}
@@ -98,6 +101,7 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 	for _, line := range deletes {
 		fmt.Fprintln(c.out, "deletes:", line)
 	}
+	needsController := false
 	for i := range all {
 		object := &all[i]
 		if leavesChildren(object) {
@@ -106,9 +110,15 @@ func (c *cluster) announceDeletion(ctx context.Context, o options) error {
 		ours, others := finalizersOf(object)
 		if ours || leavesChildren(object) && object.GetDeletionTimestamp() == nil {
 			fmt.Fprintf(c.out, "needs a running controller: %s, to remove the finalizer %s\n", nameOf(object), v1.FinalizerOrphan)
+			needsController = true
 		}
 		if others != "" {
 			fmt.Fprintf(c.out, "needs its other tools: %s, to remove the finalizer %s\n", nameOf(object), others)
+		}
+	}
+	if needsController {
+		if err := c.printNoController(ctx); err != nil {
+			return err
 		}
 	}
 	if o.confirm == nil {
