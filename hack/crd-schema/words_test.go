@@ -87,6 +87,14 @@ func TestExplainedFields(t *testing.T) {
 		"spec.deletionPolicy":        {"(Delete, the default)", "(Orphan)"},
 		"spec.adoptionPolicy":        {"Never (the default)", "Consented:", "apps.fairlead.dev/adoptable-by with the UID", "apps.fairlead.dev/application", "app.kubernetes.io/managed-by", "spec.paused"},
 		"spec.autoscaling.behavior":  {"the field behavior of a HorizontalPodAutoscaler"},
+		"spec.autoscaling":           {"Needs at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics", "resources.requests.cpu"},
+		"spec.priorityClassName":     {"While it does not exist, the API server refuses new pods"},
+		"spec.strategy":              {"such as 1,", "such as 25%"},
+
+		"spec.autoscaling.targetCPUUtilizationPercentage":    {"Needs resources.requests.cpu"},
+		"spec.autoscaling.targetMemoryUtilizationPercentage": {"Needs resources.requests.memory"},
+		"spec.disruptionBudget.minAvailable":                 {"such as 1 or 25%"},
+		"spec.disruptionBudget.maxUnavailable":               {"such as 1 or 25%"},
 	} {
 		schema := root
 		for name := range strings.SplitSeq(path, ".") {

@@ -894,7 +894,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"priorityClassName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "PriorityClass of the pods.",
+							Description: "PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems of the Applications quotes its message.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1529,13 +1529,13 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"autoscaling": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Scales the number of pods by metrics. Mutually exclusive with replicas.",
+							Description: "Scales the number of pods by metrics. Mutually exclusive with replicas. Needs at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics, unless minReplicas is maxReplicas. A target in percent needs a request: resources.requests.cpu for a target of CPU.",
 							Ref:         ref(v1.Autoscaling{}.OpenAPIModelName()),
 						},
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default.",
+							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default. Each takes a number of pods, such as 1, or a percentage, such as 25%.",
 							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
 						},
 					},
@@ -1705,7 +1705,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"priorityClassName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "PriorityClass of the pods.",
+							Description: "PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems quotes its message.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1982,7 +1982,7 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. With minReplicas equal to maxReplicas there is no autoscaler; the Deployment gets that number.",
+				Description: "Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. It needs at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics. With minReplicas equal to maxReplicas there is no autoscaler, and no metric is needed; the Deployment gets that number.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"minReplicas": {
@@ -2002,14 +2002,14 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 					},
 					"targetCPUUtilizationPercentage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target average CPU utilization, in percent of the requested CPU.",
+							Description: "Target average CPU utilization, in percent of the requested CPU: 80 means 80%. Needs resources.requests.cpu.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"targetMemoryUtilizationPercentage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target average memory utilization, in percent of the requested memory.",
+							Description: "Target average memory utilization, in percent of the requested memory: 80 means 80%. Needs resources.requests.memory.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -2126,13 +2126,13 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 					},
 					"minAvailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number or percentage of pods that must stay available.",
+							Description: "Number or percentage of pods that must stay available, such as 1 or 25%. Only with mode Custom.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
 					"maxUnavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Number or percentage of pods that may be unavailable.",
+							Description: "Number or percentage of pods that may be unavailable, such as 1 or 25%. Only with mode Custom.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},

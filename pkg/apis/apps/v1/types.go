@@ -215,12 +215,14 @@ type ApplicationSpec struct {
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Scales the number of pods by metrics. Mutually exclusive with replicas.
+	// Scales the number of pods by metrics. Mutually exclusive with replicas. Needs at least one of
+	// targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics, unless minReplicas is
+	// maxReplicas. A target in percent needs a request: resources.requests.cpu for a target of CPU.
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
 	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
-	// keeps its default.
+	// keeps its default. Each takes a number of pods, such as 1, or a percentage, such as 25%.
 	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate",messageExpression="'strategy.type must be RollingUpdate or Recreate, not %s'.format([self.type])"
 	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type == 'RollingUpdate'",message="strategy.rollingUpdate needs type RollingUpdate: change strategy.type, or remove strategy.rollingUpdate",messageExpression="'strategy.rollingUpdate has no effect with strategy.type ' + self.type + ': change the type to RollingUpdate, or remove rollingUpdate'"
 	// +optional
@@ -323,7 +325,8 @@ type ApplicationSpec struct {
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// PriorityClass of the pods.
+	// PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems quotes
+	// its message.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`

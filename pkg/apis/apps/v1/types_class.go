@@ -147,7 +147,8 @@ type ApplicationDefaults struct {
 	// +optional
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// PriorityClass of the pods.
+	// PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems of the
+	// Applications quotes its message.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. With
-// minReplicas equal to maxReplicas there is no autoscaler; the Deployment gets that number.
+// Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. It needs at least one of
+// targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics. With minReplicas equal to maxReplicas
+// there is no autoscaler, and no metric is needed; the Deployment gets that number.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.minReplicas) ? self.minReplicas : 1) <= self.maxReplicas",message="minReplicas (1 if it is left out) must not be more than maxReplicas: lower minReplicas, or raise maxReplicas",messageExpression="'minReplicas %s is more than maxReplicas %s: lower minReplicas, or raise maxReplicas'.format([has(self.minReplicas) ? string(self.minReplicas) : '1, the default,', string(self.maxReplicas)])"
 // +kubebuilder:validation:XValidation:rule="has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics) || (has(self.minReplicas) && self.minReplicas == self.maxReplicas)",message="at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set",messageExpression="'at least one of targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage, metrics must be set to scale between minReplicas %s and maxReplicas %s'.format([has(self.minReplicas) ? string(self.minReplicas) : '1, the default,', string(self.maxReplicas)])"
@@ -26,13 +27,14 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Maximum=10000
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// Target average CPU utilization, in percent of the requested CPU.
+	// Target average CPU utilization, in percent of the requested CPU: 80 means 80%. Needs resources.requests.cpu.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// Target average memory utilization, in percent of the requested memory.
+	// Target average memory utilization, in percent of the requested memory: 80 means 80%. Needs
+	// resources.requests.memory.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
@@ -76,11 +78,11 @@ type DisruptionBudget struct {
 	// +optional
 	Mode DisruptionBudgetMode `json:"mode,omitempty"`
 
-	// Number or percentage of pods that must stay available.
+	// Number or percentage of pods that must stay available, such as 1 or 25%. Only with mode Custom.
 	// +optional
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 
-	// Number or percentage of pods that may be unavailable.
+	// Number or percentage of pods that may be unavailable, such as 1 or 25%. Only with mode Custom.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }

@@ -38,7 +38,8 @@ type ApplicationDefaultsApplyConfiguration struct {
 	// not have.
 	// Atomic, because a toleration has no key.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
-	// PriorityClass of the pods.
+	// PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems of the
+	// Applications quotes its message.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
 	// Secrets of the Application's namespace with the credentials to pull the images. Merged by
 	// name: the Application's come first.

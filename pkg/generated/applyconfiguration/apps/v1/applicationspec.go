@@ -78,10 +78,12 @@ type ApplicationSpecApplyConfiguration struct {
 	// Number of pods. Mutually exclusive with autoscaling. Without both, Fairlead does not manage the number: the
 	// Deployment starts with 1 and keeps what you or another controller set.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Scales the number of pods by metrics. Mutually exclusive with replicas.
+	// Scales the number of pods by metrics. Mutually exclusive with replicas. Needs at least one of
+	// targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics, unless minReplicas is
+	// maxReplicas. A target in percent needs a request: resources.requests.cpu for a target of CPU.
 	Autoscaling *AutoscalingApplyConfiguration `json:"autoscaling,omitempty"`
 	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
-	// keeps its default.
+	// keeps its default. Each takes a number of pods, such as 1, or a percentage, such as 25%.
 	Strategy *apiappsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds that a new pod must stay ready before it counts as available. Default 0.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
@@ -127,7 +129,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// How the pods spread over the cluster. Defaults to a soft spread over nodes and zones. An empty labelSelector
 	// selects the Application's pods.
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
-	// PriorityClass of the pods.
+	// PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems quotes
+	// its message.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
 	// Scrapes the application's metrics with a ServiceMonitor of the Prometheus Operator. If the cluster does not
 	// serve that API, the condition MonitoringReady reports it, and everything else works.

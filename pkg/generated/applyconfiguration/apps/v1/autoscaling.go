@@ -12,17 +12,19 @@ import (
 // AutoscalingApplyConfiguration represents a declarative configuration of the Autoscaling type for use
 // with apply.
 //
-// Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. With
-// minReplicas equal to maxReplicas there is no autoscaler; the Deployment gets that number.
+// Autoscaling scales the number of pods between minReplicas and maxReplicas by metrics. It needs at least one of
+// targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics. With minReplicas equal to maxReplicas
+// there is no autoscaler, and no metric is needed; the Deployment gets that number.
 type AutoscalingApplyConfiguration struct {
 	// Minimum number of pods. Defaults to 1. 0 only together with maxReplicas 0, or with an Object or External
 	// metric where the cluster has the feature HPAScaleToZero.
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 	// Maximum number of pods.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// Target average CPU utilization, in percent of the requested CPU.
+	// Target average CPU utilization, in percent of the requested CPU: 80 means 80%. Needs resources.requests.cpu.
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
-	// Target average memory utilization, in percent of the requested memory.
+	// Target average memory utilization, in percent of the requested memory: 80 means 80%. Needs
+	// resources.requests.memory.
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 	// Further metrics, with the fields of a HorizontalPodAutoscaler.
 	// Atomic, as there, because a metric has no name of its own.

@@ -19,9 +19,9 @@ type DisruptionBudgetApplyConfiguration struct {
 	// a time, and there is no budget while only one pod is wanted. Custom: the one of minAvailable and maxUnavailable
 	// that you set. Disabled: no budget, so a drain may take all pods at once.
 	Mode *appsv1.DisruptionBudgetMode `json:"mode,omitempty"`
-	// Number or percentage of pods that must stay available.
+	// Number or percentage of pods that must stay available, such as 1 or 25%. Only with mode Custom.
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
-	// Number or percentage of pods that may be unavailable.
+	// Number or percentage of pods that may be unavailable, such as 1 or 25%. Only with mode Custom.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
