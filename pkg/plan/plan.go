@@ -238,12 +238,15 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 }
 
 // KeepLive returns a rendered child as it is applied beside the live one, which belongs to the Application: with what another
-// client decides, such as weights and a later restart, and without a selector that cannot change.
+// client decides, such as weights and a later restart, and without a selector that cannot change. A pause is the Application's.
 func KeepLive(application *v1.Application, desired child.Desired, live child.Object) (child.Desired, error) {
 	if err := keepWeights(&desired, live); err != nil {
 		return child.Desired{}, err
 	}
 	if err := keepSelector(application, &desired, live); err != nil {
+		return child.Desired{}, err
+	}
+	if err := endForeignPause(&desired, live); err != nil {
 		return child.Desired{}, err
 	}
 	return desired, keepRestart(&desired, live)

@@ -105,7 +105,7 @@ func notTheRevision(f facts) *blocker {
 	case causedByRevision(worst.Reason):
 		return nil
 	default:
-		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("Another revision would not fix %s.", worst.Reason)}
+		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("The policy OnFailure does not roll back for %s: the cluster blocks the pods, and may block those of another revision too.", worst.Reason)}
 	}
 }
 

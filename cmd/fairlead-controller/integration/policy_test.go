@@ -182,6 +182,31 @@ func TestPaused(t *testing.T) {
 	}
 }
 
+// TestPausedByAnotherClient repairs what kubectl rollout pause does, once, and then a change of the pods rolls out.
+func TestPausedByAnotherClient(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.apply(full, named(full, "barrier"))
+	e.waitReady("web")
+	e.waitReady("barrier")
+	e.patch(child.Deployment, "web", types.StrategicMergePatchType, `{"spec":{"paused":true}}`)
+	isPaused := func() bool { return get[appsv1.Deployment](e, "web").Spec.Paused }
+	e.eventually("the rollouts go on", func() (bool, string) { return !isPaused(), "" })
+	e.waitEvent("web", v1.EventDriftRepaired, child.Deployment.Kind, "web")
+	e.waitReady("web")
+	cursor := e.cluster.AuditCursor(t)
+	// When the controller has followed an edit of another Application, it has seen this one too.
+	e.editSpec("barrier", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
+	e.waitReady("barrier")
+	e.wroteNothing(cursor, func(event *controlplane.AuditEvent) bool { return strings.HasPrefix(event.Name, "web") })
+
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
+	e.eventually("only pods of the new image run", func() (bool, string) {
+		got := e.images("web")
+		return slices.Equal(got, []string{"registry.example.com/web:2"}), strings.Join(got, " ")
+	})
+}
+
 // images are those that the Application's pods run, each once.
 func (e *env) images(application string) []string {
 	e.Helper()

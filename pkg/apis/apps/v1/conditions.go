@@ -118,7 +118,7 @@ const (
 	ReasonNoHealthyRevision = "NoHealthyRevision"
 	// ReasonSameSpec: the last healthy revision has the same pods.
 	ReasonSameSpec = "SameSpec"
-	// ReasonNotCausedByRevision: the pods of another revision would fail for the same reason.
+	// ReasonNotCausedByRevision: the cluster blocks the pods, and may block those of another revision too.
 	ReasonNotCausedByRevision = "NotCausedByRevision"
 	// ReasonRevisionRefused: the last healthy revision is invalid, or exceeds a limit of the class.
 	ReasonRevisionRefused = "RevisionRefused"
