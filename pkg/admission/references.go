@@ -4,7 +4,10 @@
 package admission
 
 import (
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/reference"
@@ -45,6 +48,15 @@ func referencesOf(application *v1.Application) []Reference {
 	}
 	add(KindServiceAccount, serviceAccountName(application))
 	return references
+}
+
+// onlyPullsImages reports whether the pods refer to a Secret for the credentials of a registry alone. They start without it if the node has
+// the image, or may pull it without credentials.
+func onlyPullsImages(application *v1.Application, secret Reference) bool {
+	isNamed := slices.ContainsFunc(application.Spec.ImagePullSecrets, func(named corev1.LocalObjectReference) bool { return named.Name == secret.Name })
+	return secret.Kind == KindSecret && isNamed && !slices.ContainsFunc(reference.FromSpec(&application.Spec), func(used reference.Reference) bool {
+		return used.Required && string(used.Kind) == KindSecret && used.Name == secret.Name
+	})
 }
 
 // certificatesOf returns the Secrets that Ingresses take their certificates from, each with the first of its routes. Left out is

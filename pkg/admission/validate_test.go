@@ -104,7 +104,7 @@ func TestValidate(t *testing.T) {
 		{name: "a missing ServiceAccount", cluster: cluster{allowed: []string{"a"}}, updated: application(withAccount("a")), warned: []string{`ServiceAccount "a" does not exist in namespace "shop"`}},
 		{name: "a missing Secret", updated: application(func(a *v1.Application) {
 			a.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "pull"}}
-		}), warned: []string{`Secret "pull"`}},
+		}), warned: []string{`Secret "pull" does not exist in namespace "shop", so the nodes pull the image without its credentials`}},
 		{name: "a missing ConfigMap, in a sidecar", updated: application(func(a *v1.Application) {
 			a.Spec.Sidecars = []corev1.Container{{Name: "log", Image: "log:1", EnvFrom: []corev1.EnvFromSource{
 				{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "conf"}}},

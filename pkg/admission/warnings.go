@@ -56,6 +56,8 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		case result.object != nil:
 			found.warnings = append(found.warnings, lackingKeys(wanted[i], result.object, keys[wanted[i]])...)
 		case referred[wanted[i]]: // It was missing before.
+		case onlyPullsImages(in.new, wanted[i]) && certificates[wanted[i]] == "":
+			found.warnings = append(found.warnings, missing+", so the nodes pull the image without its credentials")
 		case slices.Contains(needed, wanted[i]):
 			found.warnings = append(found.warnings, missing+", and the pods need it")
 		case !h.classHasCertificates(ctx, in.new):

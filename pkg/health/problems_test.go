@@ -54,6 +54,9 @@ func TestProblems(t *testing.T) {
 		{name: "a pod of the current revision", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
 			s.Pods = podsOf(currentUID, crashing(), nil)
 		}, want: []v1.Problem{crash}},
+		{name: "a pod of the current revision, and the rollout is paused since", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Spec.Paused, d.Status.UpdatedReplicas, s.Pods = true, 1, podsOf(currentUID, crashing())
+		}, want: []v1.Problem{crash}},
 		{name: "a pod of the former revision", change: func(s *child.Snapshot, _ *appsv1.Deployment) { s.Pods = podsOf(formerUID, crashing()) }},
 		{name: "the ReplicaSet is not seen yet", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
 			s.Pods, s.ReplicaSets = podsOf(currentUID, crashing()), nil

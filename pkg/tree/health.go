@@ -39,7 +39,7 @@ func applicationNode(application *v1.Application) *Node {
 	case application.Spec.ReconcilePolicy == v1.ReconcileSuspend:
 		node.set(Suspended, string(v1.ReconcileSuspend), "spec.reconcilePolicy is Suspend: Fairlead does nothing.")
 	case application.Status.ObservedGeneration != application.Generation || ready == nil:
-		node.set(Progressing, v1.ReasonApplying, notObserved(application))
+		node.set(Progressing, v1.ReasonNotObserved, notObserved(application))
 	case ready.Status == metav1.ConditionTrue:
 		node.Health = Healthy
 	case meta.IsStatusConditionTrue(conditions, v1.ConditionStalled):

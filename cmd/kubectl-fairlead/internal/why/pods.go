@@ -64,6 +64,9 @@ func pods(f facts) []Finding {
 	}
 	if len(found) > 0 {
 		found[0].Next = append(found[0].Next, f.wayBack()...)
+		if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
+			found[0].Next = append([]string{"A change takes effect only once reconcilePolicy is no longer Observe: kubectl fairlead resume " + f.app.Name}, found[0].Next...)
+		}
 	}
 	return found
 }
@@ -168,6 +171,11 @@ func adviceFor(problem v1.Problem) advice {
 		known.next = []string{"Add the key to the object that the message names, or correct the reference in the spec."}
 	case problem.Reason == v1.ReasonConfigError && !says("not found", "couldn't find", "could not find"):
 		return advice{"The node cannot make what container CONTAINER needs to start.", []string{"Correct in the spec what the message names."}}
+	case problem.Reason == v1.ReasonUnschedulable && says("unbound immediate PersistentVolumeClaims", "unbound PersistentVolumeClaim"):
+		return advice{"A PersistentVolumeClaim of the pods has no volume, so no node takes them.", []string{
+			"See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims",
+			"Correct the claim, which may need a new one: kubectl get storageclasses",
+		}}
 	case problem.Reason == v1.ReasonUnschedulable && says("persistentvolumeclaim"):
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):

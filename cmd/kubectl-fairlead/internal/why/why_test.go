@@ -107,18 +107,6 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// TestSuspendedWithAnOldFault leaves out what status says of the time before.
-func TestSuspendedWithAnOldFault(t *testing.T) {
-	for _, scene := range []string{"conflict", "image"} {
-		loaded := clustertest.Load(t, scene)
-		loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
-		answer := why.Explain(loaded)
-		if len(answer.Findings) != 1 || answer.Findings[0].Reason != v1.ReasonSuspended || !strings.HasSuffix(answer.Headline, " is suspended.") {
-			t.Errorf("%s: %+v", scene, answer)
-		}
-	}
-}
-
 // TestNoTerminationMessage wants what a container left when it ended nowhere: it may be a secret.
 func TestNoTerminationMessage(t *testing.T) {
 	loaded := clustertest.Load(t, "image")
@@ -294,6 +282,7 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 	const asUser = `Set the number of a user that the program works with, such as 65532: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"podSecurityContext":{"runAsUser":65532}}}'`
 	for _, test := range []struct{ reason, message, want string }{
 		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
+		{v1.ReasonUnschedulable, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", "See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
 		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set in spec.resources what the message asks for."},
 		{v1.ReasonConfigError, `secret "db" not found`, "Create it, or correct the reference in the spec."},

@@ -1,0 +1,51 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestObservedWithAFault offers to end the observation first, without which no change takes effect.
+func TestObservedWithAFault(t *testing.T) {
+	loaded := clustertest.Load(t, "image")
+	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	const want = "A change takes effect only once reconcilePolicy is no longer Observe: kubectl fairlead resume "
+	if findings := why.Explain(loaded).Findings; len(findings) == 0 || !strings.HasPrefix(findings[0].Next[0], want) {
+		t.Errorf("%+v", findings)
+	}
+}
+
+// TestObservedWithoutADeployment waits for the user, not for the controller.
+func TestObservedWithoutADeployment(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
+		Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonDrifted, Message: "There is no Deployment, and reconcilePolicy Observe creates none.",
+	})
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted})
+	if got := why.Explain(loaded).Headline; !strings.HasSuffix(got, " is not ready (Drifted): it waits until you resume it.") {
+		t.Error(got)
+	}
+}
+
+// TestSuspendedWithAnOldFault leaves out what status says of the time before.
+func TestSuspendedWithAnOldFault(t *testing.T) {
+	for _, scene := range []string{"conflict", "image"} {
+		loaded := clustertest.Load(t, scene)
+		loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+		answer := why.Explain(loaded)
+		if len(answer.Findings) != 1 || answer.Findings[0].Reason != v1.ReasonSuspended || !strings.HasSuffix(answer.Headline, " is suspended.") {
+			t.Errorf("%s: %+v", scene, answer)
+		}
+	}
+}
