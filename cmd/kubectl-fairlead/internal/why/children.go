@@ -30,7 +30,9 @@ func children(f facts) []Finding {
 		case v1.ResourceFailed:
 			found = append(found, f.failedWrite(resource))
 		case v1.ResourcePending:
-			if f.isTaken(resource) {
+			if f.isHeld(resource) {
+				found = append(found, f.held(resource)...)
+			} else if f.isTaken(resource) {
 				found = append(found, f.conflict(resource)) // The controller learns of it once nothing else is in the way.
 			} else if f.ready != nil && f.ready.Reason == v1.ReasonApplying {
 				found = append(found, Finding{Reason: string(resource.State), What: fmt.Sprintf("%s %s waits.", resource.Kind, resource.Name), Evidence: []Evidence{resourceEvidence(f.app, resource)}})
@@ -57,6 +59,9 @@ func resourceEvidence(app *v1.Application, resource v1.ResourceStatus) Evidence 
 
 // conflict names the owner of the object that is in the way.
 func (f facts) conflict(resource v1.ResourceStatus) Finding {
+	if finding, found := f.shared(resource); found {
+		return finding
+	}
 	finding := Finding{
 		Reason:   v1.ReasonConflict,
 		What:     fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead does not touch it. What refers to it waits.", resource.Kind, resource.Name),

@@ -176,22 +176,6 @@ func pausedRollout(f facts) []Finding {
 	return []Finding{finding}
 }
 
-// heldAdoption explains a pause that is a step of an adoption. Before the Deployment is adopted, the conflict says what to do.
-func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
-	if adopted.Reason != v1.ReasonPodsHeld {
-		return nil
-	}
-	back := "Or take the adoption back: kubectl fairlead adopt " + f.app.Name + " --abort"
-	if !f.Saved {
-		back = "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
-	}
-	return []Finding{{
-		Reason: adopted.Reason, What: "The Deployment is adopted, and its pods run as before until you release them.",
-		Evidence: []Evidence{f.conditionEvidence(adopted)},
-		Next:     []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout", back},
-	}}
-}
-
 // rolledBack explains why an earlier revision runs.
 func rolledBack(f facts) []Finding {
 	condition := f.condition(v1.ConditionRolledBack)

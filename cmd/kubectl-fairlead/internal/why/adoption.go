@@ -1,0 +1,77 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"regexp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// isHeld reports whether an object that has the name of a child has the consent to its adoption, and the adoption waits.
+func (f facts) isHeld(resource v1.ResourceStatus) bool {
+	if f.app.Spec.AdoptionPolicy != v1.AdoptionConsented || !f.isTaken(resource) {
+		return false
+	}
+	ref, _ := child.RefOf(f.app, resource)
+	live := f.live(resource)
+	return f.app.UID != "" && live.GetAnnotations()[v1.AnnotationAdoptableBy] == string(f.app.UID) && plan.Adoptable(ref.Kind, live)
+}
+
+// held explains an adoption that waits. While the pods are held, the finding about them says what to do.
+func (f facts) held(resource v1.ResourceStatus) []Finding {
+	if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Reason == v1.ReasonPodsHeld {
+		return nil
+	}
+	return []Finding{{
+		Reason: string(resource.State), What: fmt.Sprintf("%s %s waits for its adoption.", resource.Kind, resource.Name),
+		Evidence: []Evidence{resourceEvidence(f.app, resource)},
+		Next:     []string{fmt.Sprintf("Leave the %s as it is: the Application adopts it once what the message names is done.", resource.Kind)},
+	}}
+}
+
+// shared explains a Service that is not adopted, because it selects a pod that is not the Application's. The condition has the same message.
+func (f facts) shared(resource v1.ResourceStatus) (finding Finding, found bool) {
+	adopted := f.condition(v1.ConditionAdopted)
+	if resource.Kind != child.Service.Kind || adopted == nil || adopted.Reason != v1.ReasonSelectorShared {
+		return Finding{}, false
+	}
+	pod := "the pod that the message names"
+	if name := selectedPod.FindStringSubmatch(resource.Message); name != nil {
+		pod = "pod " + name[1]
+	}
+	return Finding{
+		Reason:   adopted.Reason,
+		What:     fmt.Sprintf("Service %s is not adopted, because it selects a pod that is not the Application's.", resource.Name),
+		Evidence: []Evidence{resourceEvidence(f.app, resource)},
+		Next: []string{
+			"Delete " + pod + ", or give it other labels. If a controller creates such pods, change the labels in its pod template.",
+			"Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.",
+		},
+	}, true
+}
+
+// selectedPod finds the pod in the message about a Service that selects it.
+var selectedPod = regexp.MustCompile(`it selects pod ([^\s,]+),`)
+
+// heldAdoption explains a pause that is a step of an adoption. Before the Deployment is adopted, the conflict says what to do.
+func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
+	if adopted.Reason != v1.ReasonPodsHeld {
+		return nil
+	}
+	back := "Or take the adoption back: kubectl fairlead adopt " + f.app.Name + " --abort"
+	if !f.Saved {
+		back = "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
+	}
+	return []Finding{{
+		Reason: adopted.Reason, What: "The Deployment is adopted, and its pods run as before until you release them.",
+		Evidence: []Evidence{f.conditionEvidence(adopted)},
+		Next:     []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout", back},
+	}}
+}

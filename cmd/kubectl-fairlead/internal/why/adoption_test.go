@@ -1,0 +1,128 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+const waitsForPods = "Service web is adopted once every pod carries the label apps.fairlead.dev/application."
+
+// adopting returns an Application of which the Deployment is adopted and paused, and the Service waits for the pods.
+func adopting(t *testing.T, reason string) *cluster.Loaded {
+	t.Helper()
+	loaded := clustertest.Load(t, "paused")
+	loaded.Saved = true
+	loaded.Application.Spec.AdoptionPolicy, loaded.Application.Spec.Paused = v1.AdoptionConsented, new(true)
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
+		Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: reason, Message: "Message.",
+	})
+	addForeign(loaded, child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, v1.ResourcePending, waitsForPods)
+	childOf(t, loaded, child.Service.Kind).SetAnnotations(map[string]string{v1.AnnotationAdoptableBy: string(loaded.Application.UID)})
+	return loaded
+}
+
+// addForeign adds an object that has the name of a child, and is not the Application's.
+func addForeign(loaded *cluster.Loaded, kind child.Kind, object child.Object, state v1.ResourceState, message string) {
+	object.SetNamespace(loaded.Application.Namespace)
+	object.SetName(loaded.Application.Name)
+	object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
+	loaded.Children = append(loaded.Children, object)
+	loaded.Application.Status.Resources = append(loaded.Application.Status.Resources, v1.ResourceStatus{
+		Group: kind.Group, Kind: kind.Kind, Name: object.GetName(), State: state, Message: message,
+	})
+}
+
+func setResource(loaded *cluster.Loaded, kind string, state v1.ResourceState, message string) {
+	for i := range loaded.Application.Status.Resources {
+		if resource := &loaded.Application.Status.Resources[i]; resource.Kind == kind {
+			resource.State, resource.Message = state, message
+		}
+	}
+}
+
+func childOf(t *testing.T, loaded *cluster.Loaded, kind string) child.Object {
+	t.Helper()
+	for _, object := range loaded.Children {
+		if object.GetObjectKind().GroupVersionKind().Kind == kind {
+			return object
+		}
+	}
+	t.Fatalf("there is no %s", kind)
+	return nil
+}
+
+// printed is the answer as the user reads it, and as a program does.
+func printed(t *testing.T, loaded *cluster.Loaded) (text, encoded string) {
+	t.Helper()
+	var written strings.Builder
+	answer := why.Explain(loaded)
+	answer.Print(screen.Fixed(&written, 240, false), treetest.Now)
+	bytes, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written.String(), string(bytes)
+}
+
+// wantParts wants each part with true in the text, and each with false not in it.
+func wantParts(t *testing.T, name, text string, parts map[string]bool) {
+	t.Helper()
+	for part, want := range parts {
+		if strings.Contains(text, part) != want {
+			t.Errorf("%s: contains %q is not %t:\n%s", name, part, want, text)
+		}
+	}
+}
+
+// TestServiceWaitsForPods: nothing is in conflict while an adoption is held, and to delete the Service would be an outage.
+func TestServiceWaitsForPods(t *testing.T) {
+	const (
+		waits = "Service web waits for its adoption.\n"
+		leave = "   → Leave the Service as it is: the Application adopts it once what the message names is done.\n"
+	)
+	text, encoded := printed(t, adopting(t, v1.ReasonPodsHeld))
+	wantParts(t, "held", text, map[string]bool{
+		"   → Replace the pods: kubectl fairlead adopt web --rollout\n": true, waits: false, "Delete or rename": false, "does not belong": false,
+	})
+	wantParts(t, "held", encoded, map[string]bool{`"reason":"PodsHeld"`: true, `"reason":"Conflict"`: false})
+
+	text, encoded = printed(t, adopting(t, v1.ReasonRollingOut))
+	wantParts(t, "rolling out", text, map[string]bool{waits: true, waitsForPods: true, leave: true, "Delete or rename": false})
+	wantParts(t, "rolling out", encoded, map[string]bool{`"reason":"Pending"`: true, `"reason":"Conflict"`: false})
+
+	loaded := adopting(t, v1.ReasonPodsHeld)
+	childOf(t, loaded, child.Service.Kind).SetAnnotations(nil)
+	_, encoded = printed(t, loaded)
+	wantParts(t, "without consent", encoded, map[string]bool{`"reason":"Conflict"`: true})
+}
+
+// TestSharedSelector: the pod is what to change, and never the Service.
+func TestSharedSelector(t *testing.T) {
+	loaded := adopting(t, v1.ReasonSelectorShared)
+	setResource(loaded, child.Service.Kind, v1.ResourceConflict, "Service web cannot be adopted because it selects pod canary-1, "+
+		"which does not carry the label apps.fairlead.dev/application of the Application; delete the pod, or give it other labels.")
+	text, encoded := printed(t, loaded)
+	wantParts(t, "shared", text, map[string]bool{
+		"Service web is not adopted, because it selects a pod that is not the Application's.\n":                                          true,
+		"   → Delete pod canary-1, or give it other labels. If a controller creates such pods, change the labels in its pod template.\n": true,
+		"   → Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.\n":             true,
+		"Delete or rename": false,
+	})
+	wantParts(t, "shared", encoded, map[string]bool{`"reason":"SelectorShared"`: true, `"reason":"Conflict"`: false})
+}
