@@ -6,8 +6,11 @@ package why
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -69,9 +72,39 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if !f.Saved {
 		back = "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
 	}
-	return []Finding{{
+	return append(f.unreachable(), Finding{
 		Reason: adopted.Reason, What: "The Deployment is adopted, and its pods run as before until you release them.",
 		Evidence: []Evidence{f.conditionEvidence(adopted)},
 		Next:     []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout", back},
+	})
+}
+
+// unreachable explains a Service that selects none of the pods of an adoption: it is not the one that the pods had.
+func (f facts) unreachable() []Finding {
+	service := child.Get[*corev1.Service](f.Snapshot(), child.Service, f.app.Name)
+	if service == nil || service.Spec.Selector[v1.LabelApplication] != f.app.Name || len(f.Pods) == 0 {
+		return nil
+	}
+	selector := labels.SelectorFromSet(service.Spec.Selector)
+	if slices.ContainsFunc(f.Pods, func(pod *corev1.Pod) bool {
+		return pod.DeletionTimestamp == nil && selector.Matches(labels.Set(pod.Labels))
+	}) {
+		return nil
+	}
+	next := []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
+	if f.Saved {
+		next = append(next, "Or take the adoption back, with the Service that the pods had: kubectl fairlead adopt "+f.app.Name+" --abort")
+	}
+	created := service.CreationTimestamp.Time
+	return []Finding{{
+		Reason: reasonNoPodSelected, What: "No pod carries the label that the Service selects, so requests fail until the pods are replaced.",
+		Evidence: []Evidence{{
+			Object: child.Service.Kind + "/" + service.Name, Field: "spec.selector",
+			Message: selector.String() + " selects none of the pods", Time: &created,
+		}},
+		Next: next,
 	}}
 }
+
+// reasonNoPodSelected is the reason of a Service that selects no pod.
+const reasonNoPodSelected = "NoPodSelected"

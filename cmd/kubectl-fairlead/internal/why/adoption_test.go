@@ -126,3 +126,25 @@ func TestSharedSelector(t *testing.T) {
 	})
 	wantParts(t, "shared", encoded, map[string]bool{`"reason":"SelectorShared"`: true, `"reason":"Conflict"`: false})
 }
+
+// TestServiceSelectsNoPod: a Service that Fairlead created selects by its label, which no pod has before the rollout.
+func TestServiceSelectsNoPod(t *testing.T) {
+	const what = "No pod carries the label that the Service selects, so requests fail until the pods are replaced.\n"
+	loaded := adopting(t, v1.ReasonPodsHeld)
+	wantParts(t, "the old Service", first(printed(t, loaded)), map[string]bool{what: false})
+	childOf(t, loaded, child.Service.Kind).(*corev1.Service).Spec.Selector = map[string]string{v1.LabelApplication: "web"}
+	wantParts(t, "labelled pods", first(printed(t, loaded)), map[string]bool{what: false})
+	for _, pod := range loaded.Pods {
+		delete(pod.Labels, v1.LabelApplication)
+	}
+	text, encoded := printed(t, loaded)
+	wantParts(t, "pods without the label", text, map[string]bool{
+		"1. " + what: true,
+		"apps.fairlead.dev/application=web selects none of the pods\n":                                             true,
+		"   → Replace the pods: kubectl fairlead adopt web --rollout\n":                                            true,
+		"   → Or take the adoption back, with the Service that the pods had: kubectl fairlead adopt web --abort\n": true,
+	})
+	wantParts(t, "pods without the label", encoded, map[string]bool{`"reason":"NoPodSelected"`: true})
+}
+
+func first(text, _ string) string { return text }
