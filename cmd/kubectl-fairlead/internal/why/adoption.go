@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -77,6 +78,25 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(adopted)},
 		Next:     []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout", back},
 	})
+}
+
+// startsNoPods explains a Deployment that was created while rollouts are paused, such as one that was deleted during a held adoption.
+func (f facts) startsNoPods() []Finding {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if deployment == nil || !child.OwnedBy(deployment, f.app) || !deployment.Spec.Paused || deployment.Status.Replicas > 0 ||
+		deployment.Spec.Replicas != nil && *deployment.Spec.Replicas == 0 {
+		return nil
+	}
+	return []Finding{{
+		Reason: v1.ReasonPaused, What: "The Deployment has no pods: it was created while rollouts are paused, and starts none before you resume them.",
+		Evidence: []Evidence{
+			{
+				Object: child.Deployment.Kind + "/" + deployment.Name, Field: "status.replicas",
+				Message: "0, and spec.paused is true", Time: &deployment.CreationTimestamp.Time,
+			},
+		},
+		Next: []string{"Start the pods: kubectl fairlead resume " + f.app.Name},
+	}}
 }
 
 // unreachable explains a Service that selects none of the pods of an adoption: it is not the one that the pods had.

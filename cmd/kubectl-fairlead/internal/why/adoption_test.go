@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -145,6 +146,24 @@ func TestServiceSelectsNoPod(t *testing.T) {
 		"   → Or take the adoption back, with the Service that the pods had: kubectl fairlead adopt web --abort\n": true,
 	})
 	wantParts(t, "pods without the label", encoded, map[string]bool{`"reason":"NoPodSelected"`: true})
+}
+
+// TestDeploymentWithoutPods: a Deployment that is created again while rollouts are paused starts no pods.
+func TestDeploymentWithoutPods(t *testing.T) {
+	loaded := adopting(t, v1.ReasonRollingOut)
+	const what = "The Deployment has no pods: it was created while rollouts are paused, and starts none before you resume them.\n"
+	wantParts(t, "with pods", first(printed(t, loaded)), map[string]bool{what: false})
+	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+	deployment.Status, loaded.Pods, loaded.ReplicaSets = appsv1.DeploymentStatus{}, nil, nil
+	text, encoded := printed(t, loaded)
+	wantParts(t, "without pods", text, map[string]bool{
+		what: true,
+		"   - Deployment/web status.replicas, 30m ago: 0, and spec.paused is true\n": true,
+		"   → Start the pods: kubectl fairlead resume web\n":                         true,
+	})
+	wantParts(t, "without pods", encoded, map[string]bool{`"reason":"Paused"`: true})
+	deployment.Spec.Replicas = new(int32(0))
+	wantParts(t, "scaled to 0", first(printed(t, loaded)), map[string]bool{what: false})
 }
 
 func first(text, _ string) string { return text }

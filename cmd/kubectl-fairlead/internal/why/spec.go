@@ -159,6 +159,9 @@ func pausedRollout(f facts) []Finding {
 	if paused == nil || paused.Status != metav1.ConditionTrue {
 		return nil
 	}
+	if found := f.startsNoPods(); len(found) > 0 {
+		return found
+	}
 	if f.app.Spec.AdoptionPolicy == v1.AdoptionConsented {
 		if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Status != metav1.ConditionTrue {
 			return f.heldAdoption(adopted)
