@@ -66,7 +66,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		Reason:   v1.ReasonConflict,
 		What:     fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead does not touch it. What refers to it waits.", resource.Kind, resource.Name),
 		Evidence: []Evidence{resourceEvidence(f.app, resource)},
-		Next:     []string{fmt.Sprintf("Delete or rename the %s, or give the Application another name.", resource.Kind)},
+		Next:     f.makeWay(resource),
 	}
 	live := f.live(resource)
 	if live == nil {

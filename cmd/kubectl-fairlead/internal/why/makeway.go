@@ -1,0 +1,73 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
+)
+
+// orRename is the other way out of a conflict. An Application that has adopted a Deployment has it no more.
+const orRename = ", or give the Application another name."
+
+// makeWay says what to do about an object that has the name of a child. While the pods from before an adoption run, they need what
+// they have: its deletion would be an outage.
+func (f facts) makeWay(resource v1.ResourceStatus) []string {
+	if resource.Kind == child.Deployment.Kind {
+		return []string{"Delete the Deployment with --cascade=orphan, which keeps its pods" + orRename}
+	}
+	adopted := f.hasAdopted()
+	if !adopted && !f.adoptable(child.Deployment) {
+		return []string{fmt.Sprintf("Delete or rename the %s%s", resource.Kind, orRename)}
+	}
+	next := []string{fmt.Sprintf("Keep the %s until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. "+
+		"Then delete or rename it.", resource.Kind)}
+	switch resource.Kind {
+	case child.Service.Kind:
+		if live := f.live(resource); live == nil || !plan.Adoptable(child.Service, live) {
+			break
+		}
+		next = []string{"Keep the Service, since what runs now needs it."}
+		if adopted {
+			next = []string{"Do what the message says, so that the Application adopts the Service too. Keep it meanwhile, since what runs now needs it."}
+		}
+	case child.HorizontalPodAutoscaler.Kind:
+		next = []string{
+			"Remove spec.autoscaling from the Application: the adoption needs that. The HorizontalPodAutoscaler stays, and keeps working.",
+			"To have the Application's own, set spec.autoscaling once the condition Adopted is True, and delete yours.",
+		}
+	case child.PodDisruptionBudget.Kind:
+		next = []string{
+			"Set spec.disruptionBudget to mode Disabled: the adoption needs that. The PodDisruptionBudget stays, and keeps working.",
+			"To have the Application's own, set another mode once the condition Adopted is True, and delete yours.",
+		}
+	case child.ServiceAccount.Kind:
+		next = []string{"Name it in spec.serviceAccount.name, if the class allows that. Keep the ServiceAccount, since what runs now needs it."}
+	case child.ConfigMap.Kind:
+		next = []string{
+			"Keep the ConfigMap, since what runs now may need it, and remove spec.config from the Application until the condition Adopted is True.",
+			"Then delete or rename the ConfigMap, before you set spec.config again.",
+		}
+	}
+	if !adopted {
+		next = append(next, "Or give the Application another name.")
+	}
+	return next
+}
+
+// hasAdopted reports whether the Deployment is adopted, and the adoption is not complete.
+func (f facts) hasAdopted() bool {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if deployment == nil || !child.OwnedBy(deployment, f.app) || plan.KeptSelector(f.app, deployment) == nil {
+		return false
+	}
+	adopted := f.condition(v1.ConditionAdopted)
+	return adopted != nil && adopted.Status != metav1.ConditionTrue
+}

@@ -1,0 +1,103 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// TestKeepsWhatServes: what serves the pods from before an adoption is in conflict, and its deletion would be an outage.
+func TestKeepsWhatServes(t *testing.T) {
+	const (
+		exists = "It exists."
+		name   = "Or give the Application another name."
+		keep   = "Keep the Ingress until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. Then delete or rename it."
+	)
+	for _, test := range []struct {
+		kind    child.Kind
+		object  child.Object
+		adopted bool
+		want    []string
+	}{
+		{child.Ingress, &networkingv1.Ingress{}, false, []string{keep, name}},
+		{child.Ingress, &networkingv1.Ingress{}, true, []string{keep}},
+		{child.Service, &corev1.Service{}, false, []string{"The adoption of the Deployment takes it over too.", "Keep the Service, since what runs now needs it.", name}},
+		{child.Service, &corev1.Service{}, true, []string{
+			"Do what the message says, so that the Application adopts the Service too. Keep it meanwhile, since what runs now needs it.",
+		}},
+		{child.HorizontalPodAutoscaler, &autoscalingv2.HorizontalPodAutoscaler{}, false, []string{
+			"Remove spec.autoscaling from the Application: the adoption needs that. The HorizontalPodAutoscaler stays, and keeps working.",
+			"To have the Application's own, set spec.autoscaling once the condition Adopted is True, and delete yours.", name,
+		}},
+		{child.PodDisruptionBudget, &policyv1.PodDisruptionBudget{}, false, []string{
+			"Set spec.disruptionBudget to mode Disabled: the adoption needs that. The PodDisruptionBudget stays, and keeps working.",
+			"To have the Application's own, set another mode once the condition Adopted is True, and delete yours.", name,
+		}},
+		{child.ServiceAccount, &corev1.ServiceAccount{}, false, []string{
+			"Name it in spec.serviceAccount.name, if the class allows that. Keep the ServiceAccount, since what runs now needs it.", name,
+		}},
+		{child.ConfigMap, &corev1.ConfigMap{}, false, []string{
+			"Keep the ConfigMap, since what runs now may need it, and remove spec.config from the Application until the condition Adopted is True.",
+			"Then delete or rename the ConfigMap, before you set spec.config again.", name,
+		}},
+	} {
+		loaded := clustertest.Load(t, "paused")
+		if test.adopted {
+			loaded = adopting(t, v1.ReasonPodsHeld)
+			deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+			deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
+			deployment.Spec.Template.Labels["app"] = "shop"
+		} else {
+			childOf(t, loaded, child.Deployment.Kind).SetOwnerReferences(nil)
+			childOf(t, loaded, child.Deployment.Kind).SetAnnotations(nil)
+			setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, exists)
+		}
+		remove(loaded, test.kind)
+		addForeign(loaded, test.kind, test.object, v1.ResourceConflict, exists)
+		var got []string
+		for _, finding := range why.Explain(loaded).Findings {
+			if finding.Reason == v1.ReasonConflict && finding.Evidence[0].Field == "status.resources["+test.kind.Kind+"/web]" {
+				got = finding.Next
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s, adopted %t: advises %q, want %q", test.kind, test.adopted, got, test.want)
+		}
+	}
+}
+
+// remove removes the child of the kind.
+func remove(loaded *cluster.Loaded, kind child.Kind) {
+	loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool {
+		return object.GetObjectKind().GroupVersionKind().Kind == kind.Kind
+	})
+	resources := &loaded.Application.Status.Resources
+	*resources = slices.DeleteFunc(*resources, func(resource v1.ResourceStatus) bool { return resource.Kind == kind.Kind })
+}
+
+// TestDeletesTheDeploymentAlone: the pods of a Deployment that is in the way go on to serve.
+func TestDeletesTheDeploymentAlone(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	childOf(t, loaded, child.Deployment.Kind).SetOwnerReferences(nil)
+	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+	text, _ := printed(t, loaded)
+	wantParts(t, "Deployment", text, map[string]bool{
+		"   → Delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
+		"Delete or rename": false,
+	})
+}
