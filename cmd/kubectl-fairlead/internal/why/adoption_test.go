@@ -73,7 +73,7 @@ func printed(t *testing.T, loaded *cluster.Loaded) (text, encoded string) {
 	t.Helper()
 	var written strings.Builder
 	answer := why.Explain(loaded)
-	answer.Print(screen.Fixed(&written, 240, false), treetest.Now)
+	answer.Print(screen.Fixed(&written, 400, false), treetest.Now)
 	bytes, err := json.Marshal(answer)
 	if err != nil {
 		t.Fatal(err)

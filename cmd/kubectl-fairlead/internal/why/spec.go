@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
@@ -116,15 +117,25 @@ func refusedSpec(f facts) []Finding {
 		return nil
 	}
 	next := []string{step}
-	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". No child was changed."
+	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". " + f.unchanged()
 	if rollback := f.app.Spec.Rollback; f.ready.Reason == v1.ReasonRevisionMissing && rollback != nil && rollback.ToRevision != nil {
-		what = "The spec is not carried out: it names a revision that does not exist. No child was changed."
+		what = "The spec is not carried out: it names a revision that does not exist. " + f.unchanged()
 		next = []string{
 			"See which revisions exist, and name one of them in spec.rollback.toRevision: kubectl fairlead history " + f.app.Name,
 			"Or remove the field, so that the pods of the spec run: " + unpin(f.app.Name),
 		}
 	}
 	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: next}}
+}
+
+// unchanged says what a refused spec means for the children, and for the pods if there is no Deployment.
+func (f facts) unchanged() string {
+	const what = "No child was changed. Until the spec is accepted, Fairlead does not repair or recreate a child either."
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if f.Unreadable[child.Deployment.Resource] != nil || deployment != nil && child.OwnedBy(deployment, f.app) {
+		return what
+	}
+	return what + " There is no Deployment of the Application, so no pods run, and none start before that."
 }
 
 // unpin is the command that removes spec.rollback.toRevision.

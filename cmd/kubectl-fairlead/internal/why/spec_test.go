@@ -1,0 +1,31 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// TestRefusedSpecRepairsNothing: the last good children stay, but Fairlead does not look after them.
+func TestRefusedSpecRepairsNothing(t *testing.T) {
+	const (
+		refused = "The spec is not carried out: it exceeds a limit of its class. No child was changed. Until the spec is accepted, Fairlead does not repair or recreate a child either."
+		no      = " There is no Deployment of the Application, so no pods run, and none start before that."
+	)
+	loaded := clustertest.Load(t, "paused")
+	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, loaded.Application.Status.Conditions[:1]
+	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonClassLimitExceeded
+	wantParts(t, "with a Deployment", first(printed(t, loaded)), map[string]bool{refused + "\n": true, no: false})
+	remove(loaded, child.Deployment)
+	wantParts(t, "without a Deployment", first(printed(t, loaded)), map[string]bool{refused + no + "\n": true})
+	loaded.Unreadable[child.Deployment.Resource] = errors.New("forbidden")
+	wantParts(t, "unknown", first(printed(t, loaded)), map[string]bool{refused + "\n": true, no: false})
+}
