@@ -204,26 +204,6 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 	return finding
 }
 
-// otherWriters are the field managers of the live child beside Fairlead, the last writer first.
-func (f facts) otherWriters(resource v1.ResourceStatus) []Evidence {
-	live := f.live(resource)
-	if live == nil {
-		return nil
-	}
-	var evidence []Evidence
-	for _, entry := range live.GetManagedFields() {
-		if strings.HasPrefix(entry.Manager, v1.ManagedBy) || entry.Subresource != "" || entry.Time == nil {
-			continue
-		}
-		evidence = append(evidence, Evidence{
-			Object: resource.Kind + "/" + resource.Name, Field: "metadata.managedFields",
-			Message: fmt.Sprintf("%s wrote it (%s)", entry.Manager, strings.ToLower(string(entry.Operation))), Time: &entry.Time.Time,
-		})
-	}
-	slices.SortStableFunc(evidence, func(a, b Evidence) int { return b.Time.Compare(*a.Time) })
-	return evidence
-}
-
 // withoutMarks leaves Fairlead's own annotations out of a message about fields that differ. The last field stays, so that one is left.
 func withoutMarks(message string) string { return marks.ReplaceAllString(message, "") }
 
