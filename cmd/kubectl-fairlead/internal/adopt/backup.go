@@ -6,6 +6,7 @@ package adopt
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,10 +19,10 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// The keys of the backup.
+// DeploymentKey and ServiceKey are the parts of a backup from which a user can read what the objects were.
 const (
-	deploymentKey = "deployment.json"
-	serviceKey    = "service.json"
+	DeploymentKey = "deployment.json"
+	ServiceKey    = "service.json"
 	releaseKey    = "release.json"
 )
 
@@ -59,7 +60,7 @@ func Backup(saved Saved) (*corev1.Secret, error) {
 		key   string
 		has   bool
 		value any
-	}{{deploymentKey, true, saved.Deployment}, {serviceKey, saved.Service != nil, saved.Service}, {releaseKey, saved.Release != nil, saved.Release}} {
+	}{{DeploymentKey, true, saved.Deployment}, {ServiceKey, saved.Service != nil, saved.Service}, {releaseKey, saved.Release != nil, saved.Release}} {
 		if !part.has {
 			continue
 		}
@@ -79,12 +80,12 @@ func Read(secret *corev1.Secret) (Saved, error) {
 		key  string
 		into func() any
 	}{
-		{deploymentKey, func() any { return saved.Deployment }},
-		{serviceKey, func() any { saved.Service = &corev1.Service{}; return saved.Service }},
+		{DeploymentKey, func() any { return saved.Deployment }},
+		{ServiceKey, func() any { saved.Service = &corev1.Service{}; return saved.Service }},
 		{releaseKey, func() any { saved.Release = &Release{}; return saved.Release }},
 	} {
 		encoded, has := secret.Data[part.key]
-		if !has && part.key != deploymentKey {
+		if !has && part.key != DeploymentKey {
 			continue
 		}
 		if err := json.Unmarshal(encoded, part.into()); err != nil {
@@ -188,4 +189,28 @@ func RestoreService(live, before *corev1.Service) *corev1.Service {
 	restored.Spec = *before.Spec.DeepCopy()
 	restored.Labels, restored.Annotations = metadataBefore(live, before)
 	return restored
+}
+
+// Recreated is the Service of a backup, for a cluster that does not have it any more.
+func Recreated(saved Saved) *corev1.Service {
+	before := saved.Service
+	labels, annotations := maps.Clone(before.Labels), maps.Clone(before.Annotations)
+	delete(annotations, AnnotationBackup)
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: saved.Deployment.Namespace, Name: saved.Deployment.Name, Labels: labels, Annotations: annotations},
+		Spec:       *before.Spec.DeepCopy(),
+	}
+}
+
+// WithoutAddresses lets the cluster choose the addresses of a Service, and its ports on the nodes. A headless one stays headless.
+func WithoutAddresses(service *corev1.Service) *corev1.Service {
+	free := service.DeepCopy()
+	if free.Spec.ClusterIP != corev1.ClusterIPNone {
+		free.Spec.ClusterIP, free.Spec.ClusterIPs = "", nil
+	}
+	free.Spec.HealthCheckNodePort = 0
+	for i := range free.Spec.Ports {
+		free.Spec.Ports[i].NodePort = 0
+	}
+	return free
 }

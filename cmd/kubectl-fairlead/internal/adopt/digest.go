@@ -24,7 +24,7 @@ const AnnotationBackup = v1.ReservedPrefix + "backup-digest"
 // Digest is the digest of all that a backup says.
 func Digest(secret *corev1.Secret) string {
 	hash := sha256.New()
-	for _, key := range []string{deploymentKey, serviceKey, releaseKey} {
+	for _, key := range []string{DeploymentKey, ServiceKey, releaseKey} {
 		fmt.Fprintf(hash, "%s %d\n", key, len(secret.Data[key]))
 		hash.Write(secret.Data[key])
 	}
@@ -44,7 +44,7 @@ func (s Saved) IsDeploymentVouched(digest string, deployment *appsv1.Deployment)
 
 // IsServiceVouched is the half of IsVouched about the Service.
 func (s Saved) IsServiceVouched(digest string, service *corev1.Service) bool {
-	return service.Annotations[AnnotationBackup] == digest || s.isService(service)
+	return service.Annotations[AnnotationBackup] == digest || s.IsService(service)
 }
 
 // IsMarked reports whether an adoption has changed the object, or at least begun to: it has the consent, or the digest of a backup.
@@ -68,7 +68,8 @@ func (s Saved) isDeployment(live *appsv1.Deployment) bool {
 	return equality.Semantic.DeepEqual(plain, Restore(plain, s.Deployment))
 }
 
-func (s Saved) isService(live *corev1.Service) bool {
+// IsService reports whether the live Service is what the backup says.
+func (s Saved) IsService(live *corev1.Service) bool {
 	if s.Service == nil {
 		return false
 	}

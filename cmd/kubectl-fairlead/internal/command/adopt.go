@@ -46,6 +46,7 @@ type adopting struct {
 	draft           *v1.Application // of a dry run
 	digest          string          // of the backup, if this run wrote or checked it
 	release         *release        // nil if no Helm release has the objects, or had them before an earlier run
+	lost            *lostService    // that an abort creates again; nil if the Service is still there
 }
 
 func (t *tool) adopt() *cobra.Command {

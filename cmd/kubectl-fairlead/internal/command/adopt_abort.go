@@ -79,13 +79,18 @@ func (a *adopting) abort(ctx context.Context) error {
 		if err := a.checkTemplate(ctx, before.Deployment); err != nil {
 			return err
 		}
+		a.lost = findLost(a.clients, application, before, a.service, a.deployment.Annotations[adopt.AnnotationBackup] == adopt.Digest(secret))
 		if before, err = a.restorable(ctx, before, secret); err != nil {
 			return err
 		}
+		if a.lost != nil {
+			before.Service = nil // There is none that could lose the consent.
+		}
 	}
-	restores := before.Deployment != nil || before.Service != nil
+	restores := before.Deployment != nil || before.Service != nil || a.lost.recreates()
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		to.Line(a.takenBack(application != nil, restores, true))
+		a.announceLost(true)
 		return nil
 	}
 	if application != nil {
@@ -101,13 +106,22 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
-	if secret != nil {
+	if secret != nil && !a.lost.keepsBackup() {
 		if err := a.clients.Kube.CoreV1().Secrets(a.namespace).Delete(ctx, secret.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &secret.UID}}); err != nil {
 			return err
 		}
 	}
 	to.Line(a.takenBack(application != nil, restores, false))
+	a.announceLost(false)
 	return nil
+}
+
+// announceLost says what becomes of a Service that was deleted after the adoption began.
+func (a *adopting) announceLost(dryRun bool) {
+	if a.lost != nil {
+		a.tool.screen().Hanging("  ", a.lost.describe(a.tool, dryRun))
+		a.lost.announceMoved(a.tool.screen())
+	}
 }
 
 // takenBack says what an abort does, or did. An earlier run may have deleted the Application, or nothing was consented to.
@@ -227,10 +241,15 @@ func (a *adopting) deleteOwn(ctx context.Context, application *v1.Application, w
 	return nil
 }
 
-// restore makes the objects what they were.
+// restore makes the objects what they were. The Deployment comes last: until then, it confirms what the backup says.
 func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
 	if a.release != nil {
 		if err := a.release.giveBack(ctx); err != nil {
+			return err
+		}
+	}
+	if a.lost.recreates() {
+		if _, err := a.lost.create(ctx); err != nil {
 			return err
 		}
 	}
@@ -247,7 +266,7 @@ func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
 			_, err = a.clients.Kube.CoreV1().Services(a.namespace).Patch(ctx, a.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager})
 			return err
 		}
-		if err := retry.RetryOnConflict(retry.DefaultBackoff, patch); err != nil && !apierrors.IsNotFound(err) {
+		if err := retry.RetryOnConflict(retry.DefaultBackoff, patch); err != nil {
 			return fmt.Errorf("take the consent of the Service back: %w", err)
 		}
 	}

@@ -47,6 +47,7 @@ type ejecting struct {
 	replaces        bool               // with --restore: whether that replaces pods
 	deployment      *appsv1.Deployment // that --restore changes
 	service         *corev1.Service    // that --restore changes; nil if there is none
+	lost            *lostService       // that --restore creates again; nil if the Service is still there
 	acceptBackup    string
 	namespace, name string
 }
@@ -136,7 +137,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	}
 	var before adopt.Saved
 	if e.restore {
-		before, err = e.saved(ctx)
+		before, err = e.saved(ctx, application)
 		if gone && errors.Is(err, errBackWithHelm) {
 			e.tool.screen().Printf("%s: ejected already.", e.id())
 			return objects, nil
@@ -151,6 +152,9 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	} else if gone && len(objects) == 0 {
 		missing := fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind. If it is in another one, pass that with -n", e.name, e.namespace)
 		return nil, misspelt(ctx, e.clients, types.NamespacedName{Namespace: e.namespace, Name: e.name}, missing)
+	}
+	if e.lost.recreates() && e.lost.own != nil {
+		objects = slices.DeleteFunc(objects, func(object left) bool { return object.GetUID() == e.lost.own.UID })
 	}
 	e.announce(e.tool.screen(), objects, gone)
 	e.announceBackup(ctx, e.tool.screen(), before)
@@ -319,7 +323,11 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 	}
 	digest := adopt.Digest(e.backup)
 	vouched := before.IsVouched(digest, e.deployment, e.service)
-	changes, err := before.Restored(e.deployment, e.service, !vouched)
+	service := e.service
+	if e.lost.recreates() {
+		vouched, service = vouched && e.deployment.Annotations[adopt.AnnotationBackup] == digest, &corev1.Service{ObjectMeta: e.lost.before.ObjectMeta}
+	}
+	changes, err := before.Restored(e.deployment, service, !vouched)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,14 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		if e.replaces {
 			effect = "all pods are replaced."
 		}
-		to.Hanging("  ", "The Deployment and the Service become what they were before the adoption: "+effect)
+		restored := "The Deployment becomes what it was before the adoption: "
+		if e.service != nil || e.lost.recreates() {
+			restored = "The Deployment and the Service become what they were before the adoption: "
+		}
+		to.Hanging("  ", restored+effect)
+		if e.lost != nil {
+			to.Hanging("  ", e.lost.describe(e.tool, false))
+		}
 		if e.release != nil {
 			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
 		}
@@ -95,6 +102,8 @@ func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before
 	name := adopt.BackupName(e.name)
 	deletion := e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)
 	switch {
+	case e.lost.keepsBackup():
+		return // What became of the Service says so.
 	case e.keepsBackup(before):
 		to.Hanging("  ", fmt.Sprintf("The Secret %s stays: it has the part of the Helm release, for %s. To delete it: %s",
 			name, e.tool.commandLine(e.namespace, "eject "+e.name+" --to-helm"), deletion))
@@ -110,7 +119,8 @@ func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before
 		name, e.tool.commandLine(e.namespace, "eject "+e.name+" --restore"), deletion))
 }
 
-// keepsBackup reports whether the Secret stays after a restoration: a Helm release can have its objects again only with what it says.
+// keepsBackup reports whether the Secret stays after a restoration: a Helm release can have its objects again only with what it says, and
+// another Service of the name is not replaced.
 func (e *ejecting) keepsBackup(before adopt.Saved) bool {
-	return e.restore && e.release == nil && before.Release != nil
+	return e.restore && (e.release == nil && before.Release != nil || e.lost.keepsBackup())
 }

@@ -107,7 +107,7 @@ var errBackWithHelm = errors.New("the objects are Helm's already")
 var errNotAdopted = errors.New("the Deployment is not adopted")
 
 // saved reads what the objects were before the adoption.
-func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
+func (e *ejecting) saved(ctx context.Context, application *v1.Application) (adopt.Saved, error) {
 	secret, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, adopt.BackupName(e.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
@@ -138,9 +138,6 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 		return adopt.Saved{}, err
 	}
 	e.deployment = live
-	if e.service, err = e.restoredService(ctx, before.Service); err != nil {
-		return adopt.Saved{}, err
-	}
 	switch {
 	case !e.toHelm:
 		before.Unmark()
@@ -157,7 +154,7 @@ func (e *ejecting) saved(ctx context.Context) (adopt.Saved, error) {
 			return adopt.Saved{}, err
 		}
 	}
-	return before, nil
+	return before, e.readService(ctx, application, before)
 }
 
 // replacesPods reports whether the Deployment runs pods of another template than the one before. After an adoption that is
@@ -180,7 +177,13 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 			return err
 		}
 	}
-	if before.Service != nil {
+	if e.lost.recreates() {
+		var err error
+		if e.service, err = e.lost.create(ctx); err != nil {
+			return err
+		}
+		e.lost.announceMoved(e.tool.screen())
+	} else if e.service != nil {
 		if err := e.bringServiceBack(ctx, before.Service); err != nil {
 			return fmt.Errorf("restore the Service: %w", err)
 		}
@@ -210,25 +213,34 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	return nil
 }
 
-// restoredService is the very Service that was adopted; nil if there was none, or it is gone.
-func (e *ejecting) restoredService(ctx context.Context, before *corev1.Service) (*corev1.Service, error) {
-	if before == nil {
-		return nil, nil
+// readService finds the very Service that was adopted, or what is to know about its loss.
+func (e *ejecting) readService(ctx context.Context, application *v1.Application, before adopt.Saved) error {
+	if before.Service == nil {
+		return nil
 	}
 	live, err := e.clients.Kube.CoreV1().Services(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || err == nil && live.UID != before.UID {
-		return nil, nil
+	if apierrors.IsNotFound(err) {
+		live = nil
+	} else if err != nil {
+		return err
 	}
-	return live, err
+	const asked = true // The user can accept the backup.
+	if e.lost = findLost(e.clients, application, before, live, asked); e.lost == nil && live.UID == before.Service.UID {
+		e.service = live
+	}
+	return nil
 }
 
-// bringServiceBack restores the very Service that was adopted, if it is still there.
+// bringServiceBack restores the very Service that was adopted.
 func (e *ejecting) bringServiceBack(ctx context.Context, before *corev1.Service) error {
 	services := e.clients.Kube.CoreV1().Services(e.namespace)
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := e.restoredService(ctx, before)
-		if err != nil || live == nil {
+		live, err := services.Get(ctx, e.name, metav1.GetOptions{})
+		if err != nil {
 			return err
+		}
+		if live.UID != before.UID {
+			return errors.New("it was replaced meanwhile: run the command again")
 		}
 		restored, err := services.Update(ctx, adopt.RestoreService(live, before), metav1.UpdateOptions{FieldManager: fieldManager})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -62,7 +63,7 @@ func TestPrint(t *testing.T) {
 			printEjected(to, "shop/web", "", false)
 		},
 		"eject.gone": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true}).announce(to, objects, true)
+			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true, service: &corev1.Service{}}).announce(to, objects, true)
 			printRestored(to, []preview.Change{
 				{Path: "Deployment/web: .spec.template.spec.containers[web].image", Before: "example.com/shop:2", After: "example.com/shop:1"},
 				{Path: "Deployment/web: .spec.template.spec.containers[web].securityContext.allowPrivilegeEscalation", Before: false},
@@ -83,7 +84,7 @@ func TestPrint(t *testing.T) {
 			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, nil, true)
 		},
 		"eject.held": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, objects, false)
+			(&ejecting{namespace: "shop", name: "web", restore: true, service: &corev1.Service{}}).announce(to, objects, false)
 			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", false)
 		},
 		"edit": func(to *screen.Screen) {

@@ -1,0 +1,115 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+func savedService() adopt.Saved {
+	return adopt.Saved{
+		Deployment: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}},
+		Service: &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "elsewhere", Name: "other", UID: "before", ResourceVersion: "7", Labels: map[string]string{"app": "shop"},
+				Annotations: map[string]string{"team": "a", adopt.AnnotationBackup: "sha256:0"}, Finalizers: []string{"service.kubernetes.io/load-balancer-cleanup"},
+			},
+			Spec: corev1.ServiceSpec{
+				Type: corev1.ServiceTypeNodePort, ClusterIP: "10.0.0.7", ClusterIPs: []string{"10.0.0.7"}, Selector: map[string]string{"app": "shop"},
+				Ports: []corev1.ServicePort{{Port: 80, NodePort: 30080}},
+			},
+		},
+	}
+}
+
+// TestCreateLostService: the Service is created as it was, in the namespace and by the name of the Secret. What is taken by now does
+// not stop that.
+func TestCreateLostService(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		own := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "own", Annotations: map[string]string{v1.AnnotationOwnerUID: "uid"}}}
+		kube := kubefake.NewClientset(own)
+		kube.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			if service := action.(clienttesting.CreateAction).GetObject().(*corev1.Service); taken && service.Spec.Ports[0].NodePort != 0 {
+				return true, nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", nil)
+			}
+			return false, nil, nil
+		})
+		saved := savedService()
+		lost := findLost(&cluster.Clients{Kube: kube}, &v1.Application{ObjectMeta: metav1.ObjectMeta{UID: "uid"}}, saved, own, true)
+		if !lost.recreates() {
+			t.Fatalf("it is not created again: %+v", lost)
+		}
+		if _, err := lost.create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		live, err := kube.CoreV1().Services("shop").Get(t.Context(), "web", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := *saved.Service.Spec.DeepCopy()
+		if taken {
+			want.ClusterIP, want.ClusterIPs, want.Ports[0].NodePort = "", nil, 0
+		}
+		if diff := cmp.Diff(want, live.Spec); diff != "" || lost.moved != taken {
+			t.Errorf("moved %t (-want +got):\n%s", lost.moved, diff)
+		}
+		if diff := cmp.Diff(map[string]string{"team": "a"}, live.Annotations); diff != "" || len(live.Finalizers) > 0 {
+			t.Errorf("finalizers %v, annotations (-want +got):\n%s", live.Finalizers, diff)
+		}
+	}
+}
+
+// TestKeepLostService: where the Service cannot come back, the user learns that the Secret still has it, and how to read it.
+func TestKeepLostService(t *testing.T) {
+	tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+	kube := kubefake.NewClientset()
+	clients := &cluster.Clients{Kube: kube}
+	const keeps = " The Secret web-before-adoption stays, and has the earlier one. To read it: kubectl -n shop get secret web-before-adoption " +
+		`-o jsonpath='{.data.service\.json}' | base64 -d. Once you do not need it: kubectl -n shop delete secret web-before-adoption`
+	mine := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "mine"}}
+	for _, test := range []struct {
+		live    *corev1.Service
+		vouched bool
+		want    string
+	}{
+		{nil, true, "The Service web was deleted meanwhile, and is created again as it was."},
+		{nil, false, "The Service web was deleted meanwhile, and is not created again, because nothing confirms what the Secret says about it." + keeps},
+		{mine, true, "The Service web is another one than before the adoption, and stays as it is." + keeps},
+	} {
+		lost := findLost(clients, nil, savedService(), test.live, test.vouched)
+		if diff := cmp.Diff(test.want, lost.describe(tool, false)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if lost.keepsBackup() == lost.recreates() {
+			t.Errorf("it is either created, or kept: %+v", lost)
+		}
+	}
+	kube.PrependReactor("create", "services", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("the quota is used up") })
+	_, err := findLost(clients, nil, savedService(), nil, true).create(t.Context())
+	const want = "create the Service web again, which was deleted meanwhile: the quota is used up. " +
+		"The Secret web-before-adoption still has it: correct that, and run the command again"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	same := savedService().Service
+	if lost := findLost(clients, nil, savedService(), same, true); lost != nil {
+		t.Errorf("a Service that is still there is lost: %+v", lost)
+	}
+}
