@@ -123,3 +123,31 @@ func TestAbortKeepsAnotherService(t *testing.T) {
 		t.Error("the Secret has lost what it said")
 	}
 }
+
+// TestAbortOfADeletedDeployment: a user deleted the Deployment while the pods were held. The Application created it again, without pods, and
+// the user learns what the Secret still has.
+func TestAbortOfADeletedDeployment(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	before, _ := p.runs(kube)
+	p.want(0, []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}, "The pods run as before the adoption.")
+	if err := kube.AppsV1().Deployments(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the Deployment of the Application", func() bool {
+		live, err := kube.AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && live.UID != before.UID && live.Status.ObservedGeneration == live.Generation
+	})
+	read := "kubectl -n " + p.namespace + ` get secret web-before-adoption -o jsonpath='{.data.deployment\.json}' | base64 -d`
+	want := "error: the Deployment web was deleted and created again after the adoption began, so there is nothing to take back. " +
+		"The Secret web-before-adoption still has the earlier one. To read it: " + read +
+		". The Deployment is the Application's now. To start its pods, run kubectl fairlead -n " + p.namespace + " resume web\n"
+	if r := p.want(2, []string{"adopt", "web", "--abort"}); r.stderr != want {
+		t.Errorf("%q, want %q", r.stderr, want)
+	}
+	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "leave out --restore. The Secret web-before-adoption still has the earlier one. To read it: "+read) {
+		t.Errorf("eject says %q", r.stderr)
+	}
+	p.backup(kube)
+	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=client"}, p.namespace+"/web: no pod runs, and 2 pods will be started.\n")
+}

@@ -60,7 +60,7 @@ func (a *adopting) abort(ctx context.Context) error {
 	}
 	var before adopt.Saved
 	if secret != nil {
-		if before, err = a.saved(ctx, secret); err != nil {
+		if before, err = a.saved(ctx, application, secret); err != nil {
 			return err
 		}
 	}
@@ -144,13 +144,13 @@ func (a *adopting) takenBack(deletes, restores, dryRun bool) string {
 
 // saved reads the backup of this very Deployment, and finds the Helm release that is to have the objects again. If that was
 // uninstalled meanwhile, they become plain ones.
-func (a *adopting) saved(ctx context.Context, secret *corev1.Secret) (adopt.Saved, error) {
+func (a *adopting) saved(ctx context.Context, application *v1.Application, secret *corev1.Secret) (adopt.Saved, error) {
 	before, err := adopt.Read(secret)
 	if err != nil {
 		return adopt.Saved{}, err
 	}
 	if before.Deployment.UID != a.deployment.UID {
-		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: delete it", secret.Name)
+		return adopt.Saved{}, a.recreated(application, secret)
 	}
 	if a.release, err = a.savedRelease(ctx); err != nil || a.release == nil {
 		return before, err
@@ -162,6 +162,16 @@ func (a *adopting) saved(ctx context.Context, secret *corev1.Secret) (adopt.Save
 		return before, nil
 	}
 	return before, err
+}
+
+// recreated is the error if the Deployment is not the one that was adopted. The Secret may be all that is left of that.
+func (a *adopting) recreated(application *v1.Application, secret *corev1.Secret) error {
+	message := fmt.Sprintf("the Deployment %s was deleted and created again after the adoption began, so there is nothing to take back. The Secret %s still has the earlier one. To read it: %s",
+		a.name, secret.Name, a.tool.readBackup(a.namespace, a.name, adopt.DeploymentKey))
+	if application != nil && child.OwnedBy(a.deployment, application) {
+		message += ". The Deployment is the Application's now. To start its pods, run " + a.tool.commandLine(a.namespace, "resume "+a.name)
+	}
+	return errors.New(message)
 }
 
 // replicaSets returns those of a Deployment, with the pod templates that it had.

@@ -106,11 +106,21 @@ func runsTemplate(deployment *appsv1.Deployment) bool {
 	return status.ObservedGeneration >= deployment.Generation && status.UpdatedReplicas == status.Replicas && status.Replicas == podsToReplace(deployment)
 }
 
+// lacksPods reports whether the Deployment asks for pods and has none: it was created while its rollout was paused.
+func lacksPods(deployment *appsv1.Deployment) bool {
+	status := &deployment.Status
+	return status.ObservedGeneration > 0 && status.ObservedGeneration >= deployment.Generation && status.Replicas == 0 && podsToReplace(deployment) > 0
+}
+
 // printRollout says what the release of the pods will do. The command does not wait for it.
 func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment) {
 	switch pods := podsToReplace(deployment); {
 	case pods == 0:
 		to.Printf("%s: there are no pods to replace.", id)
+	case lacksPods(deployment) && pods == 1:
+		to.Printf("%s: no pod runs, and 1 pod will be started.", id)
+	case lacksPods(deployment):
+		to.Printf("%s: no pod runs, and %d pods will be started.", id, pods)
 	case runsTemplate(deployment):
 		to.Printf("%s: the pod template stays the same, so no pod will be replaced.", id)
 	case pods == 1:

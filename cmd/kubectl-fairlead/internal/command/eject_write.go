@@ -132,7 +132,8 @@ func (e *ejecting) saved(ctx context.Context, application *v1.Application) (adop
 		return adopt.Saved{}, err
 	}
 	if live.UID != before.Deployment.UID {
-		return adopt.Saved{}, fmt.Errorf("the Secret %s is of another Deployment: leave out --restore", secret.Name)
+		return adopt.Saved{}, fmt.Errorf("the Deployment %s was deleted and created again after the adoption began, so it cannot be restored: leave out --restore. "+
+			"The Secret %s still has the earlier one. To read it: %s", e.name, secret.Name, e.tool.readBackup(e.namespace, e.name, adopt.DeploymentKey))
 	}
 	if e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment); err != nil {
 		return adopt.Saved{}, err

@@ -101,7 +101,9 @@ func TestKeepLostService(t *testing.T) {
 			t.Errorf("it is either created, or kept: %+v", lost)
 		}
 	}
-	kube.PrependReactor("create", "services", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("the quota is used up") })
+	kube.PrependReactor("create", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the quota is used up")
+	})
 	_, err := findLost(clients, nil, savedService(), nil, true).create(t.Context())
 	const want = "create the Service web again, which was deleted meanwhile: the quota is used up. " +
 		"The Secret web-before-adoption still has it: correct that, and run the command again"

@@ -4,11 +4,13 @@
 package command
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -125,6 +127,18 @@ func TestPrint(t *testing.T) {
 // pods is a Deployment with so many pods, and so many of its present template.
 func pods(all, updated int32) *appsv1.Deployment {
 	return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &all}, Status: appsv1.DeploymentStatus{Replicas: all, UpdatedReplicas: updated}}
+}
+
+// TestRolloutWithoutPods: a Deployment that was created while its rollout was paused has no pod that could be replaced.
+func TestRolloutWithoutPods(t *testing.T) {
+	for replicas, want := range map[int32]string{1: "shop/web: no pod runs, and 1 pod will be started.\n", 3: "shop/web: no pod runs, and 3 pods will be started.\n"} {
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
+		deployment.Status.ObservedGeneration = 1
+		var out strings.Builder
+		if printRollout(screen.Fixed(&out, 160, false), "shop/web", deployment); out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+	}
 }
 
 // TestPodsToReplace: a Deployment that was just created has pods to replace, although its status does not count them yet.
