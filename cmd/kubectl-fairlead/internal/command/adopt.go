@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -319,17 +318,6 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	return created, nil
 }
 
-// print writes the Application for programs.
-func (a *adopting) print(ctx context.Context, to io.Writer) (err error) {
-	application := a.draft
-	if application == nil {
-		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
-			return err
-		}
-	}
-	return printApplications(to, a.editing.out, []*v1.Application{application}, false)
-}
-
 // checkMarks refuses the objects of deployment tools, but for those that the release gives up.
 func (a *adopting) checkMarks() error {
 	objects := map[child.Kind]metav1.Object{child.Deployment: a.deployment.DeepCopy()}
@@ -368,6 +356,9 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	printChanges(to, a.id(), podsToReplace(a.deployment), differences)
 	for _, said := range others.describe() {
 		to.Hanging("  ", said)
+	}
+	if err := a.announceShared(ctx, others); err != nil {
+		return err
 	}
 	var missing []string
 	for _, change := range differences.Lost {

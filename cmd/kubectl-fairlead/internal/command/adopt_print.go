@@ -4,10 +4,13 @@
 package command
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
@@ -136,4 +139,15 @@ func withoutStatus(application *v1.Application) map[string]any {
 		"apiVersion": application.APIVersion, "kind": application.Kind, "spec": application.Spec,
 		"metadata": map[string]any{"name": application.Name, "namespace": application.Namespace},
 	}
+}
+
+// print writes the Application for programs.
+func (a *adopting) print(ctx context.Context, to io.Writer) (err error) {
+	application := a.draft
+	if application == nil {
+		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+	}
+	return printApplications(to, a.editing.out, []*v1.Application{application}, false)
 }

@@ -288,6 +288,9 @@ func (a *adopting) rollOut(ctx context.Context) error {
 	if err := a.mayRollOut(application); err != nil {
 		return err
 	}
+	if err := a.refuseShared(ctx, application, deployment); err != nil {
+		return err
+	}
 	if err := a.announceRollout(ctx, application, deployment); err != nil {
 		return err
 	}
