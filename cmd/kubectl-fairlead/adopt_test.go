@@ -107,6 +107,8 @@ func TestAdopt(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web"}); !strings.Contains(r.stderr, "the pods may have more privileges than the platform allows (spec.podSecurityContext.runAsNonRoot): pass --harden to apply Fairlead's restricted defaults from the first rollout on") {
 		t.Errorf("no advice in %q", r.stderr)
 	}
+	const unneeded = "  ! --accept='.spec.hostNetwork' changes nothing: nothing is lost there.\n"
+	p.want(0, append(slices.Clone(accept), "--dry-run=client", "--accept=.spec.hostNetwork"), unneeded)
 	p.want(0, append(accept, "--dry-run=client"), ".spec.enableServiceLinks", "adoptionPolicy: Consented", "servicePortName: \"\"")
 	p.want(0, append(accept, "--dry-run=server"), "  ~ container shop becomes web", "not written (server dry run)")
 	if r := p.want(0, append(accept, "--dry-run=server", "-o", "name")); r.stdout != "application.apps.fairlead.dev/web\n" || !strings.Contains(r.stderr, "2 pods will be replaced") {
@@ -157,7 +159,8 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}
 	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=server"}, name+"all 2 pods will be replaced.", "not written")
-	p.want(0, []string{"adopt", "web", "--rollout"}, name+"all 2 pods will be replaced.", "written")
+	const noContainer = "  ! --accept='.spec.containers[spy]' changes nothing: another client added no such container.\n"
+	p.want(0, []string{"adopt", "web", "--rollout", "--accept=.spec.containers[spy]"}, name+"all 2 pods will be replaced.", noContainer, "written")
 	p.eventually("the condition Adopted", func() bool {
 		for _, condition := range p.get("web").Status.Conditions {
 			if condition.Type == v1.ConditionAdopted {

@@ -360,12 +360,15 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if err := a.announceShared(ctx, others); err != nil {
 		return err
 	}
+	lost := make([]string, 0, len(differences.Lost))
 	var missing []string
 	for _, change := range differences.Lost {
+		lost = append(lost, change.Path)
 		if !slices.Contains(a.accept, change.Path) {
 			missing = append(missing, "--accept='"+change.Path+"'")
 		}
 	}
+	a.announceUnneeded(lost, "nothing is lost there.")
 	if len(missing) > 0 {
 		return fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
 	}

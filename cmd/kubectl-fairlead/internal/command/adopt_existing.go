@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,6 +67,32 @@ func (a *adopting) announceExisting(application *v1.Application) {
 		to.Printf("%s: the Application exists; its adoption would go on.", a.id())
 	default:
 		to.Printf("%s: the Application exists; its adoption goes on.", a.id())
+	}
+	a.announceIgnored(application)
+}
+
+// announceIgnored names the flags that are about an Application that this run writes.
+func (a *adopting) announceIgnored(application *v1.Application) {
+	to := a.tool.screen()
+	if class := a.options.Class; class != "" && class != application.Spec.ClassName {
+		has := "without a class"
+		if application.Spec.ClassName != "" {
+			has = "with class " + application.Spec.ClassName
+		}
+		to.Hanging("  ! ", "--class="+class+" is not applied, because the Application exists already, "+has+". To change that, set spec.className in it.")
+	}
+	compared := a.existing && !consented(a.deployment, application) && !child.OwnedBy(a.deployment, application)
+	if len(a.accept) > 0 && !compared {
+		to.Hanging("  ! ", "--accept changes nothing, because the Application exists already: an earlier run compared the pods.")
+	}
+}
+
+// announceUnneeded names what the user accepts in vain, perhaps by a wrong path.
+func (a *adopting) announceUnneeded(needed []string, why string) {
+	for _, path := range a.accept {
+		if !slices.Contains(needed, path) {
+			a.tool.screen().Hanging("  ! ", "--accept='"+path+"' changes nothing: "+why)
+		}
 	}
 }
 

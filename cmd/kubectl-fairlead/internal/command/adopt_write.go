@@ -237,10 +237,11 @@ func (a *adopting) mayRollOut(application *v1.Application) error {
 // unless the user accepts it: the manifest from before the adoption may have been applied while the pods were held.
 func (a *adopting) announceRollout(ctx context.Context, application *v1.Application, deployment *appsv1.Deployment) error {
 	to := a.tool.screen()
-	var missing []string
+	var missing, there []string
 	added := why.AddedContainers(application, deployment)
 	for _, container := range added {
-		if path := ".spec.containers[" + container.Name + "]"; !slices.Contains(a.accept, path) {
+		path := ".spec.containers[" + container.Name + "]"
+		if there = append(there, path); !slices.Contains(a.accept, path) {
 			missing = append(missing, "--accept='"+path+"'")
 		}
 	}
@@ -250,6 +251,7 @@ func (a *adopting) announceRollout(ctx context.Context, application *v1.Applicat
 		printRollout(to, a.id(), deployment)
 		a.announceOthers(ctx, application, deployment)
 	}
+	a.announceUnneeded(there, "another client added no such container.")
 	for _, container := range added {
 		to.Hanging("  + ", container.What())
 		to.Hanging("    ", a.tool.withNamespace(a.namespace, container.Next()))

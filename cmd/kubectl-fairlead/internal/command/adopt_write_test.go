@@ -15,6 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
@@ -104,6 +105,33 @@ func TestAdoptedAlready(t *testing.T) {
 			if verb := action.GetVerb(); verb != "get" && verb != "list" {
 				t.Errorf("it wrote: %s %s", verb, action.GetResource().Resource)
 			}
+		}
+	}
+}
+
+// TestIgnoredFlags: what an earlier run decided, and what names nothing, is not ignored silently.
+func TestIgnoredFlags(t *testing.T) {
+	const (
+		goes     = "shop/web: the Application exists; its adoption goes on.\n"
+		accepted = "  ! --accept changes nothing, because the Application exists already: an earlier run compared the pods.\n"
+	)
+	for _, test := range []struct {
+		has, class string
+		accept     []string
+		want       string
+	}{
+		{"small", "small", nil, goes},
+		{"", "small", nil, goes + "  ! --class=small is not applied, because the Application exists already, without a class. To change that, set spec.className in it.\n"},
+		{"big", "small", nil, goes + "  ! --class=small is not applied, because the Application exists already, with class big. To change that, set spec.className in it.\n"},
+		{"", "", []string{".spec.containers[web].tty"}, goes + accepted},
+	} {
+		var out bytes.Buffer
+		tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+		tool.Out, tool.getenv = &out, func(string) string { return "" }
+		a := adopting{tool: tool, namespace: "shop", name: "web", deployment: &appsv1.Deployment{}, accept: test.accept, options: adopt.Options{Class: test.class}}
+		application := &v1.Application{Spec: v1.ApplicationSpec{ClassName: test.has}}
+		if a.announceExisting(application); out.String() != test.want {
+			t.Errorf("it says %q, want %q", out.String(), test.want)
 		}
 	}
 }
