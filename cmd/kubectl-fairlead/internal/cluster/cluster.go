@@ -39,9 +39,9 @@ type Clients struct {
 
 // New makes the Clients.
 func New(config *rest.Config) (*Clients, error) {
-	// As kubectl's own: a screen is a burst of lists.
+	// The API server knows its load, and a limiter here reports its own error at the end of a wait, not that the time is over.
 	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 50, 300
+	config.QPS = -1
 	c := &Clients{Config: config}
 	var err error
 	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {

@@ -218,6 +218,9 @@ func (a *adopting) deleteApplication(ctx context.Context, application *v1.Applic
 		}
 		return false, err
 	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the Application is being deleted, but was not gone within %s: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
+	}
 	if err != nil {
 		return fmt.Errorf("wait for the end of the Application: %w", err)
 	}

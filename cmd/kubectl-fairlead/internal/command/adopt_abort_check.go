@@ -27,7 +27,7 @@ import (
 // pods are being replaced.
 func (a *adopting) awaitObserved(ctx context.Context) error {
 	const interval = 200 * time.Millisecond
-	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(context.Context) (observed bool, err error) {
+	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (observed bool, err error) {
 		if a.deployment.Status.ObservedGeneration >= a.deployment.Generation {
 			return true, nil
 		}

@@ -177,8 +177,7 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 // Adopted has a reason that is wanted.
 func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (application *v1.Application, condition metav1.Condition, err error) {
 	const interval = 500 * time.Millisecond
-	// The requests have ctx: with the deadline of the poll, the client would report its rate limit instead of the end.
-	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
 			return false, err

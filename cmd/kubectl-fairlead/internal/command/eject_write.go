@@ -70,6 +70,9 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		}
 		return false, err
 	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the Application is being deleted, but was not gone within %s: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
+	}
 	if err != nil {
 		return fmt.Errorf("wait for the end of the Application, then run the command again: %w", err)
 	}
