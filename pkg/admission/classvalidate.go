@@ -82,10 +82,7 @@ func (h *Handler) validateClass(ctx context.Context, request *admissionv1.Admiss
 			return &admissionv1.AdmissionResponse{Result: &status}, nil
 		}
 	}
-	if value := updated.Annotations[v1.AnnotationDefaultClass]; value != old.Annotations[v1.AnnotationDefaultClass] && value != "" && value != "true" && value != "false" {
-		allowed.Warnings = []string{fmt.Sprintf("the annotation %s is %q: only \"true\" makes the class a default", v1.AnnotationDefaultClass, value)}
-	}
-	allowed.Warnings = append(allowed.Warnings, misplacedDefault(updated, old)...)
+	allowed.Warnings = classMistakes(updated, old)
 	if class.IsMarkedDefault(updated) && !class.IsMarkedDefault(old) {
 		warning, err := h.otherDefault(updated)
 		if err != nil {
@@ -93,10 +90,28 @@ func (h *Handler) validateClass(ctx context.Context, request *admissionv1.Admiss
 		}
 		allowed.Warnings = append(allowed.Warnings, warning...)
 	}
-	allowed.Warnings = append(allowed.Warnings, classQuantities(updated, old)...)
-	allowed.Warnings = append(allowed.Warnings, unlikelyLimits(updated, old)...)
 	allowed.Warnings = append(allowed.Warnings, h.classImpact(ctx, request, old, updated)...)
 	return allowed, nil
+}
+
+// IneffectiveInClass returns a warning for each annotation and field of a class that has no effect, or most likely not the one that was
+// meant. It needs no cluster.
+func IneffectiveInClass(class *v1.ApplicationClass) []string {
+	return classMistakes(class, &v1.ApplicationClass{})
+}
+
+// classMistakes warns of what a request begins to say and most likely does not mean.
+func classMistakes(updated, old *v1.ApplicationClass) []string {
+	return slices.Concat(unclearDefault(updated, old), misplacedDefault(updated, old), classQuantities(updated, old), unlikelyLimits(updated, old))
+}
+
+// unclearDefault warns of a value that does not make the class a default.
+func unclearDefault(updated, old *v1.ApplicationClass) []string {
+	value := updated.Annotations[v1.AnnotationDefaultClass]
+	if value == old.Annotations[v1.AnnotationDefaultClass] || value == "" || value == "true" || value == "false" {
+		return nil
+	}
+	return []string{fmt.Sprintf("the annotation %s is %q: only \"true\" makes the class a default", v1.AnnotationDefaultClass, value)}
 }
 
 // misplacedDefault warns of an annotation that other kinds of classes are made a default with, such as IngressClasses.

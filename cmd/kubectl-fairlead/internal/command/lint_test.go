@@ -129,6 +129,48 @@ func TestLintWarns(t *testing.T) {
 	}
 }
 
+// TestLintOfClassMistakes: an impossible name is an error. What the webhook only warns of is a warning, at its line, and does not keep
+// the plugin from using the class.
+func TestLintOfClassMistakes(t *testing.T) {
+	const web = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, className: gold}\n"
+	const checked = "1 object checked, nothing else found\n"
+	const unlikely = "warning: metadata.annotations[applicationclass.apps.fairlead.dev/is-default]: the annotation applicationclass.apps.fairlead.dev/is-default is "
+	for class, want := range map[string]string{
+		"metadata:\n  name: gold\n  annotations:\n    applicationclass.apps.fairlead.dev/is-default: \"yes\"\nspec: {}\n":  "-:6: " + unlikely + `"yes": only "true" makes the class a default (effect)` + "\n" + checked,
+		"metadata:\n  name: gold\n  annotations:\n    applicationclass.apps.fairlead.dev/is-default: \"True\"\nspec: {}\n": "-:6: " + unlikely + `"True": only "true" makes the class a default (effect)` + "\n" + checked,
+		"metadata:\n  name: gold\n  annotations: {ingressclass.kubernetes.io/is-default-class: \"true\"}\nspec: {}\n": "-:5: warning: metadata.annotations[ingressclass.kubernetes.io/is-default-class]: the annotation " +
+			`ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default (effect)` + "\n" + checked,
+		"metadata: {name: gold}\nspec:\n  defaults: {resources: {limits: {memory: 256}}}\n": "-:5: warning: spec.defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi (effect)\n" + checked,
+		"metadata: {name: Bad_Name}\nspec: {}\n": `-:3: metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ` +
+			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*') (schema)` + "\n",
+		"metadata: {generateName: Bad_}\nspec: {}\n": `-:3: metadata.generateName: Invalid value: "Bad_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ` +
+			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*') (schema)` + "\n",
+	} {
+		class = "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\n" + class
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		in.WriteString(class)
+		wantCode := ExitNo
+		if strings.HasSuffix(want, checked) {
+			wantCode = ExitYes
+		}
+		if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != wantCode || out.String() != want {
+			t.Errorf("exit code %d, %s, want %d, %s", code, out, wantCode, want)
+		}
+		if wantCode == ExitNo {
+			continue
+		}
+		streams, in, out, errOut := genericiooptions.NewTestIOStreams()
+		in.WriteString(web)
+		file := filepath.Join(t.TempDir(), "gold.yaml")
+		if err := os.WriteFile(file, []byte(class), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code := Run(t.Context(), streams, []string{"render", "-f", "-", "--class-file=" + file, "--monitoring-namespaces=monitoring"}); code != ExitYes || !strings.Contains(out.String(), "kind: Deployment") {
+			t.Errorf("render with a class that has a warning: exit code %d, %s", code, errOut)
+		}
+	}
+}
+
 // TestLintOfUnknownFields: an unknown field names the one that is meant, of the map that it is in.
 func TestLintOfUnknownFields(t *testing.T) {
 	wantLint(t, map[string]string{

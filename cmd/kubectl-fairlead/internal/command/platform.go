@@ -111,7 +111,8 @@ func (p *platform) application(ctx context.Context, t *tool, files []string) (*v
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	problems := checker.AddClasses(ctx, slices.Concat(documents, classes))
+	isWarning := func(problem manifest.Problem) bool { return problem.Warning }
+	problems := slices.DeleteFunc(checker.AddClasses(ctx, slices.Concat(documents, classes)), isWarning)
 	application, found := checker.Application(ctx, document)
 	if problems = append(problems, found...); len(problems) > 0 {
 		if err := printProblems(t.screen(), output{}, problems, 0, uncheckedClasses{}); err != nil {

@@ -96,7 +96,7 @@ func NewChecker(options validation.Options) (*Checker, error) {
 	return &Checker{resources: resources, Options: options}, nil
 }
 
-// AddClasses takes in the ApplicationClasses of the documents; those that break a rule are returned as problems.
+// AddClasses takes in the ApplicationClasses of the documents. It returns what breaks a rule, and warnings.
 func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Problem {
 	var problems []Problem
 	for _, d := range documents {
@@ -108,7 +108,11 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 			problems = append(problems, found...)
 			continue
 		}
-		problems = append(problems, d.problems(Validation, validation.ValidateApplicationClass(read))...)
+		broken := d.problems(Validation, validation.ValidateApplicationClass(read))
+		if len(broken) == 0 {
+			broken = d.warnings(admission.IneffectiveInClass(read))
+		}
+		problems = append(problems, broken...)
 		if c.Offline {
 			read.Spec.NamespaceSelector = nil
 		}
@@ -151,13 +155,16 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	return problems
 }
 
-// warnings are those of the webhooks. Most begin with the path of a field in the spec.
+// warnings are those of the webhooks. Most begin with the path of a field in the spec, and some with an annotation.
 func (d *Document) warnings(all []string) []Problem {
 	problems := make([]Problem, 0, len(all))
 	for _, message := range all {
 		path := "spec"
 		if below, rest, found := strings.Cut(message, ": "); found && !strings.Contains(below, " ") {
 			path, message = "spec."+below, rest
+		} else if annotation, found := strings.CutPrefix(message, "the annotation "); found {
+			key, _, _ := strings.Cut(annotation, " ")
+			path = "metadata.annotations[" + key + "]"
 		}
 		problems = append(problems, Problem{
 			File: d.File, Line: d.line(path), Object: fmt.Sprintf("%s/%s", d.Kind, d.Name), Field: path, Rule: Effect, Message: message, Warning: true,
@@ -261,12 +268,25 @@ func checkMetadata(object map[string]any) field.ErrorList {
 	errs = append(errs, metav1validation.ValidateLabels(metadata.Labels, path.Child("labels"))...)
 	errs = append(errs, apivalidation.ValidateAnnotations(metadata.Annotations, path.Child("annotations"))...)
 	if metadata.Kind != v1.ApplicationKind {
-		return errs
+		// The rules of the webhook for the names of Applications are stricter, and have their own message.
+		errs = append(errs, wrongName(path.Child("name"), metadata.Name, false)...)
+		return append(errs, wrongName(path.Child("generateName"), metadata.GenerateName, true)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(metadata.Labels)) {
 		if strings.HasPrefix(key, v1.ReservedPrefix) {
 			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "labels with the prefix "+v1.ReservedPrefix+" are reserved for what Fairlead creates"))
 		}
+	}
+	return errs
+}
+
+// wrongName says why the API server would not take the name, or the prefix of one, of an object of its CRDs.
+func wrongName(path *field.Path, name string, prefix bool) (errs field.ErrorList) {
+	if name == "" {
+		return nil
+	}
+	for _, message := range apivalidation.NameIsDNSSubdomain(name, prefix) {
+		errs = append(errs, field.Invalid(path, name, message))
 	}
 	return errs
 }
