@@ -184,16 +184,14 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if version, _ := object["apiVersion"].(string); resource == nil || version != v1.SchemeGroupVersion.String() {
 		return d.problems(Schema, field.ErrorList{d.wrongVersion(version)})
 	}
-	if errs := checkForm(d, resource, object); len(errs) > 0 {
-		return d.problems(Schema, errs)
-	}
+	form := checkForm(d, resource, object)
 	if d.Kind == v1.ApplicationKind {
 		if err := setDefaults(object); err != nil {
 			return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
 		}
 	}
-	if errs := checkMetadata(object); len(errs) > 0 {
-		return d.problems(Schema, errs)
+	if errs := checkMetadata(object); len(form)+len(errs) > 0 {
+		return d.problems(Schema, withSchema(slices.Concat(form, errs), resource.CheckSchema(object)))
 	}
 	if errs := resource.CheckSchema(object); len(errs) > 0 {
 		return d.problems(Schema, errs)
@@ -207,10 +205,28 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	return nil
 }
 
+// withSchema adds the errors of the schema that those of the form and of the metadata do not explain. A missing field may be an unknown
+// one of the same map, and what has no path may be about any value.
+func withSchema(errs, ofSchema field.ErrorList) field.ErrorList {
+	isExplained := func(err *field.Error) bool {
+		return strings.Trim(strings.TrimPrefix(err.Field, "<nil>"), ".") == "" || slices.ContainsFunc(errs, func(cause *field.Error) bool {
+			path, known := dotted.Replace(err.Field), dotted.Replace(cause.Field)
+			isMisspelt := err.Type == field.ErrorTypeRequired && cause.Type == field.ErrorTypeForbidden && strings.HasPrefix(known, parentOf(path))
+			return isMisspelt || strings.HasPrefix(path+".", known+".")
+		})
+	}
+	return slices.Concat(errs, slices.DeleteFunc(ofSchema, isExplained))
+}
+
+// dotted has a key of a map as .key, since it is [key] in some paths, and .key in others.
+var dotted = strings.NewReplacer("[", ".", "]", "")
+
+// parentOf is the dotted path of the map that has the field, with the dot behind it.
+func parentOf(path string) string { return path[:strings.LastIndex(path, ".")+1] }
+
 // checkForm wants known fields with values of the right kind. It removes the unknown ones.
 func checkForm(d *Document, resource *crdschema.Resource, object map[string]any) field.ErrorList {
 	errs := wrongKinds(d, resource.Structural)
-	dotted := strings.NewReplacer("[", ".", "]", "") // A key of a map is [key] in one path, and .key in the other.
 	isWithin := func(path string) func(*field.Error) bool {
 		return func(err *field.Error) bool {
 			return strings.HasPrefix(dotted.Replace(path), dotted.Replace(err.Field)+".")

@@ -5,6 +5,7 @@ package manifest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,6 +132,37 @@ func TestInput(t *testing.T) {
 		}
 		if _, err := manifest.One(documents); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestAllOfTheSchema wants every mistake at once, as from the API server, and each of them once.
+func TestAllOfTheSchema(t *testing.T) {
+	object := func(kind, spec string) string {
+		return fmt.Sprintf("apiVersion: apps.fairlead.dev/v1\nkind: %s\nmetadata: {name: web}\nspec: %s\n", kind, spec)
+	}
+	const wantsList = "Invalid value: must be a list of strings, not a string: [*]"
+	const oneOfTypes = `: Unsupported value: "LoadBalancers": supported values: "ClusterIP", "NodePort", "LoadBalancer"`
+	for text, want := range map[string][]string{
+		object("ApplicationClass", `{limits: {allowedServiceTypes: [LoadBalancers], allowedAnnotations: "*"}}`): {
+			"spec.limits.allowedAnnotations: " + wantsList, "spec.limits.allowedServiceTypes[0]" + oneOfTypes},
+		object("Application", `{image: "web:1", service: {type: LoadBalancers}, command: "*"}`): {
+			"spec.command: " + wantsList, "spec.service.type" + oneOfTypes},
+		object("Application", `{image: "web:1", replicas: -1, surplus: {}}`): {
+			"spec.surplus: Forbidden: unknown field: remove it, or correct its name",
+			"spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0"},
+		object("Application", `{image: "web:1", env: [{name: A, valu: b}, {name: A}], ports: [{name: http}]}`): {
+			"spec.env[0].valu: Forbidden: unknown field: did you mean value?",
+			"spec.ports[0].containerPort: Required value",
+			`spec.env[1]: Duplicate value: {"name":"A"}`},
+		object("Application", `{imag: "web:1"}`): {"spec.imag: Forbidden: unknown field: did you mean image?"},
+	} {
+		var got []string
+		for _, problem := range checkFiles(t, text, "-") {
+			got = append(got, problem.Field+": "+problem.Message)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
 }
