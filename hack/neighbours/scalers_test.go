@@ -19,6 +19,7 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
@@ -68,12 +69,12 @@ spec:
   maxReplicas: 5
   metrics: [` + byQueue + `]
 `
-	// scaledApplication is scaled itself, by its subresource scale.
+	// scaledApplication is scaled itself, by its subresource scale. It leaves replicas out, as Git does.
 	scaledApplication = `
 apiVersion: apps.fairlead.dev/v1
 kind: Application
 metadata: {name: scaled, namespace: shop}
-spec: {image: "registry.example.com/scaled:1", replicas: 1}
+spec: {image: "registry.example.com/scaled:1"}
 ---
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -177,7 +178,18 @@ func TestScalers(t *testing.T) {
 	})
 	t.Run("application", func(t *testing.T) {
 		l := l.sub(t)
+		// The API server has no scale of a custom resource without replicas, so the number has to be there once.
+		l.eventually("the autoscaler says what it lacks", func(ctx context.Context) (bool, string) {
+			autoscaler, err := l.kube.AutoscalingV2().HorizontalPodAutoscalers(team).Get(ctx, "scaled", metav1.GetOptions{})
+			if err != nil {
+				return false, err.Error()
+			}
+			saw := fmt.Sprint(autoscaler.Status.Conditions)
+			return strings.Contains(saw, `the spec replicas field ".spec.replicas" does not exist`), saw
+		})
+		l.scaleApplication("scaled", 1)
 		l.waitReplicas("scaled", 3)
+		l.apply(fmt.Sprintf(scaledApplication, "scaled"))
 		q.set("scaled", 50)
 		l.waitReplicas("scaled", 5)
 		l.waitReady("scaled")
@@ -213,6 +225,16 @@ func (l *lab) scale(name string, replicas int32) {
 	_, err := l.kube.AppsV1().Deployments(team).UpdateScale(l.Context(), name, &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: replicas},
 	}, metav1.UpdateOptions{FieldManager: "keda"})
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// scaleApplication sends the patch that kubectl scale sends.
+func (l *lab) scaleApplication(name string, replicas int) {
+	l.Helper()
+	err := l.kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath("/apis/apps.fairlead.dev/v1/namespaces", team, "applications", name, "scale").
+		Body(fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)).Do(l.Context()).Error()
 	if err != nil {
 		l.Fatal(err)
 	}
