@@ -74,7 +74,7 @@ func TestInstallAndUninstallCRDs(t *testing.T) {
 		t.Errorf("a user who does not say yes: %v", err)
 	}
 	for _, want := range []string{
-		"deletes: 3 Applications (default/held, default/theirs, default/web), with all children\n",
+		"deletes: 3 Applications (default/held, default/theirs, default/web), with all children, except where a line below says that they stay\n",
 		"stays: the children of default/held, because its deletionPolicy is Orphan\n",
 		"needs a running controller: default/held, to remove the finalizer apps.fairlead.dev/orphan\n",
 		"needs its other tools: default/theirs, to remove the finalizer example.com/hold\n",

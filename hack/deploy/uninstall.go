@@ -139,7 +139,19 @@ func deletion(all []unstructured.Unstructured) string {
 	}
 	text := fmt.Sprintf("%s (%s)", counted, someNames(all))
 	if kind == v1.ApplicationKind {
-		text += ", with all children"
+		stay := 0
+		for i := range all {
+			if leavesChildren(&all[i]) {
+				stay++
+			}
+		}
+		switch stay {
+		case 0:
+			text += ", with all children"
+		case len(all): // The lines below say it of each.
+		default:
+			text += ", with all children, except where a line below says that they stay"
+		}
 	}
 	return text
 }
