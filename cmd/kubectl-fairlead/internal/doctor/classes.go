@@ -15,6 +15,9 @@ import (
 // classes finds classes that are meant as the default, and are not. Which namespaces the selectors of two defaults have in common
 // is not looked at.
 func (in Installation) classes() Result {
+	if in.Unreadable[Definitions] == nil && len(in.Classes) == 0 && !in.established(v1.ApplicationClassResource) {
+		return Result{Classes, tree.Unknown, "not known: the cluster serves no ApplicationClasses", ""}
+	}
 	var defaults, problems []string
 	for _, one := range in.Classes {
 		value, annotated := one.Annotations[v1.AnnotationDefaultClass]

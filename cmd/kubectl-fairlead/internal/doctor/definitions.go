@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
-const install = "kubectl apply --server-side -f artifacts/crds/"
+const install = "make install, in a checkout of Fairlead"
 
 // definitions finds CRDs that are missing, or about to be. One that is being deleted is still established, but takes no new object.
 func (in Installation) definitions(now time.Time) Result {

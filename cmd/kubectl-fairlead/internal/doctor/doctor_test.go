@@ -153,13 +153,21 @@ func TestDefaultClasses(t *testing.T) {
 	}
 }
 
-// TestNoLagWithoutDefinition: nothing is known of Applications that the cluster does not serve, and nothing is ok about them.
-func TestNoLagWithoutDefinition(t *testing.T) {
+// TestWithoutDefinitions: nothing is known of what the cluster does not serve, and nothing is ok about it. A binary alone brings no files.
+func TestWithoutDefinitions(t *testing.T) {
 	in := healthy(t)
 	in.Definitions, in.Applications = nil, nil
-	want := doctor.Result{Check: doctor.Lag, Health: tree.Unknown, Message: "not known: the cluster serves no Applications"}
-	if got := find(in, doctor.Lag); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	for _, want := range []doctor.Result{
+		{Check: doctor.Lag, Health: tree.Unknown, Message: "not known: the cluster serves no Applications"},
+		{Check: doctor.Classes, Health: tree.Unknown, Message: "not known: the cluster serves no ApplicationClasses"},
+		{
+			Check: doctor.Definitions, Health: tree.Missing, Message: "applications.apps.fairlead.dev and applicationclasses.apps.fairlead.dev not established",
+			Next: "Install them: make install, in a checkout of Fairlead",
+		},
+	} {
+		if got := find(in, want.Check); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
 }
 
