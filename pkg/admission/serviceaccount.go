@@ -68,7 +68,10 @@ func (h *Handler) ownServiceAccount(ctx context.Context, in input, found *verdic
 			fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's, and user %q must be allowed to %s it: choose another name for the Application",
 				name, in.new.Namespace, in.request.UserInfo.Username, serviceAccountVerb)))
 	case err == nil:
-		until := "it is gone, or until spec.serviceAccount.name names it"
+		until := "it is gone"
+		if h.config.Validation.ForeignServiceAccounts {
+			until += ", or until spec.serviceAccount.name names it"
+		}
 		if plan.LeftBehind(account) {
 			until = "you take back what an earlier Application left behind (docs/guides/take-back.md), or until it is gone"
 		}

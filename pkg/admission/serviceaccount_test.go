@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,21 @@ func TestUnreviewedServiceAccount(t *testing.T) {
 			t.Fatal("it was allowed")
 		}
 		contains(t, messageOf(response), []string{"spec.serviceAccount.name: Forbidden: " + reason + ": remove name, or start the controller with --allow-unreviewed-service-accounts"})
+	}
+}
+
+// The warning of an account with the Application's own name does not advise what the same controller would refuse.
+func TestAdviceOfServiceAccount(t *testing.T) {
+	const warning = `ServiceAccount "web" in namespace "shop" is not this Application's: the pods wait until it is gone`
+	for named, want := range map[bool]string{
+		false: warning,
+		true:  warning + ", or until spec.serviceAccount.name names it",
+	} {
+		c := &cluster{allowed: []string{"web"}, exist: []string{"ServiceAccount/web"}, config: func(c *Config) { c.Validation.ForeignServiceAccounts = named }}
+		response := ask(t, c.handler(t), ValidatePath, review(t, application(nil), nil))
+		if !response.Allowed || !slices.Contains(response.Warnings, want) {
+			t.Errorf("allowed %t %s, warnings %q, want %q", response.Allowed, messageOf(response), response.Warnings, want)
+		}
 	}
 }
 
