@@ -75,7 +75,7 @@ func keysOf(object *metav1.PartialObjectMetadata) (keys sets.Set[string], known 
 		if entry.FieldsV1 == nil || entry.FieldsType != "FieldsV1" {
 			return nil, false
 		}
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			return nil, false
 		}
 		if _, written := fields["f:stringData"]; written {

@@ -17,7 +17,7 @@ import (
 // A key that an existing object lacks is warned of when a request begins to name it. What managedFields does not tell is not.
 func TestMissingKeys(t *testing.T) {
 	written := func(fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	user := written(`{"f:data":{".":{},"f:user":{}},"f:type":{}}`)
 	secret := func(optional bool, keys ...string) *v1.Application {

@@ -153,7 +153,8 @@ func (a *adopting) run(ctx context.Context) error {
 		if err := a.checkExisting(ctx, application); err != nil {
 			return err
 		}
-		if a.announceExisting(application); a.isComplete(application) {
+		a.announceExisting(application)
+		if a.isComplete(application) {
 			return a.endRelease(ctx)
 		}
 	case !apierrors.IsNotFound(err):
