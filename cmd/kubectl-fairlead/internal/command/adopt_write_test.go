@@ -130,7 +130,8 @@ func TestIgnoredFlags(t *testing.T) {
 		tool.Out, tool.getenv = &out, func(string) string { return "" }
 		a := adopting{tool: tool, namespace: "shop", name: "web", deployment: &appsv1.Deployment{}, accept: test.accept, options: adopt.Options{Class: test.class}}
 		application := &v1.Application{Spec: v1.ApplicationSpec{ClassName: test.has}}
-		if a.announceExisting(application); out.String() != test.want {
+		a.announceExisting(application)
+		if out.String() != test.want {
 			t.Errorf("it says %q, want %q", out.String(), test.want)
 		}
 	}

@@ -135,7 +135,8 @@ func TestRolloutWithoutPods(t *testing.T) {
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
 		deployment.Status.ObservedGeneration = 1
 		var out strings.Builder
-		if printRollout(screen.Fixed(&out, 160, false), "shop/web", deployment); out.String() != want {
+		printRollout(screen.Fixed(&out, 160, false), "shop/web", deployment)
+		if out.String() != want {
 			t.Errorf("%q, want %q", out.String(), want)
 		}
 	}
