@@ -58,7 +58,7 @@ func (s Step) Rendering() string {
 	return s.Desired.Hash
 }
 
-// startsPods reports whether a step on a Deployment creates it, or changes its pod template. A repair of the template does
+// startsPods reports whether a step on a Deployment creates it, changes its pod template, or ends a pause. A repair of the template does
 // not count: the pods of the repaired template have run before.
 func startsPods(step Step) bool {
 	if step.Action == Create {
@@ -66,6 +66,11 @@ func startsPods(step Step) bool {
 	}
 	if step.Action != Apply || step.Drift {
 		return false
+	}
+	// What a pause held back begins when it ends.
+	live, ok := step.Live.(*appsv1.Deployment)
+	if ok && live.Spec.Paused && slices.Contains(step.Fields, ".spec.paused") {
+		return true
 	}
 	// If a field is no longer rendered, only the hash of all fields shows it. It may be a field of the pods.
 	const (

@@ -45,6 +45,10 @@ func TestMissingDependency(t *testing.T) {
 			[]child.Kind{child.Deployment},
 		},
 		{"another pod template", func(s child.Snapshot) { s.Application.Spec.Image = "web:2" }, []child.Kind{child.Deployment}},
+		{"a pause went away", func(s child.Snapshot) {
+			deployment := live[*appsv1.Deployment](s, child.Deployment)
+			deployment.Spec.Paused, deployment.Annotations[v1.AnnotationRenderedHash] = true, "another"
+		}, []child.Kind{child.Deployment}},
 		{"a field went away", func(s child.Snapshot) { s.Application.Spec.Env = nil }, []child.Kind{child.Deployment}},
 		{"the same pods, and more patience with them", func(s child.Snapshot) { s.Application.Spec.ProgressDeadlineSeconds = new(int32(5)) }, nil},
 		{
