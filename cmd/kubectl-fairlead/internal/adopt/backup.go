@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -200,6 +201,13 @@ func Recreated(saved Saved) *corev1.Service {
 		ObjectMeta: metav1.ObjectMeta{Namespace: saved.Deployment.Namespace, Name: saved.Deployment.Name, Labels: labels, Annotations: annotations},
 		Spec:       *before.Spec.DeepCopy(),
 	}
+}
+
+// IsRecreated reports whether the live Service is that of the backup, but for its addresses.
+func IsRecreated(live *corev1.Service, saved Saved) bool {
+	want := Recreated(saved)
+	return equality.Semantic.DeepEqual(WithoutAddresses(live).Spec, WithoutAddresses(want).Spec) &&
+		equality.Semantic.DeepEqual(live.Labels, want.Labels) && equality.Semantic.DeepEqual(live.Annotations, want.Annotations)
 }
 
 // WithoutAddresses lets the cluster choose the addresses of a Service, and its ports on the nodes. A headless one stays headless.

@@ -186,6 +186,7 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 		if e.service, err = e.lost.create(ctx); err != nil {
 			return err
 		}
+		before.Service.UID = e.service.UID // It is the restored one from here on.
 		e.lost.announceMoved(e.tool.screen())
 	} else if e.service != nil {
 		if err := e.bringServiceBack(ctx, before.Service); err != nil {

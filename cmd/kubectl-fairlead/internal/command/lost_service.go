@@ -41,6 +41,9 @@ func findLost(clients *cluster.Clients, application *v1.Application, before adop
 	if before.Service == nil || live != nil && (live.UID == before.Service.UID || before.IsService(live)) {
 		return nil
 	}
+	if live != nil && adopt.IsRecreated(live, before) {
+		return nil // By an earlier run, with other addresses.
+	}
 	lost := &lostService{clients: clients, saved: before.Service, before: adopt.Recreated(before)}
 	switch {
 	case live == nil:
