@@ -174,7 +174,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("the pod %s is an old one", uid)
 		}
 	}
-	p.want(0, accept, name+"the Application has adopted the Deployment already; there is nothing left to do.\n")
+	p.want(0, accept, name+"the Application has adopted the Deployment already.\n")
 	released := "to do that, run kubectl fairlead -n " + p.namespace + " eject web --restore\n"
 	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.HasSuffix(r.stderr, released) {
 		t.Errorf("%q, want the end %q", r.stderr, released)

@@ -51,9 +51,9 @@ func explains(reason string) bool {
 // findProblems returns why pods of the current revision do not serve, the worst problem first. requeueAfter is the time until
 // a further problem may count although no object changes; 0 means never.
 //
-// A rollout that was paused before it started a pod has none. There are none while all pods serve: a pod that was evicted last week does not matter then. Nor are there any while
+// There are none while all pods serve: a pod that was evicted last week does not matter then. Nor are there any while
 // Kubernetes has not observed the newest Deployment, because the current ReplicaSet is unknown, and pods of an older
-// revision do not count.
+// revision do not count. A rollout that was paused before it started a pod has no ReplicaSet yet.
 func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, requeueAfter time.Duration) {
 	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 || r.Paused && r.Status.UpdatedReplicas == 0 {
 		return nil, 0

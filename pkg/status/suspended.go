@@ -16,7 +16,7 @@ import (
 const (
 	suspendedSummary = "Fairlead does nothing, as reconcilePolicy asks."
 	suspendedMessage = "Fairlead does nothing about the Application, because spec.reconcilePolicy is Suspend. " +
-		"The other conditions and the numbers are of the time before."
+		"The other conditions and the numbers show the state before that."
 )
 
 // suspended returns the status of an Application that the controller leaves alone. It is the last one, so a condition that stays has the

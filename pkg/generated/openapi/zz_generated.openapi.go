@@ -1535,7 +1535,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default. Each takes a number of pods, such as 1, or a percentage, such as 25%.",
+							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default. maxUnavailable and maxSurge take a number of pods, such as 1, or a percentage, such as 25%.",
 							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
 						},
 					},

@@ -62,7 +62,7 @@ func (a *adopting) announceExisting(application *v1.Application) {
 	to := a.tool.screen()
 	switch {
 	case a.isComplete(application):
-		to.Printf("%s: the Application has adopted the Deployment already; there is nothing left to do.", a.id())
+		to.Printf("%s: the Application has adopted the Deployment already.", a.id())
 	case a.editing.dryRun != cmdutil.DryRunNone:
 		to.Printf("%s: the Application exists; its adoption would go on.", a.id())
 	default:
@@ -83,7 +83,7 @@ func (a *adopting) announceIgnored(application *v1.Application) {
 	}
 	compared := a.existing && !consented(a.deployment, application) && !child.OwnedBy(a.deployment, application)
 	if len(a.accept) > 0 && !compared {
-		to.Hanging("  ! ", "--accept changes nothing, because the Application exists already: an earlier run compared the pods.")
+		to.Hanging("  ! ", "--accept changes nothing, because the Application exists already: this run compares no pods.")
 	}
 }
 

@@ -76,7 +76,7 @@ func TestExistingDryRun(t *testing.T) {
 // TestAdoptedAlready: after the adoption, the command says so, writes nothing, and does not wait for the controller. An adoption that holds the
 // pods is not complete.
 func TestAdoptedAlready(t *testing.T) {
-	const adopted = "shop/web: the Application has adopted the Deployment already; there is nothing left to do.\n"
+	const adopted = "shop/web: the Application has adopted the Deployment already.\n"
 	for _, test := range []struct {
 		dryRun cmdutil.DryRunStrategy
 		status metav1.ConditionStatus
@@ -113,7 +113,7 @@ func TestAdoptedAlready(t *testing.T) {
 func TestIgnoredFlags(t *testing.T) {
 	const (
 		goes     = "shop/web: the Application exists; its adoption goes on.\n"
-		accepted = "  ! --accept changes nothing, because the Application exists already: an earlier run compared the pods.\n"
+		accepted = "  ! --accept changes nothing, because the Application exists already: this run compares no pods.\n"
 	)
 	for _, test := range []struct {
 		has, class string

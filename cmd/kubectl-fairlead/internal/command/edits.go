@@ -50,7 +50,7 @@ func (t *tool) edits() []*cobra.Command {
 		t.simple("resume", "Let rollouts go on, and Fairlead enforce the children again",
 			"Take back pause, observe and suspend: rollouts go on (spec.paused), and Fairlead enforces the children again (spec.reconcilePolicy).",
 			"Go on with the Application web", func() edit.Edit { return edit.Resume }),
-		t.simple("suspend", "Make Fairlead do nothing about an Application", "Make Fairlead do nothing about the Application (spec.reconcilePolicy: Suspend). Its status says so, and is of the time before in all else.",
+		t.simple("suspend", "Make Fairlead do nothing about an Application", "Make Fairlead do nothing about the Application (spec.reconcilePolicy: Suspend). Its condition Ready says so; the rest of its status shows the state before.",
 			"Leave everything of web as it is", func() edit.Edit { return edit.Suspend }),
 		t.simple("observe", "Make Fairlead only report differences of an Application",
 			"Make Fairlead report how the children differ from the spec, and change none (spec.reconcilePolicy: Observe).",

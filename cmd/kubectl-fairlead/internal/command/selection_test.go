@@ -54,6 +54,7 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 		"a rollout":                  {here, "blog", "start the pods: kubectl rollout resume deployment/web", "start the pods: kubectl -n blog rollout resume deployment/web"},
 		"a patch":                    {here, "blog", "kubectl patch applications.apps.fairlead.dev web --type=merge", "kubectl -n blog patch applications.apps.fairlead.dev web --type=merge"},
 		"limits":                     {here, "blog", "kubectl describe limitranges", "kubectl -n blog describe limitranges"},
+		"claims":                     {here, "blog", "kubectl describe persistentvolumeclaims", "kubectl -n blog describe persistentvolumeclaims"},
 		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes", "kubectl fairlead doctor, kubectl describe nodes"},
 	} {
 		if got := test.tool.withNamespace(test.namespace, test.text); got != test.want {

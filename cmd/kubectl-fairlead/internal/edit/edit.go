@@ -76,7 +76,7 @@ func Resume(application *v1.Application) (string, error) {
 // Suspend stops Fairlead.
 func Suspend(application *v1.Application) (string, error) {
 	application.Spec.ReconcilePolicy = v1.ReconcileSuspend
-	return "Fairlead does nothing until you resume it, and status is of the time before (reconcilePolicy: Suspend)", nil
+	return "Fairlead does nothing until you resume it, and status shows the state before that (reconcilePolicy: Suspend)", nil
 }
 
 // Observe makes Fairlead report differences and repair none.

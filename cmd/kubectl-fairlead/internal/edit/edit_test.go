@@ -37,7 +37,7 @@ func TestEdits(t *testing.T) {
 		"pause again":    {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
 		"resume":         {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
 		"resume nothing": {edit: edit.Resume},
-		"suspend":        {edit: edit.Suspend, what: "Fairlead does nothing until you resume it, and status is of the time before (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
+		"suspend":        {edit: edit.Suspend, what: "Fairlead does nothing until you resume it, and status shows the state before that (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
 		"observe":        {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
 		"restart":        {edit: edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
 		"restart of what failed": {given: rolledBack, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +

@@ -55,7 +55,7 @@ func TestOldStatus(t *testing.T) {
 	}
 }
 
-// TestDeleting wants no status of the time before: the controller may never observe the deletion.
+// TestDeleting wants no status from before the deletion: the controller may never observe the deletion.
 func TestDeleting(t *testing.T) {
 	loaded := clustertest.Load(t, "healthy")
 	loaded.Application.DeletionTimestamp, loaded.Application.Finalizers = &metav1.Time{Time: treetest.Now}, []string{"example.com/hold"}

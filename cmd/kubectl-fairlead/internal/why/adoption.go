@@ -113,7 +113,7 @@ func (f facts) unreachable() []Finding {
 	}
 	next := []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
 	if f.Saved {
-		next = append(next, "Or take the adoption back, with the Service that the pods had: kubectl fairlead adopt "+f.app.Name+" --abort")
+		next = append(next, "Or take the adoption back: kubectl fairlead adopt "+f.app.Name+" --abort")
 	}
 	created := service.CreationTimestamp.Time
 	return []Finding{{

@@ -141,9 +141,9 @@ func TestServiceSelectsNoPod(t *testing.T) {
 	text, encoded := printed(t, loaded)
 	wantParts(t, "pods without the label", text, map[string]bool{
 		"1. " + what: true,
-		"apps.fairlead.dev/application=web selects none of the pods\n":                                             true,
-		"   → Replace the pods: kubectl fairlead adopt web --rollout\n":                                            true,
-		"   → Or take the adoption back, with the Service that the pods had: kubectl fairlead adopt web --abort\n": true,
+		"apps.fairlead.dev/application=web selects none of the pods\n":         true,
+		"   → Replace the pods: kubectl fairlead adopt web --rollout\n":        true,
+		"   → Or take the adoption back: kubectl fairlead adopt web --abort\n": true,
 	})
 	wantParts(t, "pods without the label", encoded, map[string]bool{`"reason":"NoPodSelected"`: true})
 }

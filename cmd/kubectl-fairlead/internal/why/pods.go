@@ -65,7 +65,7 @@ func pods(f facts) []Finding {
 	if len(found) > 0 {
 		found[0].Next = append(found[0].Next, f.wayBack()...)
 		if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
-			found[0].Next = append([]string{"A change takes effect only once reconcilePolicy is no longer Observe: kubectl fairlead resume " + f.app.Name}, found[0].Next...)
+			found[0].Next = append(found[0].Next, f.endObservation())
 		}
 	}
 	return found
@@ -83,6 +83,11 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}
 	return finding
+}
+
+// endObservation is the step after the spec is correct. It leaves rollouts paused, which resume would not.
+func (f facts) endObservation() string {
+	return fmt.Sprintf(`A change takes effect only once reconcilePolicy is no longer Observe: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
 }
 
 // addMissingPullSecrets adds the Secrets that the kubelet did not find, by its Event: their names are in the spec or in the

@@ -15,12 +15,12 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestObservedWithAFault offers to end the observation first, without which no change takes effect.
+// TestObservedWithAFault says that no change takes effect before the observation ends, and does not end a pause with it.
 func TestObservedWithAFault(t *testing.T) {
 	loaded := clustertest.Load(t, "image")
 	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
-	const want = "A change takes effect only once reconcilePolicy is no longer Observe: kubectl fairlead resume "
-	if findings := why.Explain(loaded).Findings; len(findings) == 0 || !strings.HasPrefix(findings[0].Next[0], want) {
+	const want = "A change takes effect only once reconcilePolicy is no longer Observe: kubectl patch "
+	if findings := why.Explain(loaded).Findings; len(findings) == 0 || !strings.HasPrefix(findings[0].Next[len(findings[0].Next)-1], want) {
 		t.Errorf("%+v", findings)
 	}
 }
@@ -38,7 +38,7 @@ func TestObservedWithoutADeployment(t *testing.T) {
 	}
 }
 
-// TestSuspendedWithAnOldFault leaves out what status says of the time before.
+// TestSuspendedWithAnOldFault leaves out what status showed before.
 func TestSuspendedWithAnOldFault(t *testing.T) {
 	for _, scene := range []string{"conflict", "image"} {
 		loaded := clustertest.Load(t, scene)

@@ -81,7 +81,7 @@ func notObserved(f facts) []Finding {
 	switch {
 	case f.isSuspended():
 		return []Finding{{
-			Reason: v1.ReasonSuspended, What: "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status is of the time before.",
+			Reason: v1.ReasonSuspended, What: "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that.",
 			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
 			Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
 		}}

@@ -85,7 +85,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		secondary,
 	}
 	if f.isSuspended() {
-		rules = []rule{notObserved, added} // All else is read from status, which is of the time before.
+		rules = []rule{notObserved, added} // All else is read from status, which shows an earlier state.
 	}
 	for _, find := range rules {
 		answer.Findings = append(answer.Findings, find(f)...)

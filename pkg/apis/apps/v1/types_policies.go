@@ -61,7 +61,7 @@ const (
 	ReconcileEnforce ReconcilePolicy = "Enforce"
 	// ReconcileObserve writes no child and reports in status how they differ.
 	ReconcileObserve ReconcilePolicy = "Observe"
-	// ReconcileSuspend does nothing. Status says so once, and is of the time before in all else.
+	// ReconcileSuspend does nothing. The condition Ready says so; the rest of the status shows the state before.
 	ReconcileSuspend ReconcilePolicy = "Suspend"
 )
 
