@@ -87,7 +87,7 @@ func TestWhyOfSeveralConflicts(t *testing.T) {
 	r := p.run("why", "web")
 	for _, want := range []string{
 		"Deployment web exists and does not belong to this Application",
-		"   → Let the Application adopt it, which replaces no pod until you say so: ",
+		"   → Let an Application adopt it, which replaces no pod until you say so. The short way: delete this Application, ",
 		"   → The adoption of the Deployment takes it over too.\n",
 	} {
 		if !strings.Contains(r.stdout, want) {

@@ -159,6 +159,16 @@ var symptoms = map[string]symptom{
 			e.waitReady("web")
 		},
 	},
+	"It is ready, and a change of the Deployment stays": {
+		make: func(e *env) {
+			web("")(e)
+			e.waitReady("web")
+			e.patch(child.Deployment, "web", types.StrategicMergePatchType, `{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"MODE","value":"test"}]}]}}}}`)
+			e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.MinReadySeconds = new(int32(1)) }) // It is not taken back.
+			e.waitReady("web")
+			e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].env[*].name": "MODE"})
+		},
+	},
 	"Nothing happens at all": {make: web(""), idle: true},
 }
 

@@ -115,7 +115,9 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): %s", name, f.ready.Reason, f.ready.Message)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
 		return fmt.Sprintf("%s is not ready (%s), and will not be until someone acts.", name, f.ready.Reason)
-	case f.ready.Reason == v1.ReasonPaused, f.ready.Reason == v1.ReasonDrifted:
+	case f.ready.Reason == v1.ReasonDrifted:
+		return fmt.Sprintf("%s is not ready (%s): it waits for you, since reconcilePolicy is Observe.", name, f.ready.Reason)
+	case f.ready.Reason == v1.ReasonPaused:
 		return fmt.Sprintf("%s is not ready (%s): it waits until you resume it.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonConfigMissing:
 		return fmt.Sprintf("%s is not ready (%s): it waits for what is missing.", name, f.ready.Reason)
