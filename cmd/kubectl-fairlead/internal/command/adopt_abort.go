@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -210,21 +208,7 @@ func (a *adopting) deleteApplication(ctx context.Context, application *v1.Applic
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Application: %w", err)
 	}
-	const interval = 500 * time.Millisecond
-	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
-		_, err := client.Get(ctx, a.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		return false, err
-	})
-	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the Application is being deleted, but was not gone within %s: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
-	}
-	if err != nil {
-		return fmt.Errorf("wait for the end of the Application: %w", err)
-	}
-	return nil
+	return awaitGone(ctx, a.clients, application)
 }
 
 // deleteOwn deletes what the Application created for itself, and left behind at its end. It keeps a Service that was there before; without

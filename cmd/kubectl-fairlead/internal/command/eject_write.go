@@ -63,8 +63,14 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Application: %w", err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
-		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
+	return awaitGone(ctx, e.clients, application)
+}
+
+// awaitGone waits until a deleted Application is gone, or another one has its name.
+func awaitGone(ctx context.Context, clients *cluster.Clients, application *v1.Application) error {
+	const interval = 500 * time.Millisecond
+	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && now.UID != application.UID {
 			return true, nil
 		}
