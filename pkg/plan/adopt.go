@@ -196,7 +196,7 @@ func RefuseMetadata(live metav1.Object) (path, why string) {
 	return "", ""
 }
 
-// cannotBeAdopted names all refusals, of which there is at least one.
+// cannotBeAdopted names all refusals; there is at least one.
 func cannotBeAdopted(ref child.Ref, refusals ...refusal) string {
 	causes := make([]string, 0, len(refusals))
 	for _, r := range refusals {

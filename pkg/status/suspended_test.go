@@ -24,7 +24,7 @@ func suspendedApplication() *v1.Application {
 	return application
 }
 
-// Only Ready is about the present; what stays says of which generation it is.
+// Only Ready is about the present; a condition that stays keeps its generation.
 func TestSuspended(t *testing.T) {
 	in := settled()
 	in.Results = nil

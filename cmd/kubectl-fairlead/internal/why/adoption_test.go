@@ -24,7 +24,7 @@ import (
 
 const waitsForPods = "Service web is adopted once every pod carries the label apps.fairlead.dev/application."
 
-// adopting returns an Application of which the Deployment is adopted and paused, and the Service waits for the pods.
+// adopting returns an Application whose Deployment is adopted and paused, and the Service waits for the pods.
 func adopting(t *testing.T, reason string) *cluster.Loaded {
 	t.Helper()
 	loaded := clustertest.Load(t, "paused")
