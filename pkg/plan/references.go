@@ -78,9 +78,12 @@ func (s *Step) startsAutoscaling() bool {
 
 // WaitOwned returns the step as one that waits until the Application owns the child of the result, to which it refers.
 func (s Step) WaitOwned(target Result) Step {
-	why := "does not exist yet"
-	if target.Done().Action == NotOwned {
+	done, why := target.Done(), "does not exist yet"
+	switch {
+	case done.Action == NotOwned:
 		why = "does not belong to the Application"
+	case done.Live != nil:
+		why = "waits too"
 	}
 	s = s.wait(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))
 	s.Needs = []child.Ref{target.Ref}

@@ -111,6 +111,10 @@ func TestNewAutoscalerWaitsForItsDeployment(t *testing.T) {
 	if s := step(t, steps, ref(child.Deployment)); s.HandOver != nil {
 		t.Errorf("the Deployment hands over %d", *s.HandOver)
 	}
+	// The user sees that the Deployment is there.
+	if s := step(t, steps, ref(child.HorizontalPodAutoscaler)); s.Reason != "it refers to Deployment web, which waits too" {
+		t.Errorf("the autoscaler waits: %s", s.Reason)
+	}
 }
 
 // What is about to be written proves itself by its result.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -44,7 +45,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.D
 		return nil, nil, err
 	}
 	// The Application would be stuck half way.
-	if err := takenError(others.taken); err != nil {
+	if err := takenError(others.taken, a.existing); err != nil {
 		return nil, nil, err
 	}
 	differences, err := a.comparePods(ctx, rendering.Children)
@@ -142,17 +143,21 @@ func needsClass(err error) error {
 
 const nameClass = "Name a class with --class=NAME: 'kubectl fairlead classes' lists them"
 
-// takenError says what to do about objects that the Application would create; nil if there are none.
-func takenError(taken []child.Ref) error {
+// takenError says what to do about objects that the Application would create; nil if there are none. What serves the pods now can stay,
+// if the user changes an Application that exists.
+func takenError(taken []child.Ref, existing bool) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	var names, routes []string
+	var names, routes, without []string
 	for _, ref := range taken {
 		name := ref.Kind.Kind + " " + ref.Name
 		names = append(names, name)
 		if ref.Kind == child.Ingress || ref.Kind == child.HTTPRoute {
 			routes = append(routes, name)
+		}
+		if change := withoutOwn(ref.Kind); change != "" && !slices.Contains(without, change) {
+			without = append(without, change)
 		}
 	}
 	message := names[0] + " exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it"
@@ -162,7 +167,26 @@ func takenError(taken []child.Ref) error {
 	if len(routes) > 0 {
 		message += "; without " + strings.Join(routes, ", ") + ", no request arrives until the Application has its own"
 	}
+	if existing && len(without) > 0 {
+		message += ". To keep what serves the pods now, " + strings.Join(without, ", ") + " in the Application until the condition Adopted is True"
+	}
 	return errors.New(message + ". If an earlier Application left that behind, a new one can take it back: see docs/guides/take-back.md")
+}
+
+// withoutOwn says how an Application does without an object of its own of the kind; "" if it cannot.
+func withoutOwn(kind child.Kind) string {
+	switch kind {
+	case child.Ingress, child.HTTPRoute:
+		return "remove spec.routes"
+	case child.HorizontalPodAutoscaler:
+		return "remove spec.autoscaling"
+	case child.PodDisruptionBudget:
+		return "set spec.disruptionBudget to mode Disabled"
+	case child.ServiceMonitor:
+		return "remove spec.monitoring"
+	default:
+		return ""
+	}
 }
 
 // inexpressible says what to do about what an Application cannot express. A Service that an earlier Application left behind may be all that

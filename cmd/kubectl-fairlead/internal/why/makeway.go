@@ -38,6 +38,13 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		if adopted {
 			next = []string{"Do what the message says, so that the Application adopts the Service too. Keep it meanwhile, since what runs now needs it."}
 		}
+	case child.Ingress.Kind, child.HTTPRoute.Kind:
+		if !adopted {
+			next = []string{
+				"Remove spec.routes from the Application: the adoption needs that. The " + resource.Kind + " stays, and leads to the Service.",
+				"To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours.",
+			}
+		}
 	case child.HorizontalPodAutoscaler.Kind:
 		next = []string{
 			"Remove spec.autoscaling from the Application: the adoption needs that. The HorizontalPodAutoscaler stays, and keeps working.",
@@ -50,6 +57,9 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		}
 	case child.ServiceAccount.Kind:
 		next = []string{"Name it in spec.serviceAccount.name, if the class allows that. Keep the ServiceAccount, since what runs now needs it."}
+		if !f.runsAs(resource.Name) {
+			next = []string{"Delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.", "Or name it in spec.serviceAccount.name, if the class allows that."}
+		}
 	case child.ConfigMap.Kind:
 		next = []string{
 			"Keep the ConfigMap, since what runs now may need it, and remove spec.config from the Application until the condition Adopted is True.",
@@ -60,6 +70,12 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		next = append(next, "Or give the Application another name.")
 	}
 	return next
+}
+
+// runsAs reports whether the pods of the Deployment use the ServiceAccount.
+func (f facts) runsAs(account string) bool {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	return deployment == nil || deployment.Spec.Template.Spec.ServiceAccountName == account
 }
 
 // hasAdopted reports whether the Deployment is adopted, and the adoption is not complete.

@@ -34,7 +34,10 @@ func TestKeepsWhatServes(t *testing.T) {
 		adopted bool
 		want    []string
 	}{
-		{child.Ingress, &networkingv1.Ingress{}, false, []string{keep, name}},
+		{child.Ingress, &networkingv1.Ingress{}, false, []string{
+			"Remove spec.routes from the Application: the adoption needs that. The Ingress stays, and leads to the Service.",
+			"To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours.", name,
+		}},
 		{child.Ingress, &networkingv1.Ingress{}, true, []string{keep}},
 		{child.Service, &corev1.Service{}, false, []string{"The adoption of the Deployment takes it over too.", "Keep the Service, since what runs now needs it.", name}},
 		{child.Service, &corev1.Service{}, true, []string{
@@ -79,6 +82,23 @@ func TestKeepsWhatServes(t *testing.T) {
 			t.Errorf("%s, adopted %t: advises %q, want %q", test.kind, test.adopted, got, test.want)
 		}
 	}
+}
+
+// TestUnusedServiceAccount: the pods that run do not need each ServiceAccount that is in the way.
+func TestUnusedServiceAccount(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+	deployment.SetOwnerReferences(nil)
+	deployment.SetAnnotations(nil)
+	deployment.Spec.Template.Spec.ServiceAccountName = ""
+	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+	remove(loaded, child.ServiceAccount)
+	addForeign(loaded, child.ServiceAccount, &corev1.ServiceAccount{}, v1.ResourceConflict, "It exists.")
+	text, _ := printed(t, loaded)
+	wantParts(t, "ServiceAccount", text, map[string]bool{
+		"   → Delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.\n": true,
+		"Keep the ServiceAccount": false,
+	})
 }
 
 // remove removes the child of the kind.
