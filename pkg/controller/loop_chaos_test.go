@@ -170,7 +170,7 @@ func (w *world) recover() {
 }
 
 // children is what is stored, without what the API server counts and notes for itself, and without
-// the number of replicas where the spec leaves it to others: what it was before is kept on purpose.
+// the number of replicas where the spec leaves it to others, and the budget that depends on it: what it was before is kept on purpose.
 func (w *world) children() map[string]any {
 	all := map[string]any{}
 	application := w.application("web")
@@ -183,6 +183,10 @@ func (w *world) children() map[string]any {
 		}
 		if ref.Kind == child.ControllerRevision && ref.Name != w.deployment("web").Annotations[v1.AnnotationRevision] {
 			continue // What happened before is another story each time.
+		}
+		open := render.FixedReplicas(application) == nil
+		if budget := application.Spec.DisruptionBudget; ref.Kind == child.PodDisruptionBudget && open && (budget == nil || budget.Mode != v1.DisruptionBudgetCustom) {
+			continue
 		}
 		object.SetOwnerReferences(nil)
 		object.SetUID("")
@@ -201,7 +205,7 @@ func (w *world) children() map[string]any {
 		// It is a hash over the owner too, whose UID depends on how many objects there were before.
 		delete(annotations, v1.AnnotationRenderedHash)
 		delete(annotations, v1.AnnotationCreatedFieldSet)
-		if ref.Kind == child.Deployment && render.FixedReplicas(application) == nil {
+		if ref.Kind == child.Deployment && open {
 			delete(annotations, v1.AnnotationReplicasManaged)
 			delete(fields["spec"].(map[string]any), "replicas")
 		}

@@ -81,6 +81,7 @@ func (c *Controller) resolve(ctx context.Context, observed observation, now time
 	}
 	t.facts = c.Facts
 	t.facts.References, t.facts.Revision = t.references.hashes, rendered(t.revision)
+	t.facts.Replicas = render.LiveReplicas(observed.Snapshot)
 	httpRoutes, unavailable := observed.Unavailable[child.HTTPRoute]
 	t.facts.WithoutHTTPRoutes = unavailable && !httpRoutes.ListFailed
 	return t, nil

@@ -81,7 +81,7 @@ func Render(application *v1.Application, live child.Snapshot, platform Platform,
 		return Rendering{}, err
 	}
 	facts := platform.Facts
-	facts.References = hashes
+	facts.References, facts.Replicas = hashes, render.LiveReplicas(live)
 	facts.Revision = render.Revision{
 		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, Data: record.Data,
 		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,

@@ -21,6 +21,8 @@ type Facts struct {
 	WithoutHTTPRoutes bool
 	// References are the hashes of the ConfigMaps and Secrets that the pods use.
 	References ReferenceHashes
+	// Replicas is how many pods the live Deployment asks for; 0 if there is none. See LiveReplicas.
+	Replicas int32
 	// Revision is the recorded revision of the pods. Without a name there is none.
 	Revision Revision
 }

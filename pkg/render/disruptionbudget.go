@@ -15,7 +15,7 @@ import (
 
 // disruptionBudgets renders the PodDisruptionBudget. Pods that are not ready may always be evicted: keeping them
 // helps no user, and blocks the drain of a node.
-func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
+func disruptionBudgets(app *v1.Application, facts Facts) ([]any, error) {
 	given := app.Spec.DisruptionBudget
 	if given == nil {
 		given = &v1.DisruptionBudget{}
@@ -26,7 +26,7 @@ func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
 	switch cmp.Or(given.Mode, v1.DisruptionBudgetAuto) {
 	case v1.DisruptionBudgetAuto:
 		// A budget for a single pod would either block every drain or allow everything.
-		if !severalPods(app) {
+		if !severalPods(app, facts) {
 			return nil, nil
 		}
 		spec.WithMaxUnavailable(intstr.FromInt32(1))
@@ -49,11 +49,11 @@ func disruptionBudgets(app *v1.Application, _ Facts) ([]any, error) {
 	return []any{budget}, nil
 }
 
-// severalPods reports whether there is always more than one pod. If the spec leaves the number open, it starts at 1.
-func severalPods(app *v1.Application) bool {
-	if Autoscaled(app) {
-		return MinReplicas(app.Spec.Autoscaling) > 1
+// severalPods reports whether more than one pod is wanted. If the spec leaves the number open, or an autoscaler sets it, the live
+// Deployment has it.
+func severalPods(app *v1.Application, facts Facts) bool {
+	if replicas := FixedReplicas(app); replicas != nil {
+		return *replicas > 1
 	}
-	replicas := FixedReplicas(app)
-	return replicas != nil && *replicas > 1
+	return facts.Replicas > 1 || Autoscaled(app) && MinReplicas(app.Spec.Autoscaling) > 1
 }

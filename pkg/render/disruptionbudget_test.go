@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
 func TestDisruptionBudget(t *testing.T) {
@@ -27,4 +28,26 @@ selector: {matchLabels: {apps.fairlead.dev/application: web}}
 		{"custom, invalid: nothing", `{replicas: 5, disruptionBudget: {mode: Custom}}`, ``},
 		{"disabled", `{replicas: 5, disruptionBudget: {mode: Disabled}}`, ``},
 	})
+}
+
+// TestDisruptionBudgetOfLiveReplicas: where another client or an autoscaler sets the number of pods, the Deployment has it.
+func TestDisruptionBudgetOfLiveReplicas(t *testing.T) {
+	for _, test := range []struct {
+		spec     string
+		replicas int32
+		want     bool
+	}{
+		{``, 1, false},
+		{``, 2, true},
+		{`autoscaling: {maxReplicas: 4}`, 1, false},
+		{`autoscaling: {maxReplicas: 4}`, 3, true},
+		{`autoscaling: {minReplicas: 2, maxReplicas: 4}`, 0, true},
+		{`replicas: 1`, 3, false}, // That is drift.
+		{`disruptionBudget: {mode: Disabled}`, 3, false},
+	} {
+		children := renderedWith(t, application(t, test.spec), render.Facts{Replicas: test.replicas})
+		if got := len(ofKind(t, children, child.PodDisruptionBudget)) > 0; got != test.want {
+			t.Errorf("%q with %d pods: a budget is %t, want %t", test.spec, test.replicas, got, test.want)
+		}
+	}
 }

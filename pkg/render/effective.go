@@ -6,10 +6,12 @@ package render
 import (
 	"cmp"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // This file has the defaults for what the spec omits. It repeats those of the CRD, because not every Application has
@@ -100,6 +102,16 @@ func FixedReplicas(app *v1.Application) *int32 {
 	}
 	fixed := *app.Spec.Replicas
 	return &fixed
+}
+
+// LiveReplicas returns how many pods the Application's live Deployment asks for; 0 if there is none. Other clients and autoscalers set the
+// number where FixedReplicas is nil.
+func LiveReplicas(live child.Snapshot) int32 {
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, live.Application.Name)
+	if deployment == nil || deployment.Spec.Replicas == nil || !child.OwnedBy(deployment, live.Application) {
+		return 0
+	}
+	return *deployment.Spec.Replicas
 }
 
 // ProgressDeadlineSeconds returns how long a rollout may take without progress.

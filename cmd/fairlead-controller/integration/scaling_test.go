@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -109,4 +110,22 @@ func TestReplicasAreHandedOver(t *testing.T) {
 		got := seen()
 		return slices.Equal(got, want), fmt.Sprint(got)
 	})
+}
+
+// TestBudgetFollowsOpenReplicas: another client scales the Deployment, and its pods have a budget while there are several.
+func TestBudgetFollowsOpenReplicas(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.apply(specOf("web", ""))
+	e.waitReady("web")
+	if find[policyv1.PodDisruptionBudget](e, "web") != nil {
+		t.Error("a single pod has a budget")
+	}
+	for _, replicas := range []int{3, 1} {
+		e.patch(child.Deployment, "web", types.MergePatchType, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas), "scale")
+		e.eventually(fmt.Sprintf("%d pods have the budget that they need", replicas), func() (bool, string) {
+			budget := find[policyv1.PodDisruptionBudget](e, "web")
+			return (budget != nil) == (replicas > 1), fmt.Sprint(budget)
+		})
+	}
 }
