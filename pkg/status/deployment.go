@@ -41,7 +41,7 @@ func podsOf(in Input) pods {
 	case ok && foreign(in, result):
 		p.foreign = "The Deployment is not adopted yet."
 	}
-	if ok && result.Action == plan.WaitDependency && p.Deployment == nil {
+	if ok && p.Deployment == nil && (result.Action == plan.WaitDependency || result.Action == plan.Create) {
 		p.Desired = desiredReplicas(result, p.Desired) // The user asks for pods, although none can start yet.
 	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)

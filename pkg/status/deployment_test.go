@@ -45,6 +45,13 @@ func TestChangesPods(t *testing.T) {
 	}
 }
 
+// onlyObserved lets the sync find no Deployment, and create none.
+func onlyObserved(in *Input) {
+	in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+	delete(in.Snapshot.Children, in.Results[0].Ref)
+}
+
 func TestCounts(t *testing.T) {
 	written := func(action plan.Action) func(*Input, *appsv1.Deployment) {
 		return func(in *Input, d *appsv1.Deployment) { in.Results[0].Action = action; d.Spec.Replicas = new(int32(2)) }
@@ -79,6 +86,12 @@ func TestCounts(t *testing.T) {
 		}, numbers{desired: 1}},
 		{"waiting for a Secret", func(in *Input, _ *appsv1.Deployment) {
 			in.Results[0] = result(plan.WaitDependency, child.Deployment, "web", nil)
+			delete(in.Snapshot.Children, in.Results[0].Ref)
+		}, numbers{desired: 3}},
+		{"none, and only observed", func(in *Input, _ *appsv1.Deployment) { onlyObserved(in) }, numbers{desired: 3}},
+		{"none, and refused", func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+			in.Results[0].Err = errOther
 			delete(in.Snapshot.Children, in.Results[0].Ref)
 		}, numbers{desired: 3}},
 		{"a foreign one's are not counted", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, numbers{}},

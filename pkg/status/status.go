@@ -179,8 +179,11 @@ func urls(in Input) []string {
 }
 
 // image returns the running image. It is that of the live Deployment, since the spec may be invalid or only observed, and
-// changes when a rollout is complete.
+// changes when a rollout is complete. Without a Deployment, none runs.
 func image(in Input, p pods) string {
+	if p.Deployment == nil {
+		return ""
+	}
 	if p.Complete {
 		for _, container := range p.Deployment.Spec.Template.Spec.Containers {
 			if container.Name == in.Snapshot.Application.Name {

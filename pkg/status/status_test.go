@@ -98,7 +98,8 @@ func TestImage(t *testing.T) {
 			in.Snapshot.Application.Spec.Image = "web:3"
 			in.Results[0].Action = plan.Apply
 		}, "web:2"},
-		{"foreign Deployment", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, old},
+		{"foreign Deployment", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, ""},
+		{"no Deployment, and only observed", func(in *Input, _ *appsv1.Deployment) { onlyObserved(in) }, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
