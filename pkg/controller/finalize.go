@@ -23,9 +23,14 @@ import (
 // the controller runs or not. Only deletionPolicy Orphan needs one, because the controller must remove remaining
 // ownerReferences.
 
-// deletionGrace is how long a deletion may take before the status says what it waits for. Most end sooner, and cost no
-// write.
-const deletionGrace = 30 * time.Second
+const (
+	// collectionGrace is how long the garbage collector may delete children before the status says that the deletion waits for it.
+	// Most deletions end sooner, and cost no write.
+	collectionGrace = 30 * time.Second
+	// finalizerGrace is the same for a finalizer of another controller. Few Applications have one, and until then the status is
+	// about children that may be gone.
+	finalizerGrace = 2 * time.Second
+)
 
 // finalize finishes the deletion of an Application. It writes only the owners of its children.
 func (c *Controller) finalize(ctx context.Context, observed observation, now time.Time) Outcome {
@@ -54,9 +59,13 @@ func (c *Controller) finalize(ctx context.Context, observed observation, now tim
 	return succeeded()
 }
 
-// awaitFinalizers reports the finalizers of other controllers if they remain after deletionGrace. Their removal is an event.
+// awaitFinalizers reports the finalizers that remain after a while. Their removal is an event.
 func (c *Controller) awaitFinalizers(ctx context.Context, observed observation, now time.Time) Outcome {
-	if left := deletionGrace - observed.serverTime.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {
+	grace := collectionGrace
+	if len(without(observed.Application.Finalizers, metav1.FinalizerDeleteDependents)) > 0 {
+		grace = finalizerGrace
+	}
+	if left := grace - observed.serverTime.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {
 		return succeeded(left)
 	}
 	return c.report(ctx, observed, ownership{}, target{}, nil, now)

@@ -73,21 +73,30 @@ func TestClockThatJumps(t *testing.T) {
 
 // A deletion that is held up says so in time, although the controller's clock is three hours behind, before and after a restart.
 func TestDeletionByAClockThatIsBehind(t *testing.T) {
-	for _, restart := range []bool{false, true} {
-		t.Run(fmt.Sprintf("restart %t", restart), func(t *testing.T) {
+	for _, test := range []struct {
+		finalizer string
+		grace     time.Duration
+		restart   bool
+	}{
+		{"example.com/hold", finalizerGrace, false},
+		{"example.com/hold", finalizerGrace, true},
+		{metav1.FinalizerDeleteDependents, collectionGrace, false},
+	} {
+		t.Run(fmt.Sprintf("%s, restart %t", test.finalizer, test.restart), func(t *testing.T) {
 			clock := &wallclock.Clock{}
 			held := application("web")
-			held.Finalizers = []string{"example.com/hold"}
+			held.Finalizers = []string{test.finalizer}
 			inWorld(t, setup{clock: clock, begin: withApplications(held)}, func(w *world) {
 				pass(time.Minute)
 				clock.Set(-3 * time.Hour)
 				w.server.Delete(applytest.Applications, namespace, "web")
 				pass(time.Second)
-				if restart {
+				if test.restart {
 					w.end()
 					w.start()
 				}
-				pass(deletionGrace + 5*time.Second)
+				w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRollingOut)
+				pass(test.grace + 5*time.Second)
 				w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDeleting)
 			})
 		})

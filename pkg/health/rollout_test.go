@@ -107,6 +107,10 @@ func TestAssess(t *testing.T) {
 			missedDeadline(d)
 			d.Generation++
 		}, Rollout{Desired: 3}},
+		{"scaled to 0 after the deadline", func(_ *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadline(d)
+			d.Spec.Replicas = new(int32(0))
+		}, Rollout{Observed: true}},
 		{"the Application is being deleted", func(s *child.Snapshot, d *appsv1.Deployment) {
 			missedDeadline(d)
 			s.Application.DeletionTimestamp = new(at(0))
@@ -120,7 +124,7 @@ func TestAssess(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Rollout{}, "Deployment", "Status")); diff != "" {
 				t.Errorf("the rollout (-want +got):\n%s", diff)
 			}
-			if known := got.Deployment == deployment; known != (test.want.Desired > 0) {
+			if known := got.Deployment == deployment; known != test.want.Observed && known != (test.want.Desired > 0) {
 				t.Errorf("the rollout has the Deployment: %t", known)
 			}
 		})

@@ -67,9 +67,10 @@ func AddedContainers(application *v1.Application, deployment *appsv1.Deployment)
 	var found []AddedContainer
 	for i := range deployment.Spec.Template.Spec.Containers {
 		container := deployment.Spec.Template.Spec.Containers[i].Name
-		image := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", container), "image")
-		if owners[apply.FieldManager].Has(image) {
-			continue
+		element := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", container))
+		image := append(element.Copy(), fieldpath.MakePathOrDie("image")...)
+		if ours := owners[apply.FieldManager]; ours.Has(element) || ours.Has(image) {
+			continue // Another client may have set its image since.
 		}
 		for _, entry := range deployment.ManagedFields {
 			if set := owners[entry.Manager]; set == nil || !set.Has(image) {

@@ -142,6 +142,13 @@ func (f facts) adoptable(kind child.Kind) bool {
 	})
 }
 
+// isDrifted reports whether the child of the kind and of the Application's name differs from the spec, and stays so.
+func (f facts) isDrifted(kind child.Kind) bool {
+	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
+		return resource.Kind == kind.Kind && resource.Group == kind.Group && resource.Name == f.app.Name && resource.State == v1.ResourceDrifted
+	})
+}
+
 func (f facts) live(resource v1.ResourceStatus) child.Object {
 	for _, live := range f.Children {
 		gvk := live.GetObjectKind().GroupVersionKind()

@@ -212,6 +212,9 @@ func pinned(f facts) []Finding {
 	if number == 0 || !f.observed() || status == nil || status.Current != number {
 		return nil // If it is not carried out, another finding says why.
 	}
+	if f.isDrifted(child.Deployment) {
+		return nil // Under Observe, another client may have set other pods.
+	}
 	return []Finding{{
 		Reason:   "Pinned",
 		What:     fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.", number),

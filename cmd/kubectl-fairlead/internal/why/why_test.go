@@ -345,4 +345,8 @@ func TestPinned(t *testing.T) {
 	if next := why.Explain(loaded).Findings[1].Next; slices.Contains(next, back) {
 		t.Errorf("%q, although revision 1 is gone", next)
 	}
+	setResource(loaded, child.Deployment.Kind, v1.ResourceDrifted, "It differs in .spec.template.")
+	if first := why.Explain(loaded).Findings[0]; first.What == what {
+		t.Error("another client changed the pods, and revision 2 is said to run")
+	}
 }
