@@ -47,11 +47,17 @@ func (p *plugin) consentByHand(kube kubernetes.Interface, spec string) {
 // consentTo consents to the adoption by the Application.
 func (p *plugin) consentTo(kube kubernetes.Interface, application *v1.Application) {
 	p.Helper()
-	consent := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:"web"},"annotations":{%q:%q}}}`, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, v1.AnnotationAdoptableBy, application.UID)
-	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
+	p.mark(kube, fmt.Sprintf(`,"annotations":{%q:%q}`, v1.AnnotationAdoptableBy, application.UID))
+}
+
+// mark gives the Deployment and the Service the labels without which the controller does not see them, and more of their metadata.
+func (p *plugin) mark(kube kubernetes.Interface, more string) {
+	p.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:"web"}%s}}`, v1.LabelManagedBy, v1.ManagedBy, v1.LabelApplication, more)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
 	}
-	if _, err := kube.CoreV1().Services(p.namespace).Patch(p.Context(), "web", types.MergePatchType, consent, metav1.PatchOptions{}); err != nil {
+	if _, err := kube.CoreV1().Services(p.namespace).Patch(p.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -116,6 +122,14 @@ func TestWhyBeforeTheConsent(t *testing.T) {
 	if strings.Contains(r.stdout, "resume") || strings.Contains(r.stdout, "[Deployment/web]: It is missing") {
 		t.Errorf("what misleads:\n%s", r.stdout)
 	}
+
+	// Once the labels are there, the controller sees the Deployment. To resume would end the pause that the adoption needs.
+	p.mark(kube, "")
+	p.eventually("the conflict", func() bool {
+		return strings.Contains(p.run("why", "web").stdout, "Deployment web exists and has no consent")
+	})
+	p.want(1, []string{"why", "web"}, "   → First do what is said about the Deployment above: ")
+	p.want(0, []string{"resume", "web", "--dry-run=client"}, "  No pod changes, because the Deployment does not belong to the Application. ")
 
 	p.consentTo(kube, application)
 	p.eventually("the consent to be seen", func() bool { return strings.Contains(p.run("why", "web").stdout, "It would be adopted.") })

@@ -7,11 +7,13 @@ package difference
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 	"fairlead.dev/fairlead/pkg/text"
 )
@@ -23,10 +25,10 @@ func Print(to *screen.Screen, name string, d preview.Difference) {
 		return
 	}
 	to.Line(to.Paint(screen.Bold, name+": ") + Headline(d))
-	for _, child := range d.Children {
+	for _, c := range d.Children {
 		to.Blank()
 		mark, color := "~", screen.Yellow
-		switch child.Action {
+		switch c.Action {
 		case preview.Create:
 			mark, color = "+", screen.Green
 		case preview.Delete:
@@ -35,11 +37,11 @@ func Print(to *screen.Screen, name string, d preview.Difference) {
 			mark, color = "!", screen.Red
 		case preview.Update, preview.Adopt:
 		}
-		to.Line(to.Paint(color, mark+" "+child.Kind+"/"+child.Name) + "  " + string(child.Action))
-		if child.Reason != "" {
-			to.Hanging("    ", child.Reason)
+		to.Line(to.Paint(color, mark+" "+c.Kind+"/"+c.Name) + "  " + string(c.Action))
+		if c.Reason != "" {
+			to.Hanging("    ", c.Reason)
 		}
-		for _, change := range child.Changes {
+		for _, change := range c.Changes {
 			to.Hanging("    ", Describe(change))
 		}
 	}
@@ -52,6 +54,8 @@ func Headline(d preview.Difference) string {
 	switch {
 	case pods.Stopped != "":
 		said = fmt.Sprintf("until it is resumed, no child changes and no pod is replaced (reconcilePolicy: %s).", pods.Stopped)
+	case isForeign(d):
+		return "no pod changes, because the Deployment does not belong to the Application."
 	case pods.After != nil && *pods.After == 0 && (pods.Replaced || pods.Held > 0):
 		said = "no pod is replaced, because none is asked for."
 		if pods.Before != nil && *pods.Before > 0 {
@@ -90,6 +94,11 @@ func Headline(d preview.Difference) string {
 		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
 	}
 	return said + pinned(pods)
+}
+
+// isForeign reports whether another owner has the Deployment.
+func isForeign(d preview.Difference) bool {
+	return slices.ContainsFunc(d.Children, func(c preview.Child) bool { return c.Kind == child.Deployment.Kind && c.Action == preview.Blocked })
 }
 
 // because names the fields that replace pods.

@@ -53,6 +53,10 @@ func TestSentence(t *testing.T) {
 		"1 of 2 pods is replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 1}},
 		"2 of 4 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 4, Held: 2}},
 		"No pod is replaced.": {Pods: preview.Pods{Live: 2}},
+		"No pod changes, because the Deployment does not belong to the Application. Deployment web exists.": {
+			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Blocked, Reason: "Deployment web exists"}},
+			Pods:     preview.Pods{Live: 4, Before: new(int32(4)), After: new(int32(2))},
+		},
 		"1 of 3 pods is replaced, because of containers[web].image. The others stay, because they are of that revision already.": {
 			Pods: preview.Pods{Live: 3, Replaced: true, Kept: 2, Because: image},
 		},
@@ -71,7 +75,7 @@ func TestSentence(t *testing.T) {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Stopped: v1.ReconcileObserve},
 		},
 		"No pod is replaced. The pods stay at revision 3 until you remove spec.rollback.toRevision.": {Pods: preview.Pods{Live: 2, Pinned: 3}},
-		"No pod is replaced. Deployment web cannot be adopted because of spec.paused: set it.": {
+		"No pod changes, because the Deployment does not belong to the Application. Deployment web cannot be adopted because of spec.paused: set it.": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Blocked, Reason: "Deployment web cannot be adopted because of spec.paused: set it"}},
 		},
 	} {

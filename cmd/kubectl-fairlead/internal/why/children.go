@@ -237,6 +237,10 @@ func drift(f facts) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
 	}
+	if f.adoptable(child.Deployment) {
+		// A conflict says how. To carry the spec out before would end the pause that the adoption needs.
+		finding.Next = []string{"First do what is said about the Deployment above: until the Application has it, none of this makes it ready."}
+	}
 	consented := true
 	for _, resource := range f.app.Status.Resources {
 		if resource.State != v1.ResourceDrifted {
