@@ -112,13 +112,17 @@ func (f facts) numberedInStatus(number int64) *revision {
 func (c Selection) condition(runs revision) *metav1.Condition {
 	switch {
 	case c.from != nil:
-		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: text.Capitalize(fmt.Sprintf(
-			"%s failed: %s %s runs instead, until you change the pods in the spec.", c.from.describe(c.facts.Application.Spec.Image), c.cause, text.Capitalize(runs.String())))}
+		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: rolledBackMessage(c.facts.Application, *c.from, runs, c.cause)}
 	case c.blocked != nil:
 		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: c.blocked.reason, Message: c.blocked.message}
 	default:
 		return nil
 	}
+}
+
+func rolledBackMessage(application *v1.Application, from, runs revision, cause string) string {
+	return text.Capitalize(fmt.Sprintf("%s failed: %s %s runs instead, until you change the pods in the spec.",
+		from.describe(application.Spec.Image), cause, text.Capitalize(runs.String())))
 }
 
 // describe is String for a revision whose object may be gone, but whose image is known.

@@ -5,6 +5,9 @@ package revision
 
 import (
 	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -44,5 +47,21 @@ func (f facts) rolledBackByStatus(cause string) *mark {
 	if f.deployed.name != "" && f.deployed.name != runs.name {
 		return nil
 	}
-	return &mark{from: *from, runs: *runs, cause: cmp.Or(cause, v1.ReasonProgressDeadlineExceeded+".")}
+	return &mark{from: *from, runs: *runs, cause: cmp.Or(cause, f.causeByStatus(*from, *runs), v1.ReasonProgressDeadlineExceeded+".")}
+}
+
+// causeByStatus is the cause in the message of the condition RolledBack; "" if it is not there, or is cut off.
+func (f facts) causeByStatus(from, runs revision) string {
+	condition := meta.FindStatusCondition(f.Application.Status.Conditions, v1.ConditionRolledBack)
+	if condition == nil {
+		return ""
+	}
+	const gap = "\x00"
+	before, after, _ := strings.Cut(rolledBackMessage(f.Application, from, runs, gap), gap)
+	cause, begins := strings.CutPrefix(condition.Message, before)
+	cause, ends := strings.CutSuffix(cause, after)
+	if !begins || !ends {
+		return ""
+	}
+	return cause
 }

@@ -132,6 +132,13 @@ func TestRollsBackOnce(t *testing.T) {
 	if again := c.sync(t); c.runs != "web:1" || again.Status.RolledBackFrom != 2 || !strings.Contains(again.Condition.Message, "ProgressDeadlineExceeded.") {
 		t.Errorf("without a Deployment: it runs %s, %+v", c.runs, again)
 	}
+	// The condition still says why.
+	c.deployment = nil
+	c.application.Status.Conditions = []metav1.Condition{*want}
+	c.application.Status.Conditions[0].Type = v1.ConditionRolledBack
+	if again := c.sync(t); !cmp.Equal(again.Condition, want) {
+		t.Errorf("with the condition, but without a Deployment: %+v", again.Condition)
+	}
 	// What says nothing about pods changes nothing.
 	c.application.Spec.Replicas, c.application.Spec.Rollback = new(int32(5)), nil
 	c.sync(t)
