@@ -18,6 +18,7 @@ func TestHeldChanges(t *testing.T) {
 		suspended = "spec.reconcilePolicy: it is Suspend, so this change of the pods has no effect until you set it to Enforce"
 		scaled    = "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"
 		waits     = "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
+		unknown   = "spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. The Application has no revisions yet"
 	)
 	type change = func(*v1.Application)
 	policy := func(policy v1.ReconcilePolicy) change {
@@ -26,6 +27,7 @@ func TestHeldChanges(t *testing.T) {
 	observe, suspend, enforce := policy(v1.ReconcileObserve), policy(v1.ReconcileSuspend), policy(v1.ReconcileEnforce)
 	pause := func(paused bool) change { return func(a *v1.Application) { a.Spec.Paused = new(paused) } }
 	label := func(a *v1.Application) { a.Labels = map[string]string{"team": "shop"} }
+	pin := func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
 	adopt := func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented }
 	for _, test := range []struct {
 		name     string
@@ -42,6 +44,8 @@ func TestHeldChanges(t *testing.T) {
 			want: []string{observed, waits},
 		},
 		{name: "another image, and the pause ends with Observe", old: []change{pause(true), observe}, new: []change{pause(false), observe, image("web:2")}, want: []string{observed}},
+
+		{name: "an earlier revision while paused", old: []change{pause(true)}, new: []change{pause(true), pin}, want: []string{unknown, waits}},
 
 		{name: "another image, and back to Enforce", old: []change{observe}, new: []change{enforce, image("web:2")}},
 		{name: "another image, and back to the default", old: []change{suspend}, new: []change{image("web:2")}},

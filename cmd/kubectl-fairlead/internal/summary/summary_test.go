@@ -73,6 +73,11 @@ func TestMissingRevision(t *testing.T) {
 	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
 		t.Errorf("%q lacks %q", s.Policies, want)
 	}
+	loaded.Application.Spec.Paused = new(true)
+	want = "revision 77 is asked for, and waits too, unless it runs already (spec.rollback.toRevision)"
+	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
+		t.Errorf("%q lacks %q", s.Policies, want)
+	}
 	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonRevisionMissing
 	want = "nothing changes, because revision 77 does not exist (spec.rollback.toRevision)"
 	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {

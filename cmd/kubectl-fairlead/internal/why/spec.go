@@ -212,8 +212,8 @@ func pinned(f facts) []Finding {
 	if number == 0 || !f.observed() || status == nil || status.Current != number {
 		return nil // If it is not carried out, another finding says why.
 	}
-	if f.isDrifted(child.Deployment) {
-		return nil // Under Observe, another client may have set other pods.
+	if f.isDrifted(child.Deployment) || f.ready != nil && f.ready.Reason == v1.ReasonPaused {
+		return nil // Other pods run: under Observe another client may have set them, and a paused rollout waits.
 	}
 	return []Finding{{
 		Reason:   "Pinned",

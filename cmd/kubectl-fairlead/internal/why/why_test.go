@@ -345,6 +345,13 @@ func TestPinned(t *testing.T) {
 	if next := why.Explain(loaded).Findings[1].Next; slices.Contains(next, back) {
 		t.Errorf("%q, although revision 1 is gone", next)
 	}
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	was := ready.Reason
+	ready.Reason = v1.ReasonPaused
+	if first := why.Explain(loaded).Findings[0]; first.What == what {
+		t.Error("the rollout is paused, and revision 2 is said to run")
+	}
+	ready.Reason = was
 	setResource(loaded, child.Deployment.Kind, v1.ResourceDrifted, "It differs in .spec.template.")
 	if first := why.Explain(loaded).Findings[0]; first.What == what {
 		t.Error("another client changed the pods, and revision 2 is said to run")
