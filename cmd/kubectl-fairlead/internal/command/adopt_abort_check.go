@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,8 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/managers"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -69,18 +70,13 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 // isWritten reports whether this command wrote the Application, in a run that may have ended before it saved the objects. The other
 // commands of this client write Applications too, but never that field.
 func isWritten(application *v1.Application) bool {
-	return slices.ContainsFunc(application.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
-		if entry.Manager != fieldManager || entry.FieldsV1 == nil {
-			return false
-		}
-		var fields struct {
-			Spec map[string]any `json:"f:spec"`
-		}
-		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
-			return false
-		}
-		_, has := fields.Spec["f:adoptionPolicy"]
-		return has
+	return isManager(application, fieldpath.MakePathOrDie("spec", "adoptionPolicy"))
+}
+
+// isManager reports whether this client manages the field.
+func isManager(object metav1.Object, field fieldpath.Path) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == fieldManager && managers.Has(entry, field)
 	})
 }
 

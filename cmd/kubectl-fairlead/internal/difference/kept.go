@@ -4,7 +4,6 @@
 package difference
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/managers"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
@@ -96,8 +96,7 @@ func isFairleads(live *appsv1.Deployment, annotation string) bool {
 	path := fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", annotation)
 	var found bool
 	for _, entry := range live.ManagedFields {
-		set := &fieldpath.Set{}
-		if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.Has(path) {
+		if !managers.Has(entry, path) {
 			continue
 		}
 		if entry.Manager != apply.FieldManager {

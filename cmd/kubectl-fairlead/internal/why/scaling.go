@@ -4,7 +4,6 @@
 package why
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/managers"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -87,8 +87,7 @@ func (f facts) autoscalerDisabled() bool {
 func scaledBy(deployment *appsv1.Deployment) []Evidence {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")
 	for _, entry := range deployment.ManagedFields {
-		set := &fieldpath.Set{}
-		if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.Has(replicas) {
+		if !managers.Has(entry, replicas) {
 			continue
 		}
 		evidence := Evidence{Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields", Message: entry.Manager + " set " + replicas.String()}
