@@ -85,7 +85,7 @@ func (a *adopting) abort(ctx context.Context) error {
 			before.Service = nil // There is none that could lose the consent.
 		}
 	}
-	restores := before.Deployment != nil || before.Service != nil || a.lost.recreates()
+	restores := before.Deployment != nil || before.Service != nil || a.lost.restores()
 	if a.editing.dryRun != cmdutil.DryRunNone {
 		to.Line(a.takenBack(application != nil, restores, true))
 		a.announceLost(true)
@@ -245,8 +245,8 @@ func (a *adopting) restore(ctx context.Context, before adopt.Saved) error {
 			return err
 		}
 	}
-	if a.lost.recreates() {
-		if _, err := a.lost.create(ctx); err != nil {
+	if a.lost.restores() {
+		if _, err := a.lost.restore(ctx); err != nil {
 			return err
 		}
 	}

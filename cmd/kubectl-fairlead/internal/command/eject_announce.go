@@ -39,7 +39,7 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 			effect = "all pods are replaced."
 		}
 		restored := "The Deployment becomes what it was before the adoption: "
-		if e.service != nil || e.lost.recreates() {
+		if e.service != nil || e.lost.restores() {
 			restored = "The Deployment and the Service become what they were before the adoption: "
 		}
 		to.Hanging("  ", restored+effect)

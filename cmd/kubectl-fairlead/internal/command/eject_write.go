@@ -187,9 +187,9 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 			return err
 		}
 	}
-	if e.lost.recreates() {
+	if e.lost.restores() {
 		var err error
-		if e.service, err = e.lost.create(ctx); err != nil {
+		if e.service, err = e.lost.restore(ctx); err != nil {
 			return err
 		}
 		before.Service.UID = e.service.UID // It is the restored one from here on.

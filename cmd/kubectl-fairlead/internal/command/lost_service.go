@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -31,6 +32,7 @@ type lostService struct {
 	saved   *corev1.Service
 	before  *corev1.Service // as it is created
 	own     *corev1.Service // that the Application created instead; nil if there is none
+	created *corev1.Service // by an earlier run that ended before its managers had their fields again; nil if there is none
 	stays   string          // why the Service is not created again; "" if it is
 	moved   bool            // Another Service has its cluster IP, or a port of the nodes.
 }
@@ -38,14 +40,17 @@ type lostService struct {
 // findLost compares the Service of a backup with the live one, which is nil if there is none. It returns nil if the live one is that
 // Service, or is as it was. vouched says that the backup may be trusted.
 func findLost(clients *cluster.Clients, application *v1.Application, before adopt.Saved, live *corev1.Service, vouched bool) *lostService {
-	if before.Service == nil || live != nil && (live.UID == before.Service.UID || before.IsService(live)) {
+	if before.Service == nil || live != nil && live.UID == before.Service.UID {
 		return nil
-	}
-	if live != nil && adopt.IsRecreated(live, before) {
-		return nil // By an earlier run, with other addresses.
 	}
 	lost := &lostService{clients: clients, saved: before.Service, before: adopt.Recreated(before)}
 	switch {
+	case live != nil && (before.IsService(live) || adopt.IsRecreated(live, before)): // An earlier run created it, maybe with other addresses.
+		if !vouched || !isCreator(live) || isCreator(before.Service) {
+			return nil
+		}
+		lost.created = live
+		return lost
 	case live == nil:
 	case application != nil && child.OwnedBy(live, application) || plan.LeftBehind(live) || eject.IsEjected(live):
 		lost.own = live
@@ -59,8 +64,16 @@ func findLost(clients *cluster.Clients, application *v1.Application, before adop
 	return lost
 }
 
+// isCreator reports whether this client has a field of the Service that only the client that created it has.
+func isCreator(service *corev1.Service) bool {
+	return isManager(service, fieldpath.MakePathOrDie("spec", "type"))
+}
+
+// restores reports whether the Service is created again, or an earlier run has done so, and this one ends that.
+func (l *lostService) restores() bool { return l != nil && l.stays == "" }
+
 // recreates reports whether the Service is created again.
-func (l *lostService) recreates() bool { return l != nil && l.stays == "" }
+func (l *lostService) recreates() bool { return l.restores() && l.created == nil }
 
 // keepsBackup reports whether the backup alone has the Service at the end, too.
 func (l *lostService) keepsBackup() bool { return l != nil && l.stays != "" }
@@ -73,9 +86,12 @@ func (l *lostService) describe(t *tool, dryRun bool) string {
 		return said + l.stays + " The Secret " + secret + " stays, and has the earlier one. To read it: " + t.readBackup(l.before.Namespace, l.before.Name, adopt.ServiceKey) +
 			". Once you do not need it: " + t.withNamespace(l.before.Namespace, "kubectl delete secret "+secret)
 	}
-	is := "is"
+	is, are := "is", "are"
 	if dryRun {
-		is = "would be"
+		is, are = "would be", "would be"
+	}
+	if l.created != nil {
+		return said + "was created again by an earlier run. Its fields " + are + " given back to the clients that managed them."
 	}
 	said += "was deleted meanwhile, and " + is + " created again as it was"
 	if l.own != nil {
@@ -91,17 +107,30 @@ func (l *lostService) announceMoved(to *screen.Screen) {
 	}
 }
 
-// create creates the Service as it was. It deletes the Application's own one first.
-func (l *lostService) create(ctx context.Context) (*corev1.Service, error) {
-	created, err := l.replace(ctx)
+// restore creates the Service as it was, and gives its fields back to the clients that managed them. Both together take two requests: the
+// API server gives every field to the client that creates an object.
+func (l *lostService) restore(ctx context.Context) (*corev1.Service, error) {
+	created := l.created
+	if created == nil {
+		var err error
+		if created, err = l.create(ctx); err != nil {
+			return nil, fmt.Errorf("create the Service %s again, which was deleted meanwhile: %w. The Secret %s still has it: correct that, and run the command again",
+				l.before.Name, err, adopt.BackupName(l.before.Name))
+		}
+	}
+	patch, err := adopt.Ownership(created, l.saved)
 	if err != nil {
-		return nil, fmt.Errorf("create the Service %s again, which was deleted meanwhile: %w. The Secret %s still has it: correct that, and run the command again",
-			l.before.Name, err, adopt.BackupName(l.before.Name))
+		return nil, err
+	}
+	created, err = l.clients.Kube.CoreV1().Services(created.Namespace).Patch(ctx, created.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	if err != nil {
+		return nil, fmt.Errorf("the Service %s is created again, but its fields are not given back to the clients that managed them: %w. Run the command again", l.before.Name, err)
 	}
 	return created, nil
 }
 
-func (l *lostService) replace(ctx context.Context) (*corev1.Service, error) {
+// create creates the Service as it was. It deletes the Application's own one first.
+func (l *lostService) create(ctx context.Context) (*corev1.Service, error) {
 	services := l.clients.Kube.CoreV1().Services(l.before.Namespace)
 	if l.own != nil {
 		err := services.Delete(ctx, l.own.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &l.own.UID}})
@@ -118,14 +147,7 @@ func (l *lostService) replace(ctx context.Context) (*corev1.Service, error) {
 		l.moved = true
 		created, err = services.Create(ctx, adopt.WithoutAddresses(l.before), options)
 	}
-	if err != nil {
-		return nil, err
-	}
-	patch, err := adopt.Ownership(created, l.saved)
-	if err != nil {
-		return nil, err
-	}
-	return services.Patch(ctx, created.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	return created, err
 }
 
 // awaitEnd waits until the Application's own Service is gone: a load balancer may hold it by a finalizer.

@@ -56,7 +56,7 @@ func TestCreateLostService(t *testing.T) {
 		if !lost.recreates() {
 			t.Fatalf("it is not created again: %+v", lost)
 		}
-		if _, err := lost.create(t.Context()); err != nil {
+		if _, err := lost.restore(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		live, err := kube.CoreV1().Services("shop").Get(t.Context(), "web", metav1.GetOptions{})
@@ -72,6 +72,55 @@ func TestCreateLostService(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]string{"team": "a"}, live.Annotations); diff != "" || len(live.Finalizers) > 0 {
 			t.Errorf("finalizers %v, annotations (-want +got):\n%s", live.Finalizers, diff)
+		}
+	}
+}
+
+// TestGiveFieldsOfLostServiceBack: a run that ended between its two requests has left the fields to this client. The next run ends that,
+// whether the Service has its former addresses or others.
+func TestGiveFieldsOfLostServiceBack(t *testing.T) {
+	tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+	for _, taken := range []bool{false, true} {
+		kube := kubefake.NewClientset()
+		fails := true
+		kube.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return fails, nil, errors.New("the connection was lost")
+		})
+		kube.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			service := action.(clienttesting.CreateAction).GetObject().(*corev1.Service)
+			return taken && service.Spec.ClusterIP != "", nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", nil)
+		})
+		services, clients, saved := kube.CoreV1().Services("shop"), &cluster.Clients{Kube: kube}, savedService()
+		saved.Service.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:type":{}}}`)},
+		}}
+		_, err := findLost(clients, nil, saved, nil, true).restore(t.Context())
+		const want = "the Service web is created again, but its fields are not given back to the clients that managed them: the connection was lost. Run the command again"
+		if err == nil || err.Error() != want {
+			t.Fatalf("%v, want %s", err, want)
+		}
+		fails = false
+		live, err := services.Get(t.Context(), "web", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := findLost(clients, nil, saved, live, true)
+		if lost == nil || !lost.restores() || lost.recreates() || lost.keepsBackup() {
+			t.Fatalf("the next run does not end it: %+v", lost)
+		}
+		const said = "The Service web was created again by an earlier run. Its fields are given back to the clients that managed them."
+		if got := lost.describe(tool, false); got != said {
+			t.Errorf("%q, want %q", got, said)
+		}
+		after, err := lost.restore(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isCreator(after) || len(after.ManagedFields) != 1 || after.ManagedFields[0].Manager != "helm" {
+			t.Errorf("the Service has other managers: %v", after.ManagedFields)
+		}
+		if lost := findLost(clients, nil, saved, after, true); lost != nil {
+			t.Errorf("a third run writes it again: %+v", lost)
 		}
 	}
 }
@@ -104,7 +153,7 @@ func TestKeepLostService(t *testing.T) {
 	kube.PrependReactor("create", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("the quota is used up")
 	})
-	_, err := findLost(clients, nil, savedService(), nil, true).create(t.Context())
+	_, err := findLost(clients, nil, savedService(), nil, true).restore(t.Context())
 	const want = "create the Service web again, which was deleted meanwhile: the quota is used up. " +
 		"The Secret web-before-adoption still has it: correct that, and run the command again"
 	if err == nil || err.Error() != want {
