@@ -148,3 +148,14 @@ func TestResumeNamesFields(t *testing.T) {
 	p.eventually("the image to wait", func() bool { return p.updated(kube) == 0 })
 	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on\n  All 3 pods are replaced, because of containers[web].image: a paused rollout goes on.\n")
 }
+
+// TestResumeStartsPods: resume says how many pods it starts if the Deployment was created while rollouts were paused.
+func TestResumeStartsPods(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1, replicas: 3, paused: true}")
+	p.eventually("the Deployment", func() bool {
+		live, err := kubernetes.NewForConfigOrDie(p.cluster.Config()).AppsV1().Deployments(p.namespace).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && live.Status.ObservedGeneration == live.Generation
+	})
+	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on\n  3 pods are started, because a paused rollout goes on.\n")
+}

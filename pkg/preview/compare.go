@@ -4,6 +4,7 @@
 package preview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -49,6 +50,8 @@ type Pods struct {
 	Kept int32 `json:"kept,omitempty"`
 	// Held is the number of pods that are replaced because a paused rollout goes on.
 	Held int32 `json:"held,omitempty"`
+	// Started is the number of pods that are started because a paused rollout goes on: the Deployment has had none so far.
+	Started int32 `json:"started,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides.
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
@@ -225,6 +228,9 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 				pods.Held = max(0, deployment.Status.Replicas-deployment.Status.UpdatedReplicas)
 				if deployment.Status.ObservedGeneration < deployment.Generation {
 					pods.Held = deployment.Status.Replicas // UpdatedReplicas may be about an older template.
+				}
+				if wanted := cmp.Or(pods.After, deployment.Spec.Replicas); pods.Live == 0 && wanted != nil {
+					pods.Started = *wanted
 				}
 			}
 		}

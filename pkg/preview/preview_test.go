@@ -288,6 +288,28 @@ func TestCompareResumes(t *testing.T) {
 	}
 }
 
+// TestCompareStarts: a Deployment that was created while rollouts were paused has no pods, and gets them when they go on.
+func TestCompareStarts(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	live := objects.Snapshot()
+	paused := objects.Application.DeepCopy()
+	paused.Spec.Paused, paused.Spec.Replicas = new(true), new(int32(3))
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, paused.Name)
+	deployment.Spec.Paused, deployment.Spec.Replicas, deployment.Status = true, new(int32(2)), appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation}
+	resumed, unset, none := paused.DeepCopy(), paused.DeepCopy(), paused.DeepCopy()
+	resumed.Spec.Paused, unset.Spec.Paused, none.Spec.Paused = nil, nil, nil
+	unset.Spec.Replicas, *none.Spec.Replicas = nil, 0
+	for after, started := range map[*v1.Application]int32{resumed: 3, unset: 2, none: 0, paused: 0} {
+		difference, err := preview.Compare(differ, rendered(t, paused, live, platform()), rendered(t, after, live, platform()), live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if difference.Pods.Started != started || difference.Pods.Held != 0 {
+			t.Errorf("paused %v, replicas %v: %+v, want %d started pods", after.Spec.Paused, after.Spec.Replicas, difference.Pods, started)
+		}
+	}
+}
+
 // TestCompareKeepsRestart: what the spec says of an earlier restart replaces no pod, whether it is compared with what runs or
 // with the spec before, because the controller keeps a later kubectl rollout restart.
 func TestCompareKeepsRestart(t *testing.T) {

@@ -309,7 +309,7 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}
 	sentence := difference.Sentence(d)
-	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0) {
+	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0) {
 		sentence += " That waits: " + waits
 	}
 	return sentence, nil

@@ -61,6 +61,8 @@ func Headline(d preview.Difference) string {
 		if pods.Before != nil && *pods.Before > 0 {
 			said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to 0.", *pods.Before)
 		}
+	case pods.Started > 0:
+		said = started(pods.Started) + ", because a paused rollout goes on."
 	case pods.Replaced:
 		if pods.Kept > 0 && pods.Kept >= pods.Live {
 			said = "no pod is replaced, because all of them are of that revision already."
@@ -147,6 +149,13 @@ func howMany(pods preview.Pods) string {
 	default:
 		return "all pods are"
 	}
+}
+
+func started(number int32) string {
+	if number == 1 {
+		return "1 pod is started"
+	}
+	return fmt.Sprintf("%d pods are started", number)
 }
 
 func howManyOf(some, all int32) string {

@@ -52,6 +52,8 @@ func TestSentence(t *testing.T) {
 		},
 		"1 of 2 pods is replaced, because a paused rollout goes on.":  {Pods: preview.Pods{Live: 2, Held: 1}},
 		"2 of 4 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 4, Held: 2}},
+		"3 pods are started, because a paused rollout goes on.":       {Pods: preview.Pods{Started: 3, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(3))}},
+		"1 pod is started, because a paused rollout goes on.":         {Pods: preview.Pods{Started: 1}},
 		"No pod is replaced.": {Pods: preview.Pods{Live: 2}},
 		"No pod changes, because the Deployment does not belong to the Application. Deployment web exists.": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Blocked, Reason: "Deployment web exists"}},
