@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,7 +54,8 @@ func compare(path string, before, after any) []Change {
 
 func compareMaps(path string, before, after map[string]any) []Change {
 	var found []Change
-	keys := maps.Clone(before)
+	keys := map[string]any{}
+	maps.Copy(keys, before)
 	maps.Copy(keys, after)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		found = append(found, compare(path+step(key), before[key], after[key])...)
@@ -67,6 +69,48 @@ func step(key string) string {
 		return "[" + key + "]"
 	}
 	return "." + key
+}
+
+// ByKey makes a change of each annotation and label: also of the first one, and of the last one that goes, with which the whole map comes
+// and goes. So one annotation has one path.
+func ByKey(found []Change) []Change {
+	var divided []Change
+	for _, change := range found {
+		before, _ := change.Before.(map[string]any)
+		after, _ := change.After.(map[string]any)
+		if isMetadata := strings.HasSuffix(change.Path, ".metadata.annotations") || strings.HasSuffix(change.Path, ".metadata.labels"); isMetadata && len(before)+len(after) > 0 {
+			divided = append(divided, compareMaps(change.Path, before, after)...)
+			continue
+		}
+		divided = append(divided, change)
+	}
+	return divided
+}
+
+// metadataKey finds the key in the path of an annotation or label as managed fields spell it: behind a dot, even if it has dots.
+var metadataKey = regexp.MustCompile(`^(.*\.metadata\.(?:annotations|labels))\.(.+)$`)
+
+// changed are the changes of fields whose values are unknown. A field that a list or map gains has the whole list or map beside it if that
+// is new too.
+func changed(fields []string) []Change {
+	var found []Change
+	for _, path := range fields {
+		isAbove := func(other string) bool {
+			return strings.HasPrefix(other, path+".") || strings.HasPrefix(other, path+"[")
+		}
+		if metadataKey.MatchString(path) || !slices.ContainsFunc(fields, isAbove) { // A key may begin as another one does.
+			found = append(found, Change{Path: inBrackets(path), After: "changed"})
+		}
+	}
+	return found
+}
+
+// inBrackets spells such a path as those of Changes.
+func inBrackets(path string) string {
+	if match := metadataKey.FindStringSubmatch(path); match != nil {
+		return match[1] + step(match[2])
+	}
+	return path
 }
 
 // listKey returns the field that identifies the items of both lists, or "".

@@ -98,7 +98,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 			if err != nil {
 				return Difference{}, err
 			}
-			if c.Action, c.Changes = Update, withoutBookkeeping(found); len(c.Changes) == 0 {
+			if c.Action, c.Changes = Update, withoutBookkeeping(ByKey(found)); len(c.Changes) == 0 {
 				continue
 			}
 		case isLive && desired.Kind == child.ControllerRevision:
@@ -111,10 +111,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 			if err != nil {
 				return Difference{}, err
 			}
-			for _, path := range difference.Fields {
-				c.Changes = append(c.Changes, Change{Path: path, After: "changed"})
-			}
-			if c.Action, c.Changes = Update, withoutBookkeeping(c.Changes); len(c.Changes) == 0 {
+			if c.Action, c.Changes = Update, withoutBookkeeping(changed(difference.Fields)); len(c.Changes) == 0 {
 				continue
 			}
 		default:
@@ -175,10 +172,7 @@ func (c *Child) foreign(differ plan.Differ, after Rendering, desired child.Desir
 	if step.Action == plan.Adopt || step.Adoption == plan.AdoptionHeld {
 		c.Action = Adopt
 	}
-	for _, path := range step.Fields {
-		c.Changes = append(c.Changes, Change{Path: path, After: "changed"})
-	}
-	c.Changes = withoutBookkeeping(c.Changes)
+	c.Changes = withoutBookkeeping(changed(step.Fields))
 	return nil
 }
 
@@ -195,7 +189,7 @@ func find(children []child.Desired, ref child.Ref) (child.Desired, bool) {
 func withoutBookkeeping(found []Change) []Change {
 	var kept []Change
 	for _, change := range found {
-		if !strings.HasPrefix(change.Path, ".metadata.annotations["+v1.ReservedPrefix) && !strings.HasPrefix(change.Path, ".metadata.annotations."+v1.ReservedPrefix) {
+		if !strings.HasPrefix(change.Path, ".metadata.annotations["+v1.ReservedPrefix) {
 			kept = append(kept, change)
 		}
 	}

@@ -191,11 +191,9 @@ func TestNewReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := false
-	for _, change := range difference.Pods.Because {
-		annotations, _ := change.After.(map[string]any)
-		found = found || annotations[v1.AnnotationSecretsHash] == preview.ComputedHash
-	}
+	found := slices.ContainsFunc(difference.Pods.Because, func(change preview.Change) bool {
+		return change.Path == ".spec.template.metadata.annotations["+v1.AnnotationSecretsHash+"]" && change.After == preview.ComputedHash
+	})
 	if !found || !difference.Pods.Replaced {
 		t.Errorf("%+v", difference.Pods)
 	}
@@ -329,13 +327,18 @@ func TestCompareKeepsRestart(t *testing.T) {
 		"restarted before":                      {live: earlier, after: later, replaced: true},
 		"another spec, restarted since":         {live: later, before: earlier, after: "", fromSpec: true},
 		"another spec, and its restart is live": {live: earlier, before: earlier, after: "", fromSpec: true, replaced: true},
+		"first restart":                         {after: earlier, replaced: true},
+		"another spec, first restart":           {after: earlier, fromSpec: true, replaced: true},
 		"restarted again":                       {live: later, before: earlier, after: latest, fromSpec: true, replaced: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects, _ := treetest.Load(t, "healthy")
 			live := objects.Snapshot()
 			deployment := child.Get[*appsv1.Deployment](live, child.Deployment, objects.Application.Name)
-			deployment.Spec.Template.Annotations = map[string]string{v1.AnnotationRestartedAt: test.live}
+			deployment.Spec.Template.Annotations = nil
+			if test.live != "" {
+				deployment.Spec.Template.Annotations = map[string]string{v1.AnnotationRestartedAt: test.live}
+			}
 			var before preview.Rendering
 			if test.fromSpec {
 				before = rendered(t, restarted(test.before), live, platform())
@@ -346,6 +349,10 @@ func TestCompareKeepsRestart(t *testing.T) {
 			}
 			if difference.Pods.Replaced != test.replaced {
 				t.Errorf("replaced %t because of %v, want %t", difference.Pods.Replaced, difference.Pods.Because, test.replaced)
+			}
+			const path = ".spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]"
+			if because := difference.Pods.Because; test.replaced && (len(because) != 1 || because[0].Path != path) {
+				t.Errorf("because of %v, want only %s", because, path)
 			}
 		})
 	}

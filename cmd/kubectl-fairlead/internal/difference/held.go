@@ -32,7 +32,7 @@ func Held(loaded *cluster.Loaded) ([]preview.Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, change := range changes {
+		for _, change := range preview.ByKey(changes) {
 			change.Path = ".spec.template" + change.Path
 			if !slices.ContainsFunc(held, func(known preview.Change) bool { return known.Path == change.Path }) {
 				held = append(held, change)
