@@ -99,6 +99,8 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 		return wantString(path, of, value, given)
 	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
 		return unquoted("must be a whole number", value, func() bool { _, err := strconv.ParseInt(given, 10, 64); return err == nil })
+	case of.Type == "integer" && isTooLong(of, value):
+		return fmt.Sprintf("must be a whole number from %s, not %s", limitsOf(of), given)
 	case of.Type == "boolean" && !isOf[bool](value):
 		return unquoted("must be true or false", value, func() bool { _, err := strconv.ParseBool(given); return err == nil })
 	}
@@ -217,6 +219,30 @@ func unquoted(want string, value any, meant func() bool) string {
 		want += ": leave out the quotes"
 	}
 	return want
+}
+
+// isTooLong reports whether a number does not fit into the field. The schema has limits too, and more than one message for such a number.
+func isTooLong(of *schema.Structural, value any) bool {
+	if of.ValueValidation == nil || of.ValueValidation.Format != "int32" {
+		return false
+	}
+	number, isFloat := value.(float64)
+	if !isFloat {
+		whole, _ := value.(int64)
+		number = float64(whole)
+	}
+	return number < math.MinInt32 || number > math.MaxInt32
+}
+
+func limitsOf(of *schema.Structural) string {
+	least, most := float64(math.MinInt32), float64(math.MaxInt32)
+	if limit := of.ValueValidation.Minimum; limit != nil {
+		least = *limit
+	}
+	if limit := of.ValueValidation.Maximum; limit != nil {
+		most = *limit
+	}
+	return fmt.Sprintf("%.0f to %.0f", least, most)
 }
 
 func nameKind(value any) string {

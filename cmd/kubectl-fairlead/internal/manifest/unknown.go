@@ -36,6 +36,7 @@ var kubernetesWords = map[string][]string{
 	"backend":                  {"port", "paths[].port"},
 	"class":                    {"className", "ingressClassName"},
 	"configMaps":               {"envFrom", "mounts"},
+	"containerSecurityContext": {"securityContext"},
 	"cpu":                      {"requests", "limits", "targetCPUUtilizationPercentage"},
 	"domain":                   {"hostnames", "spec.routes[].hostnames"},
 	"environment":              {"env"},
@@ -94,7 +95,8 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	if at := strings.LastIndex(path, "."); at >= 0 {
 		parent, name = path[:at], path[at+1:]
 	}
-	words, listed := kubernetesWords[name]
+	first := min(1, len(name))
+	words, listed := kubernetesWords[strings.ToLower(name[:first])+name[first:]] // Port is port.
 	meant := fieldsAmong(resource.Structural, parent+".", words)
 	if len(meant) == 0 {
 		meant = beside(fieldsOf(resource.Structural, parent), name)
