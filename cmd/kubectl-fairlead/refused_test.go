@@ -15,15 +15,17 @@ import (
 	"fairlead.dev/fairlead/pkg/testing/controlplane"
 )
 
-// TestRefusedEdit: an edit that the webhooks refuse says why once. A dry run on the client, which does not ask them, says it too. The
-// cluster is its own: webhooks and classes would decide about the Applications of other tests.
+// TestRefusedEdit: an edit that the webhooks refuse says why once, and so does one that they warn of, because the Application exceeds its
+// class already. A dry run on the client, which does not ask them, says it too. The cluster is its own: webhooks and classes would decide
+// about the Applications of other tests.
 func TestRefusedEdit(t *testing.T) {
 	t.Parallel()
 	p := &plugin{TB: t, namespace: metav1.NamespaceDefault, cluster: controlplane.ForTest(t, controlplane.APIOnly())}
 	p.cluster.InstallCRDs(t, "../../artifacts/crds")
 	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
 	small := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Spec: v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: new(int32(3))}}}
-	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), small, metav1.CreateOptions{}); err != nil {
+	small, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), small, metav1.CreateOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.control(func(o *app.Options) {
@@ -45,5 +47,20 @@ func TestRefusedEdit(t *testing.T) {
 	}
 	if replicas := *p.get("web").Spec.Replicas; replicas != 2 {
 		t.Errorf("%d replicas after refused edits", replicas)
+	}
+
+	small.Spec.Limits.MaxReplicas = new(int32(1))
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Update(t.Context(), small, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const warns, excess = "Warning: the spec is stored, but not applied until this is fixed: ", "spec.replicas: Invalid value: 2"
+	p.eventually("the webhooks to warn", func() bool { return strings.Contains(p.run("pause", "web", "--dry-run=server").stderr, warns) })
+	const carriesOut = "No pod is replaced, because such a spec is not carried out (ClassLimitExceeded): "
+	for _, test := range [][2]string{{"client", carriesOut}, {"server", warns}, {"none", warns}} {
+		dryRun, want := test[0], test[1]
+		r := p.want(0, []string{"set", "image", "web", "example.com/web:2", "--dry-run=" + dryRun})
+		if !strings.HasPrefix(r.stderr, want+excess) || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("--dry-run=%s does not say only %s:\n%s", dryRun, want, r.stderr)
+		}
 	}
 }

@@ -176,6 +176,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	if e.dryRun == cmdutil.DryRunServer {
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	}
+	e.tool.warned.forget()
 	edited, err = write(ctx, clients, application, edited, options)
 	e.noteUnknown(unknown, err)
 	if err != nil {
@@ -185,11 +186,16 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	return edited, nil
 }
 
-// noteUnknown says why there is no summary, unless the API server refuses the write for the same reason: its error says it.
+// noteUnknown says why there is no summary, unless the API server refuses the write for the same reason, or warns of it: it says it.
 func (e *editing) noteUnknown(unknown, written error) {
-	isRefused := apierrors.IsInvalid(written) || apierrors.IsForbidden(written)
-	if spec := (*refusedError)(nil); unknown == nil || isRefused && errors.As(unknown, &spec) {
+	if unknown == nil {
 		return
+	}
+	if spec := (*refusedError)(nil); errors.As(unknown, &spec) {
+		isRefused := apierrors.IsInvalid(written) || apierrors.IsForbidden(written)
+		if isRefused || len(spec.errs) > 0 && e.tool.warned.has(spec.errs[0].Error()) {
+			return
+		}
 	}
 	fmt.Fprintln(e.tool.ErrOut, unknownEffect(unknown))
 }

@@ -48,6 +48,7 @@ type tool struct {
 	now     func() time.Time
 	getenv  func(string) string
 	differ  plan.Differ
+	warned  *warnings
 	// connected has the clients after the first call of clients.
 	connected *cluster.Clients
 }
@@ -70,12 +71,13 @@ func Run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 // New makes the root command.
 func New(streams genericiooptions.IOStreams) *cobra.Command {
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50)
-	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut)})
+	writer := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut)})
+	warned := &warnings{WarningHandler: writer}
 	flags.WithWrapConfigFn(func(config *rest.Config) *rest.Config {
-		config.WarningHandler = warnings
+		config.WarningHandler = warned
 		return config
 	})
-	t := &tool{IOStreams: streams, flags: flags, now: time.Now, getenv: os.Getenv, differ: plan.NewDiffer(scheme.Scheme)}
+	t := &tool{IOStreams: streams, flags: flags, now: time.Now, getenv: os.Getenv, differ: plan.NewDiffer(scheme.Scheme), warned: warned}
 	t.factory = cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	root := &cobra.Command{
 		Use:   "kubectl-fairlead",

@@ -1,0 +1,41 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+)
+
+// warnings prints what the API server warns of, and keeps it: a command need not say the same in other words.
+type warnings struct {
+	rest.WarningHandler
+	mu   sync.Mutex
+	said []string
+}
+
+// HandleWarningHeader prints one warning of an answer.
+func (w *warnings) HandleWarningHeader(code int, agent, text string) {
+	w.mu.Lock()
+	w.said = append(w.said, text)
+	w.mu.Unlock()
+	w.WarningHandler.HandleWarningHeader(code, agent, text)
+}
+
+// forget begins another edit.
+func (w *warnings) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said = nil
+}
+
+// has reports whether the API server has said this since then.
+func (w *warnings) has(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.said, func(warning string) bool { return strings.Contains(warning, text) })
+}
