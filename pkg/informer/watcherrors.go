@@ -19,7 +19,7 @@ func reportWatchError(resource string) cache.WatchErrorHandlerWithContext {
 		case apierrors.IsForbidden(err):
 			logger.Error(err, "No permission to watch; grant list and watch on the resource")
 		case apierrors.IsNotFound(err):
-			logger.Error(err, "API not found; install the CRDs of Fairlead with 'make install'")
+			logger.Error(err, "API not found; install the CRDs: make install, in a checkout of Fairlead")
 		default:
 			cache.DefaultWatchErrorHandler(ctx, reflector, err)
 		}
