@@ -87,11 +87,16 @@ func printWhatStays(ctx context.Context, c *cluster, o options) error {
 	return nil
 }
 
-// printWhoEndsDeletions counts the objects whose deletion waits for a controller, and says for which one.
+// printWhoEndsDeletions counts the objects whose deletion waits for a controller, and says for which one. It names those whose deletion
+// ought to wait for Fairlead: nothing has set the finalizer yet.
 func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured) {
 	var ours, theirs int
+	var unheld []unstructured.Unstructured
 	for i := range all {
 		own, others := finalizersOf(&all[i])
+		if leavesChildren(&all[i]) && !own && all[i].GetDeletionTimestamp() == nil {
+			unheld = append(unheld, all[i])
+		}
 		if own {
 			ours++
 		}
@@ -101,6 +106,10 @@ func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured) {
 	}
 	if ours > 0 {
 		fmt.Fprintf(c.out, "stays: %s with the finalizer %s, so a deletion waits until Fairlead is deployed again\n", counted(ours), v1.FinalizerOrphan)
+	}
+	if len(unheld) > 0 {
+		fmt.Fprintf(c.out, "stays: %s with deletionPolicy Orphan and without the finalizer %s (%s), so a deletion takes the children along until Fairlead is deployed again\n",
+			counted(len(unheld)), v1.FinalizerOrphan, someNames(unheld))
 	}
 	if theirs > 0 {
 		fmt.Fprintf(c.out, "stays: %s with a finalizer of another tool, so a deletion waits for that tool\n", counted(theirs))
