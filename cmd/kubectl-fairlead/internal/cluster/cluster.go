@@ -66,6 +66,8 @@ type Loaded struct {
 	Saved bool
 	// Scalers are the HorizontalPodAutoscalers of LoadScalers. Only why asks for them.
 	Scalers []string
+	// MissingSecrets are those of LoadMissingSecrets. Only why asks for them.
+	MissingSecrets []string
 	// Unreadable are the resources that could not be listed, and why.
 	Unreadable map[string]error
 

@@ -55,6 +55,7 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 		"a patch":                    {here, "blog", "kubectl patch applications.apps.fairlead.dev web --type=merge", "kubectl -n blog patch applications.apps.fairlead.dev web --type=merge"},
 		"limits":                     {here, "blog", "kubectl describe limitranges", "kubectl -n blog describe limitranges"},
 		"claims":                     {here, "blog", "kubectl describe persistentvolumeclaims", "kubectl -n blog describe persistentvolumeclaims"},
+		"a Secret":                   {here, "blog", "kubectl create secret tls web", "kubectl -n blog create secret tls web"},
 		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes", "kubectl fairlead doctor, kubectl describe nodes"},
 	} {
 		if got := test.tool.withNamespace(test.namespace, test.text); got != test.want {

@@ -5,7 +5,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -89,26 +88,6 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 func (f facts) endObservation() string {
 	return fmt.Sprintf(`A change takes effect only once reconcilePolicy is no longer Observe: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
 }
-
-// addMissingPullSecrets adds the Secrets that the kubelet did not find, by its Event: their names are in the spec or in the
-// ServiceAccount, and the user may not be allowed to read them.
-func (f facts) addMissingPullSecrets(finding *Finding) {
-	i := slices.IndexFunc(f.EventsOfObjects, func(event corev1.Event) bool { return event.Reason == "FailedToRetrieveImagePullSecret" })
-	if i < 0 {
-		return
-	}
-	event := &f.EventsOfObjects[i]
-	when := cluster.EventTime(event)
-	finding.Evidence = append(finding.Evidence, Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when})
-	secrets := "the Secret that the Event names"
-	if names := pullSecrets.FindStringSubmatch(event.Message); names != nil {
-		secrets = "Secret " + strings.ReplaceAll(names[1], ", ", " and Secret ")
-	}
-	finding.Next = append(finding.Next, "Create "+secrets+" with the credentials of the registry, or correct spec.imagePullSecrets.")
-}
-
-// pullSecrets finds the names in the kubelet's message.
-var pullSecrets = regexp.MustCompile(`image pull secrets \(([^)]+)\)`)
 
 // extent says which pods have the problem, and how many others serve meanwhile.
 func (f facts) extent(problem v1.Problem) string {

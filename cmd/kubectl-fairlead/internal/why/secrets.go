@@ -1,0 +1,101 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// Secrets are the Secrets whose absence would explain something: those of images that cannot be pulled.
+// The controller does not look for them: pods start without them.
+func Secrets(loaded *cluster.Loaded) []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if slices.ContainsFunc(loaded.Application.Status.Problems, func(problem v1.Problem) bool { return problem.Reason == v1.ReasonImagePullFailed }) {
+		for _, source := range pullSources(loaded) {
+			add(source.secret)
+		}
+	}
+	return names
+}
+
+// secretSource is where a Secret is named.
+type secretSource struct {
+	secret, object, field string
+}
+
+// missing returns the sources whose Secrets do not exist, each Secret once.
+func (f facts) missing(sources []secretSource) []secretSource {
+	var found []secretSource
+	for _, source := range sources {
+		seen := slices.ContainsFunc(found, func(other secretSource) bool { return other.secret == source.secret })
+		if slices.Contains(f.MissingSecrets, source.secret) && !seen {
+			found = append(found, source)
+		}
+	}
+	return found
+}
+
+func (s secretSource) evidence() Evidence {
+	return Evidence{Object: s.object, Field: s.field, Message: fmt.Sprintf("names Secret %s, which does not exist", s.secret)}
+}
+
+// pullSources are the Secrets with credentials of registries. The class may name them too, and the ServiceAccount gives its own to pods.
+func pullSources(loaded *cluster.Loaded) []secretSource {
+	var sources []secretSource
+	add := func(object, field string, secrets []corev1.LocalObjectReference) {
+		for _, secret := range secrets {
+			sources = append(sources, secretSource{secret: secret.Name, object: object, field: field})
+		}
+	}
+	application := loaded.Application
+	add(v1.ApplicationKind+"/"+application.Name, "spec.imagePullSecrets", application.Spec.ImagePullSecrets)
+	if deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name); deployment != nil {
+		add(child.Deployment.Kind+"/"+deployment.Name, "spec.template.spec.imagePullSecrets", deployment.Spec.Template.Spec.ImagePullSecrets)
+	}
+	for _, pod := range loaded.Pods {
+		add("Pod/"+pod.Name, "spec.imagePullSecrets", pod.Spec.ImagePullSecrets)
+	}
+	return sources
+}
+
+// addMissingPullSecrets adds the Secrets that do not exist, or else those that the kubelet did not find, by its Event: the user may not
+// be allowed to read them.
+func (f facts) addMissingPullSecrets(finding *Finding) {
+	missing := f.missing(pullSources(f.Loaded))
+	for _, source := range missing {
+		finding.Evidence = append(finding.Evidence, source.evidence())
+		finding.Next = append(finding.Next, fmt.Sprintf("Create Secret %s, or correct spec.imagePullSecrets: kubectl create secret docker-registry %[1]s "+
+			"--docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD", source.secret))
+	}
+	i := slices.IndexFunc(f.EventsOfObjects, func(event corev1.Event) bool { return event.Reason == "FailedToRetrieveImagePullSecret" })
+	if i < 0 || len(missing) > 0 {
+		return
+	}
+	event := &f.EventsOfObjects[i]
+	when := cluster.EventTime(event)
+	finding.Evidence = append(finding.Evidence, Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when})
+	secrets := "the Secret that the Event names"
+	if names := pullSecrets.FindStringSubmatch(event.Message); names != nil {
+		secrets = "Secret " + strings.ReplaceAll(names[1], ", ", " and Secret ")
+	}
+	finding.Next = append(finding.Next, "Create "+secrets+" with the credentials of the registry, or correct spec.imagePullSecrets.")
+}
+
+// pullSecrets finds the names in the kubelet's message.
+var pullSecrets = regexp.MustCompile(`image pull secrets \(([^)]+)\)`)
