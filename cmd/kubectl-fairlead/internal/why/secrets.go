@@ -11,14 +11,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Secrets are the Secrets whose absence would explain something: those of images that cannot be pulled.
-// The controller does not look for them: pods start without them.
+// Secrets are the Secrets whose absence would explain something: those of images that cannot be pulled, and those of certificates.
+// The controller does not look for them: pods start without the first, and an Ingress without the second.
 func Secrets(loaded *cluster.Loaded) []string {
 	var names []string
 	add := func(name string) {
@@ -31,12 +32,17 @@ func Secrets(loaded *cluster.Loaded) []string {
 			add(source.secret)
 		}
 	}
+	for _, source := range certificates(loaded) {
+		add(source.secret)
+	}
 	return names
 }
 
 // secretSource is where a Secret is named.
 type secretSource struct {
 	secret, object, field string
+	// issued: the annotations of the Ingress ask a controller for the Secret.
+	issued bool
 }
 
 // missing returns the sources whose Secrets do not exist, each Secret once.
@@ -99,3 +105,54 @@ func (f facts) addMissingPullSecrets(finding *Finding) {
 
 // pullSecrets finds the names in the kubelet's message.
 var pullSecrets = regexp.MustCompile(`image pull secrets \(([^)]+)\)`)
+
+// certificates are the Secrets that the Application's Ingresses take their certificates from.
+func certificates(loaded *cluster.Loaded) []secretSource {
+	var sources []secretSource
+	for _, live := range loaded.Children {
+		ingress, ok := live.(*networkingv1.Ingress)
+		if !ok || !child.OwnedBy(ingress, loaded.Application) || ingress.DeletionTimestamp != nil {
+			continue
+		}
+		for _, tls := range ingress.Spec.TLS {
+			sources = append(sources, secretSource{
+				secret: tls.SecretName, object: child.Ingress.Kind + "/" + ingress.Name, field: "spec.tls", issued: asksForCertificate(ingress),
+			})
+		}
+	}
+	return sources
+}
+
+// asksForCertificate reports whether the annotations of an Ingress ask cert-manager for a certificate.
+func asksForCertificate(ingress *networkingv1.Ingress) bool {
+	for key := range ingress.Annotations {
+		if strings.HasPrefix(key, "cert-manager.io/") || key == "kubernetes.io/tls-acme" {
+			return true
+		}
+	}
+	return false
+}
+
+// missingCertificates explains Ingresses without a certificate. Pods and routes work all the same.
+func missingCertificates(f facts) []Finding {
+	if f.app.DeletionTimestamp != nil {
+		return nil
+	}
+	var found []Finding
+	for _, source := range f.missing(certificates(f.Loaded)) {
+		next := []string{
+			fmt.Sprintf("Create it: kubectl create secret tls %s --cert=FILE --key=FILE", source.secret),
+			"Or let a controller such as cert-manager create it.",
+		}
+		if source.issued {
+			next = []string{"Wait for cert-manager, which the annotations of the Ingress ask for it; if that lasts, see why: kubectl describe certificates"}
+		}
+		found = append(found, Finding{
+			Reason:   "CertificateMissing",
+			What:     fmt.Sprintf("Secret %s does not exist, so HTTPS clients do not get the certificate that the route names.", source.secret),
+			Evidence: []Evidence{source.evidence()},
+			Next:     next,
+		})
+	}
+	return found
+}

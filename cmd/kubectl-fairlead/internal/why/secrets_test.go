@@ -8,10 +8,14 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // TestNamesTheMissingPullSecret without an Event of the kubelet, and says where it is named.
@@ -39,5 +43,42 @@ func TestNamesTheMissingPullSecret(t *testing.T) {
 	loaded.Application.Status.Problems[0].Reason = v1.ReasonCrashLooping
 	if got := why.Secrets(loaded); len(got) > 0 {
 		t.Errorf("asks for %q, although images can be pulled", got)
+	}
+}
+
+// TestMissingCertificate is worth knowing, and does not keep the Application from being ready.
+func TestMissingCertificate(t *testing.T) {
+	const (
+		headline = "is ready, but there is something to know.\n"
+		what     = "Secret web-tls does not exist, so HTTPS clients do not get the certificate that the route names.\n"
+		evidence = "   - Ingress/cart spec.tls: names Secret web-tls, which does not exist\n"
+		create   = "   → Create it: kubectl create secret tls web-tls --cert=FILE --key=FILE\n   → Or let a controller such as cert-manager create it.\n"
+		wait     = "   → Wait for cert-manager, which the annotations of the Ingress ask for it; if that lasts, see why: kubectl describe certificates\n"
+	)
+	routed := func() (*cluster.Loaded, *networkingv1.Ingress) {
+		loaded := clustertest.Load(t, "healthy")
+		remove(loaded, child.Ingress)
+		ingress := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{TLS: []networkingv1.IngressTLS{{SecretName: "web-tls"}}}}
+		ingress.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
+		addForeign(loaded, child.Ingress, ingress, v1.ResourceSynced, "")
+		ingress.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(loaded.Application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))}
+		loaded.MissingSecrets = []string{"web-tls"}
+		return loaded, ingress
+	}
+	loaded, ingress := routed()
+	if got := why.Secrets(loaded); !slices.Equal(got, loaded.MissingSecrets) {
+		t.Errorf("asks for %q, want %q", got, loaded.MissingSecrets)
+	}
+	wantParts(t, "missing", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + create: true, wait: false})
+	ingress.Annotations = map[string]string{"cert-manager.io/cluster-issuer": "ca"}
+	wantParts(t, "to be issued", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + wait: true, create: false})
+	loaded.Application.DeletionTimestamp = &metav1.Time{}
+	wantParts(t, "deleted", first(printed(t, loaded)), map[string]bool{what: false})
+	loaded.Application.DeletionTimestamp, loaded.MissingSecrets = nil, nil
+	wantParts(t, "there", first(printed(t, loaded)), map[string]bool{headline: false, what: false})
+	loaded, ingress = routed()
+	ingress.OwnerReferences = nil
+	if got := why.Secrets(loaded); len(got) > 0 {
+		t.Errorf("asks for %q of another owner's Ingress", got)
 	}
 }
