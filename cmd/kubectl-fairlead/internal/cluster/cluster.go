@@ -66,8 +66,9 @@ type Loaded struct {
 	Saved bool
 	// Scalers are the HorizontalPodAutoscalers of LoadScalers. Only why asks for them.
 	Scalers []string
-	// MissingSecrets are those of LoadMissingSecrets. Only why asks for them.
+	// MissingSecrets and UnboundClaims are those of LoadMissingSecrets and LoadUnboundClaims. Only why asks for them.
 	MissingSecrets []string
+	UnboundClaims  []*corev1.PersistentVolumeClaim
 	// Unreadable are the resources that could not be listed, and why.
 	Unreadable map[string]error
 

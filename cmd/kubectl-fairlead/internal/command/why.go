@@ -114,6 +114,9 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 	if err = clients.LoadMissingSecrets(ctx, loaded, why.Secrets(loaded)); err != nil {
 		return nil, err
 	}
+	if err = clients.LoadUnboundClaims(ctx, loaded, why.Claims(loaded)); err != nil {
+		return nil, err
+	}
 	if why.ReplicasContended(application) {
 		err = clients.LoadScalers(ctx, loaded)
 	}

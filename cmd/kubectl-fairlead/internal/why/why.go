@@ -76,6 +76,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		children,
 		missingConfig,
 		pods,
+		unboundClaims,
 		disabledAutoscaler,
 		notRolledBack, // The cause comes first, and why nothing helps against it after it.
 		pausedRollout,
@@ -122,9 +123,11 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): it waits until you resume it.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonConfigMissing:
 		return fmt.Sprintf("%s is not ready (%s): it waits for what is missing.", name, f.ready.Reason)
-	default:
-		return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
 	}
+	if waits := f.waitsFor(answer); waits != "" {
+		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, waits)
+	}
+	return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
 }
 
 // isSuspended reports whether the controller leaves the Application alone. Deletion goes on.

@@ -1,0 +1,83 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// reasonClaimNotBound is the reason of pods that wait for a volume although the scheduler has found a node.
+const reasonClaimNotBound = "ClaimNotBound"
+
+// Claims are the PersistentVolumeClaims of pods that have no node. While the scheduler waits until a volume is provisioned, which it
+// does for minutes, the pod has no condition that says so.
+func Claims(loaded *cluster.Loaded) []string {
+	var names []string
+	for _, pod := range loaded.Pods {
+		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp != nil {
+			continue
+		}
+		for i := range pod.Spec.Volumes {
+			if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil && !slices.Contains(names, claim.ClaimName) {
+				names = append(names, claim.ClaimName)
+			}
+		}
+	}
+	return names
+}
+
+// unboundClaims explains pods that wait for a volume. If the scheduler says so, the problem of the pods does.
+func unboundClaims(f facts) []Finding {
+	isUnschedulable := func(problem v1.Problem) bool { return problem.Reason == v1.ReasonUnschedulable }
+	if f.ready == nil || !f.observed() || f.app.DeletionTimestamp != nil || slices.ContainsFunc(f.app.Status.Problems, isUnschedulable) {
+		return nil
+	}
+	var found []Finding
+	for _, claim := range f.UnboundClaims {
+		class := "the default StorageClass"
+		if name := claim.Spec.StorageClassName; name != nil && *name != "" {
+			class = "StorageClass " + *name
+		}
+		created := claim.CreationTimestamp.Time
+		found = append(found, Finding{
+			Reason: reasonClaimNotBound,
+			What:   fmt.Sprintf("PersistentVolumeClaim %s has no volume, and pods wait for it.", claim.Name),
+			Evidence: []Evidence{{
+				Object: "PersistentVolumeClaim/" + claim.Name, Field: "status.phase", Message: string(claim.Status.Phase) + ", of " + class, Time: &created,
+			}},
+			Next: []string{"See why, such as that nothing provisions volumes: kubectl describe persistentvolumeclaims"},
+		})
+	}
+	return found
+}
+
+// waitsFor says what pods wait for that the controller has no part in; "" if the controller, or Kubernetes', is at work.
+func (f facts) waitsFor(answer Answer) string {
+	if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonClaimNotBound }) {
+		return "pods wait for a volume, which Fairlead cannot provide"
+	}
+	i := slices.IndexFunc(f.app.Status.Problems, func(problem v1.Problem) bool { return problem.Reason == f.ready.Reason })
+	if i < 0 {
+		return ""
+	}
+	switch message := strings.ToLower(f.app.Status.Problems[i].Message); {
+	case f.ready.Reason == v1.ReasonUnschedulable && strings.Contains(message, "persistentvolumeclaim"):
+		return "pods wait for a volume, which Fairlead cannot provide"
+	case f.ready.Reason == v1.ReasonUnschedulable:
+		return "pods wait for a node, which Fairlead cannot provide"
+	case f.ready.Reason == v1.ReasonQuotaExceeded:
+		return "pods wait for quota, which Fairlead cannot provide"
+	case f.ready.Reason == v1.ReasonImagePullFailed:
+		return "pods wait for their image, which Fairlead cannot provide"
+	default:
+		return "it waits for its pods"
+	}
+}
