@@ -208,6 +208,9 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 		finding.What = object + " is refused by the API server as invalid."
 		finding.Next = []string{"Correct the field of the Application that leads to it."}
 	}
+	if isRefused := finding.Reason == v1.ReasonPolicyDenied || finding.Reason == v1.ReasonChildRefused; isRefused && resource.Kind == child.Deployment.Kind {
+		finding.Next = append(finding.Next, f.wayBackFromRefusal()...)
+	}
 	return finding
 }
 

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
@@ -220,18 +219,6 @@ func containerEvidence(pod *corev1.Pod, status *corev1.ContainerStatus) Evidence
 		evidence.Message, evidence.Time = "running, not ready", &running.StartedAt.Time
 	}
 	return evidence
-}
-
-// wayBack is offered while an earlier revision worked and the failing one is still rolled out.
-func (f facts) wayBack() []string {
-	revision := f.app.Status.Revision
-	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
-		return nil
-	}
-	if !slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.LastHealthy }) {
-		return nil // It is gone.
-	}
-	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, f.app.Name)}
 }
 
 func times(n int32) string {
