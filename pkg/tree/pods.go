@@ -160,8 +160,12 @@ func endpointNodes(objects Objects, service *corev1.Service) []*Node {
 		}
 		ready := readyEndpoints(slice)
 		node := &Node{Group: discoveryv1.GroupName, Kind: "EndpointSlice", Name: slice.Name, Health: Healthy, Info: fmt.Sprintf("%d/%d endpoints ready", ready, len(slice.Endpoints))}
-		if ready == 0 && len(slice.Endpoints) > 0 {
+		switch {
+		case ready == 0 && len(slice.Endpoints) > 0:
 			node.set(Progressing, "NotReady", "")
+		case len(slice.Endpoints) == 0 && unserved(objects, service):
+			node.Info = "no endpoints"
+			node.set(Progressing, reasonNoEndpoints, "No pod that the Service selects has an IP address yet.")
 		}
 		nodes = append(nodes, node)
 	}
@@ -179,16 +183,22 @@ func readyEndpoints(slice *discoveryv1.EndpointSlice) int {
 	return ready
 }
 
-// serviceHealth marks a Service without a ready endpoint, because its clients get no response. An Application with 0
-// pods has none on purpose.
+// reasonNoEndpoints is the reason of a Service without a ready endpoint, and of an EndpointSlice of it without any.
+const reasonNoEndpoints = "NoEndpoints"
+
+// serviceHealth marks a Service whose clients get no response.
 func serviceHealth(node *Node, objects Objects, service *corev1.Service) {
-	ready := 0
+	if node.Health == Healthy && unserved(objects, service) {
+		node.set(Degraded, reasonNoEndpoints, "No pod serves it: requests fail.")
+	}
+}
+
+// unserved reports whether a Service has no ready endpoint. An Application with 0 pods has none on purpose.
+func unserved(objects Objects, service *corev1.Service) bool {
 	for _, slice := range objects.EndpointSlices {
-		if slice.Labels[discoveryv1.LabelServiceName] == service.Name {
-			ready += readyEndpoints(slice)
+		if slice.Labels[discoveryv1.LabelServiceName] == service.Name && readyEndpoints(slice) > 0 {
+			return false
 		}
 	}
-	if ready == 0 && node.Health == Healthy && objects.Application.Status.DesiredReplicas > 0 {
-		node.set(Degraded, "NoEndpoints", "No pod serves it: requests fail.")
-	}
+	return objects.Application.Status.DesiredReplicas > 0
 }

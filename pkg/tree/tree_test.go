@@ -138,6 +138,38 @@ func TestNotObserved(t *testing.T) {
 	}
 }
 
+// TestEmptyEndpointSlice: an empty EndpointSlice is not healthy below a Service without endpoints, unless no pod is asked for.
+func TestEmptyEndpointSlice(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		desired int32
+		full    bool
+		want    string
+	}{
+		{"no endpoint", 2, false, "Progressing NoEndpoints: No pod that the Service selects has an IP address yet. (no endpoints)"},
+		{"scaled to zero", 0, false, "Healthy : (0/0 endpoints ready)"},
+		{"another one has endpoints", 2, true, "Healthy : (0/0 endpoints ready)"},
+	} {
+		objects, _ := treetest.Load(t, "healthy")
+		objects.Application.Status.DesiredReplicas = test.desired
+		empty := objects.EndpointSlices[0].DeepCopy()
+		empty.Name, empty.Endpoints = "empty", nil
+		if !test.full {
+			objects.EndpointSlices = nil
+		}
+		objects.EndpointSlices = append(objects.EndpointSlices, empty)
+		got := ""
+		for _, node := range tree.Build(objects).All() {
+			if node.Name == "empty" {
+				got = strings.TrimSpace(string(node.Health)+" "+node.Reason+": "+node.Message) + " (" + node.Info + ")"
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // TestSanitized wants no control character of a component's message in the tree: a terminal would obey it.
 func TestSanitized(t *testing.T) {
 	objects, _ := treetest.Load(t, "image")
