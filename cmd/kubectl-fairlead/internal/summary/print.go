@@ -117,6 +117,9 @@ func (r Rollout) text(to *screen.Screen) string {
 		}
 		parts = append(parts, revision)
 	}
+	if r.Outdated {
+		parts = append(parts, "the spec asks for other pods")
+	}
 	if bar := r.bar(); bar != "" && to.Terminal() {
 		parts = append([]string{bar}, parts...)
 	}

@@ -63,6 +63,8 @@ type Rollout struct {
 	Desired        int32 `json:"desired"`
 	Updated        int32 `json:"updated"`
 	Available      int32 `json:"available"`
+	// Outdated means that the Deployment does not have the pods of the spec. Updated counts pods of the Deployment, so it may be all of them.
+	Outdated bool `json:"outdated,omitempty"`
 }
 
 // PodGroup are the pods in the same state.
@@ -120,6 +122,7 @@ func Of(loaded *cluster.Loaded) Summary {
 	if revision := status.Revision; revision != nil {
 		s.Rollout.Revision, s.Rollout.LastHealthy, s.Rollout.RolledBackFrom = revision.Current, revision.LastHealthy, revision.RolledBackFrom
 	}
+	s.Rollout.Outdated = outdated(loaded)
 	for i := range loaded.Events[:min(len(loaded.Events), maxEvents)] {
 		event := &loaded.Events[i]
 		s.Events = append(s.Events, Event{Time: cluster.EventTime(event), Type: event.Type, Reason: event.Reason, Message: event.Message})
@@ -129,6 +132,24 @@ func Of(loaded *cluster.Loaded) Summary {
 	}
 	slices.Sort(s.Unreadable)
 	return s
+}
+
+// outdated reports whether the Deployment does not have the pods of the spec: they wait, for example, for a Secret or the end of a
+// suspension. A revision that runs instead of the spec has words of its own.
+func outdated(loaded *cluster.Loaded) bool {
+	application := loaded.Application
+	status, pinned := application.Status, application.Spec.Rollback != nil && application.Spec.Rollback.ToRevision != nil
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
+	if deployment == nil || !child.OwnedBy(deployment, application) || status.ObservedGeneration != application.Generation ||
+		pinned || status.Revision != nil && status.Revision.RolledBackFrom > 0 {
+		return false
+	}
+	waits := slices.ContainsFunc(status.Resources, func(resource v1.ResourceStatus) bool {
+		return resource.Kind == child.Deployment.Kind && resource.State == v1.ResourcePending
+	})
+	return waits || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(container corev1.Container) bool {
+		return container.Name == application.Name && container.Image != application.Spec.Image
+	})
 }
 
 // podGroups counts the pods of the tree by what keeps them from serving; those that serve first.

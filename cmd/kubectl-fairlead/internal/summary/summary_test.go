@@ -103,3 +103,38 @@ func TestImageOfAdoptedPods(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestOutdated: all pods are updated to what the Deployment says, which is not what the spec says.
+func TestOutdated(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*v1.Application)
+		want   bool
+	}{
+		{"nothing", func(*v1.Application) {}, false},
+		{"an image", func(a *v1.Application) { a.Spec.Image = "example.com/cart:next" }, true},
+		{"an image while suspended", func(a *v1.Application) {
+			a.Spec.Image, a.Spec.ReconcilePolicy = "example.com/cart:next", v1.ReconcileSuspend
+		}, true},
+		{"a spec that is not observed", func(a *v1.Application) { a.Spec.Image, a.Generation = "example.com/cart:next", a.Generation+1 }, false},
+		{"a Deployment that waits", func(a *v1.Application) {
+			for i := range a.Status.Resources {
+				if a.Status.Resources[i].Kind == "Deployment" {
+					a.Status.Resources[i].State = v1.ResourcePending
+				}
+			}
+		}, true},
+		{"a spec that another revision replaces", func(a *v1.Application) {
+			a.Spec.Image, a.Spec.Rollback = "example.com/cart:next", &v1.Rollback{ToRevision: new(int64(1))}
+		}, false},
+		{"a spec that was rolled back", func(a *v1.Application) { a.Spec.Image, a.Status.Revision.RolledBackFrom = "example.com/cart:next", 2 }, false},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		test.change(loaded.Application)
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+		if got := strings.Contains(out.String(), "; the spec asks for other pods\n"); got != test.want {
+			t.Errorf("%s: outdated is %t, want %t:\n%s", test.name, got, test.want, out)
+		}
+	}
+}
