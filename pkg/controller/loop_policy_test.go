@@ -105,6 +105,26 @@ func TestSuspendInAFault(t *testing.T) {
 	})
 }
 
+// A Deployment that is deleted during a suspension does not come back, and status says so.
+func TestSuspendWithoutADeployment(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		const sees = "The controller sees no Deployment of the Application, and creates none before the suspension ends."
+		pass(time.Second)
+		w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend })
+		pass(time.Minute)
+		if ready := meta.FindStatusCondition(w.application("web").Status.Conditions, v1.ConditionReady); strings.Contains(ready.Message, sees) {
+			t.Errorf("with a Deployment: %q", ready.Message)
+		}
+		w.server.Delete(child.Deployment, namespace, "web")
+		pass(time.Minute)
+		w.wantCondition("web", v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonSuspended)
+		w.wantMessage("web", sees)
+		if len(w.server.All(child.Deployment)) > 0 {
+			t.Error("there is a Deployment")
+		}
+	})
+}
+
 // Observed, nothing is written but status, which tells what would be done.
 func TestObserve(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {

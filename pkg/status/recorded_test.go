@@ -78,7 +78,7 @@ func TestRecordedForKStatus(t *testing.T) {
 	edited.Generation++
 	records = append(records, record{"edited after it was ready", "InProgress", edited})
 	stopped := suspendedApplication()
-	stopped.Status = compute(Input{Snapshot: child.Snapshot{Application: stopped}}, noon)
+	stopped.Status = compute(Input{Snapshot: child.Snapshot{Application: stopped, Children: settled().Snapshot.Children}}, noon)
 	records = append(records, record{"suspended after it failed", "InProgress", stopped})
 	for _, s := range scenarios() {
 		application := s.in.Snapshot.Application.DeepCopy()

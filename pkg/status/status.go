@@ -56,7 +56,7 @@ type Input struct {
 func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	application := in.Snapshot.Application
 	if in.suspended() {
-		return suspended(application, now)
+		return suspended(in, now)
 	}
 	children := assessAll(in)
 	pods := podsOf(in)

@@ -56,6 +56,28 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
+// Nothing creates the Deployment again, which the other conditions do not say.
+func TestSuspendedWithoutADeployment(t *testing.T) {
+	in := settled()
+	in.Snapshot.Application = suspendedApplication()
+	before := compute(in, noon)
+	in.Snapshot.Application.Status, in.Snapshot.Children = before, nil
+	got := compute(in, noon)
+	const message = "Fairlead does nothing about the Application, because spec.reconcilePolicy is Suspend. The other conditions and the numbers " +
+		"show the state before that. The controller sees no Deployment of the Application, and creates none before the suspension ends."
+	const summary = "No Deployment; none is created while suspended."
+	if ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady); ready.Message != message || got.Summary != summary || len(summary) > maxSummary {
+		t.Errorf("%q, summary %q", ready.Message, got.Summary)
+	}
+	if Compare(before, got) == Unchanged {
+		t.Error("it is not written")
+	}
+	in.Snapshot.Children = settled().Snapshot.Children
+	if in.Snapshot.Application.Status = got; compute(in, noon).Summary != before.Summary {
+		t.Error("it stays once there is a Deployment")
+	}
+}
+
 // A status that is not ready for another reason is replaced at once, too.
 func TestSuspendedWhileRollingOut(t *testing.T) {
 	in := with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // TestObservedWithAFault says that no change takes effect before the observation ends, and does not end a pause with it.
@@ -48,4 +49,17 @@ func TestSuspendedWithAnOldFault(t *testing.T) {
 			t.Errorf("%s: %+v", scene, answer)
 		}
 	}
+}
+
+// TestSuspendedWithoutADeployment does not let the user wait for what nothing creates.
+func TestSuspendedWithoutADeployment(t *testing.T) {
+	const (
+		suspended = "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that."
+		no        = " There is no Deployment of the Application, so no pods run, and Fairlead creates none before the suspension ends."
+	)
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	wantParts(t, "with a Deployment", first(printed(t, loaded)), map[string]bool{suspended + "\n": true})
+	remove(loaded, child.Deployment)
+	wantParts(t, "without one", first(printed(t, loaded)), map[string]bool{suspended + no + "\n": true})
 }

@@ -80,8 +80,12 @@ func notObserved(f facts) []Finding {
 	}}
 	switch {
 	case f.isSuspended():
+		what := "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that."
+		if f.lacksDeployment() {
+			what += " There is no Deployment of the Application, so no pods run, and Fairlead creates none before the suspension ends."
+		}
 		return []Finding{{
-			Reason: v1.ReasonSuspended, What: "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that.",
+			Reason: v1.ReasonSuspended, What: what,
 			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
 			Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
 		}}
@@ -131,11 +135,16 @@ func refusedSpec(f facts) []Finding {
 // unchanged says what a refused spec means for the children, and for the pods if there is no Deployment.
 func (f facts) unchanged() string {
 	const what = "No child was changed. Until the spec is accepted, Fairlead does not repair or recreate a child either."
-	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if f.Unreadable[child.Deployment.Resource] != nil || deployment != nil && child.OwnedBy(deployment, f.app) {
+	if !f.lacksDeployment() {
 		return what
 	}
 	return what + " There is no Deployment of the Application, so no pods run, and none start before that."
+}
+
+// lacksDeployment reports whether the Application has no Deployment, as far as the user may read it.
+func (f facts) lacksDeployment() bool {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	return f.Unreadable[child.Deployment.Resource] == nil && (deployment == nil || !child.OwnedBy(deployment, f.app))
 }
 
 // unpin is the command that removes spec.rollback.toRevision.
