@@ -40,7 +40,7 @@ func children(f facts) []Finding {
 		case v1.ResourceSynced, v1.ResourceDrifted:
 		}
 	}
-	return found
+	return f.groupLeftBehind(found)
 }
 
 // isTaken reports whether an object that is not the Application's has the name of a child that the controller has not tried to create.
@@ -92,7 +92,8 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	message := "created by " + creator(live)
 	if plan.LeftBehind(live) || eject.IsEjected(live) {
 		message = "left behind by an Application that is gone"
-		finding.Next = append([]string{"Take back what the earlier Application left behind: see docs/guides/take-back.md"}, finding.Next...)
+		finding.left = resource.Kind + " " + resource.Name
+		finding.Next = append([]string{takeBack}, finding.Next...)
 	}
 	finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: message, Time: &created})
 	return finding

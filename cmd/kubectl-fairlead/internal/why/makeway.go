@@ -5,6 +5,8 @@ package why
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +27,7 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	}
 	adopted := f.hasAdopted()
 	if !adopted && !f.adoptable(child.Deployment) {
-		return []string{fmt.Sprintf("Delete or rename the %s%s", resource.Kind, orRename)}
+		return []string{deleteOrRename("the " + resource.Kind)}
 	}
 	next := []string{fmt.Sprintf("Keep the %s until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. "+
 		"Then delete or rename it.", resource.Kind)}
@@ -76,6 +78,45 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 func (f facts) runsAs(account string) bool {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
 	return deployment == nil || deployment.Spec.Template.Spec.ServiceAccountName == account
+}
+
+func deleteOrRename(objects string) string { return "Delete or rename " + objects + orRename }
+
+// takeBack is the first step for an object that an earlier Application left behind.
+const takeBack = "Take back what the earlier Application left behind: see docs/guides/take-back.md"
+
+// groupLeftBehind makes one finding of the objects that an earlier Application left behind, since one step takes all of them back. It
+// stands where the first of them stood. During an adoption, each of them has advice of its own.
+func (f facts) groupLeftBehind(found []Finding) []Finding {
+	var all []string
+	group, removable := Finding{Reason: v1.ReasonConflict}, true
+	for _, finding := range found {
+		if finding.left == "" {
+			continue
+		}
+		all = append(all, finding.left)
+		group.Evidence = append(group.Evidence, finding.Evidence...)
+		kind, _, _ := strings.Cut(finding.left, " ")
+		removable = removable && slices.Contains(finding.Next, deleteOrRename("the "+kind))
+	}
+	if len(all) < 2 || f.hasAdopted() {
+		return found
+	}
+	group.What = series(all) + " exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits."
+	group.Next = []string{takeBack, "Or give the Application another name."}
+	if removable {
+		group.Next[1] = deleteOrRename("them") // Without a Deployment, no pod needs them.
+	}
+	found[slices.IndexFunc(found, func(finding Finding) bool { return finding.left != "" })] = group
+	return slices.DeleteFunc(found, func(finding Finding) bool { return finding.left != "" })
+}
+
+// series is an enumeration.
+func series(names []string) string {
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
 }
 
 // hasAdopted reports whether the Deployment is adopted, and the adoption is not complete.

@@ -5,6 +5,7 @@ package why_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -120,4 +121,58 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 		"   → Delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
 		"Delete or rename": false,
 	})
+}
+
+// TestGroupsWhatWasLeftBehind: one step takes all of it back, so it is said once.
+func TestGroupsWhatWasLeftBehind(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, nil
+	leave := func(object child.Object) {
+		object.SetOwnerReferences(nil)
+		object.SetLabels(map[string]string{v1.LabelManagedBy: v1.ManagedBy})
+		object.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: "gone"})
+	}
+	remove(loaded, child.ControllerRevision)
+	leave(childOf(t, loaded, child.ServiceAccount.Kind))
+	setResource(loaded, child.ServiceAccount.Kind, v1.ResourceConflict, "It exists.")
+	addForeign(loaded, child.ConfigMap, &corev1.ConfigMap{}, v1.ResourceConflict, "It exists.")
+	leave(childOf(t, loaded, child.ConfigMap.Kind))
+	const back = "   → Take back what the earlier Application left behind: see docs/guides/take-back.md\n"
+	text, encoded := printed(t, loaded)
+	wantParts(t, "two", text, map[string]bool{
+		"ServiceAccount web and ConfigMap web exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits.\n": true,
+		back + "   → Delete or rename them, or give the Application another name.\n":                                                                      true,
+		"status.resources[ServiceAccount/web]: It exists.\n":                                                                                              true,
+		"status.resources[ConfigMap/web]: It exists.\n":                                                                                                   true,
+	})
+	if got := strings.Count(encoded, `"reason":"Conflict"`); got != 1 || strings.Count(text, back) != 1 {
+		t.Errorf("%d findings about conflicts:\n%s", got, text)
+	}
+
+	addForeign(loaded, child.Ingress, &networkingv1.Ingress{}, v1.ResourceConflict, "It exists.")
+	wantParts(t, "another client's", first(printed(t, loaded)), map[string]bool{
+		"2. Ingress web exists and does not belong to this Application": true,
+		"   → Delete or rename the Ingress, or give":                    true,
+	})
+
+	leave(childOf(t, loaded, child.Deployment.Kind))
+	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+	text, _ = printed(t, loaded)
+	wantParts(t, "with the Deployment", text, map[string]bool{
+		"ServiceAccount web, Deployment web and ConfigMap web exist and do not belong": true,
+		back + "   → Or give the Application another name.\n":                          true,
+		"Delete or rename them": false,
+	})
+
+	loaded = adopting(t, v1.ReasonPodsHeld)
+	for _, kind := range []child.Kind{child.ServiceAccount, child.ConfigMap} {
+		remove(loaded, kind)
+		object := map[child.Kind]child.Object{child.ServiceAccount: &corev1.ServiceAccount{}, child.ConfigMap: &corev1.ConfigMap{}}[kind]
+		addForeign(loaded, kind, object, v1.ResourceConflict, "It exists.")
+		leave(object)
+	}
+	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
+	deployment.Spec.Template.Labels["app"] = "shop"
+	wantParts(t, "during an adoption", first(printed(t, loaded)), map[string]bool{"Keep the ConfigMap": true, "Keep the ServiceAccount": true, " web exist and ": false})
 }

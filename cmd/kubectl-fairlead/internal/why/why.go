@@ -37,6 +37,8 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// Next are steps that help; each is a sentence, or a command.
 	Next []string `json:"next,omitempty"`
+	// left is the object that an earlier Application left behind, if that is the finding.
+	left string
 }
 
 // Evidence is where the finding comes from.
