@@ -23,8 +23,8 @@ type Usage struct {
 	Applications, Updated, Failing int32
 	// Waiting is the number of those that a sync will update. It excludes suspended, refused and deleted ones.
 	Waiting int32
-	// Refused are the Failing ones that break the rules of the present generation, Stalled the other Failing ones. Both
-	// are sorted.
+	// Refused are the Failing ones that break the rules of the present generation, or whose namespace the class does not
+	// select; Stalled are the other Failing ones. Both are sorted.
 	Refused, Stalled []failing
 }
 
@@ -40,6 +40,9 @@ func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
 		fails := stalled != nil && stalled.Status == metav1.ConditionTrue
 		applied, refused := application.Status.Class, application.Status.RefusedClass
 		isRefused := fails && refused != nil && refused.Name == class.Name && refused.Generation == class.Generation
+		if fails && stalled.Reason == v1.ReasonClassNotAllowed && application.Spec.ClassName == class.Name {
+			isRefused = true // A changed label of the namespace gives the class no new generation.
+		}
 		switch {
 		case isRefused:
 			usage.Refused = append(usage.Refused, failing{application.Namespace + "/" + application.Name, stalled.Reason})
@@ -98,7 +101,7 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 		condition.Message = fmt.Sprintf("%d of %d Applications are synced with this generation.", usage.Updated, usage.Applications)
 	case len(usage.Refused) > 0:
 		condition.Reason = usage.Refused[0].reason
-		condition.Message = fmt.Sprintf("%d of %d Applications break a rule of this generation and keep the children that they have: %s.",
+		condition.Message = fmt.Sprintf("Fairlead refuses %d of %d Applications of the class, which keep the children that they have: %s.",
 			len(usage.Refused), usage.Applications, names(usage.Refused))
 	case usage.Applications == 0:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied

@@ -43,6 +43,31 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// A class is not ready while it does not select the namespaces of its Applications, whether it did so before or never.
+func TestCountOfNamespacesNotSelected(t *testing.T) {
+	class := marked("standard", 0)
+	class.Generation = 2
+	stalled := func(name, className string, applied *v1.AppliedClass) *v1.Application {
+		application := &v1.Application{}
+		application.Namespace, application.Name, application.Spec.ClassName = "shop", name, className
+		application.Status.Class = applied
+		application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassNotAllowed}}
+		return application
+	}
+	before, never := stalled("before", "standard", &v1.AppliedClass{Name: "standard", Generation: 2}), stalled("never", "standard", nil)
+	usage := Count(class, []*v1.Application{before, never})
+	ready := meta.FindStatusCondition(Status(class, usage, nil, start).Conditions, v1.ConditionReady)
+	const want = "Fairlead refuses 2 of 2 Applications of the class, which keep the children that they have: shop/before (ClassNotAllowed), shop/never."
+	if ready.Status != metav1.ConditionFalse || ready.Reason != v1.ReasonClassNotAllowed || ready.Message != want {
+		t.Errorf("Ready is %s/%s: %s\nwant: %s", ready.Status, ready.Reason, ready.Message, want)
+	}
+	// It may lack a class of its own because another one, the default, is undecided.
+	unnamed := stalled("unnamed", "", &v1.AppliedClass{Name: "standard", Generation: 2})
+	if usage := Count(class, []*v1.Application{unnamed}); len(usage.Refused) > 0 {
+		t.Errorf("an Application without a class name counts as refused: %+v", usage)
+	}
+}
+
 func TestStatus(t *testing.T) {
 	invalid := marked("standard", 0)
 	invalid.Spec.Defaults = &v1.ApplicationDefaults{PriorityClassName: "Not A Name"}
@@ -100,7 +125,7 @@ func TestReadyMessage(t *testing.T) {
 		{Usage{}, metav1.ConditionTrue, v1.ReasonApplied, "No Application uses the class."},
 		{Usage{Applications: 1, Updated: 1}, metav1.ConditionTrue, v1.ReasonApplied, "All Applications of the class are synced with this generation."},
 		{Usage{Applications: 9, Updated: 5, Failing: 4, Refused: refused}, metav1.ConditionFalse, limit,
-			"4 of 9 Applications break a rule of this generation and keep the children that they have: shop/api (ClassLimitExceeded), shop/cart, shop/db and 1 more."},
+			"Fairlead refuses 4 of 9 Applications of the class, which keep the children that they have: shop/api (ClassLimitExceeded), shop/cart, shop/db and 1 more."},
 		{Usage{Applications: 9, Updated: 8, Failing: 1, Stalled: stalled}, metav1.ConditionTrue, v1.ReasonApplied,
 			"All Applications of the class are synced with this generation. Stalled: shop/job (ProgressDeadlineExceeded)."},
 		{Usage{Applications: 9, Updated: 7, Failing: 1, Stalled: stalled}, metav1.ConditionTrue, v1.ReasonApplied,
