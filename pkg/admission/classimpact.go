@@ -42,7 +42,8 @@ type impact struct {
 // classImpact warns of Applications that the change stalls, or gives other defaults. They may be in any namespace; the
 // requester may change a class, which is a right of the platform. Only caches are read.
 func (h *Handler) classImpact(ctx context.Context, request *admissionv1.AdmissionRequest, old, updated *v1.ApplicationClass) []string {
-	if equality.Semantic.DeepEqual(old.Spec, updated.Spec) && class.IsMarkedDefault(old) == class.IsMarkedDefault(updated) {
+	// An empty list of a limit allows nothing, a missing one everything.
+	if equality.Semantic.DeepEqualWithNilDifferentFromEmpty(old.Spec, updated.Spec) && class.IsMarkedDefault(old) == class.IsMarkedDefault(updated) {
 		return nil
 	}
 	before, err := h.config.Classes.Classes()
