@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -47,6 +48,13 @@ func TestClassImpact(t *testing.T) {
 	both := v1.NetworkPolicy{Ingress: accepts.Ingress, Egress: []v1.NetworkPolicyEgressRule{{To: everyone}}}
 	own := sized("standard", 1)
 	own[0].Spec.NetworkPolicy = &v1.NetworkPolicy{}
+	images := func(allowed []string) *v1.ApplicationClass {
+		return applicationClass("standard", false, func(s *v1.ApplicationClassSpec) { s.Limits = &v1.ApplicationLimits{AllowedRegistries: allowed} })
+	}
+	// refused has the children of a class that ceased to select its namespace.
+	refused := sized("standard", 1)
+	refused[0].Status.Class = &v1.AppliedClass{Name: "standard", Generation: 1, Defaults: &v1.ApplicationDefaults{NetworkPolicy: &accepts}}
+	refused[0].Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassNotAllowed}}
 	const onlyDNS = "only to DNS, because the class lists no egress, and accept only what it lists, beside routes and monitoring: "
 	const reason = `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`
 	for _, test := range []struct {
@@ -84,6 +92,16 @@ func TestClassImpact(t *testing.T) {
 		{name: "taken from the namespace", old: class(false, 9, ""), updated: elsewhere(class(false, 9, "")), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
 			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`,
+		}},
+		{name: "given back to the namespace", old: elsewhere(policed(false, accepts)), updated: policed(false, accepts), applications: refused},
+		{name: "given back with another policy", old: elsewhere(policed(false, accepts)), updated: policed(false, both), applications: refused, want: []string{
+			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect only to what the class lists, and to DNS, " +
+				"and accept only what it lists, beside routes and monitoring: shop/app-00",
+		}},
+		{name: "an empty list instead of none", old: images(nil), updated: images([]string{}), applications: sized("standard", 1), want: []string{
+			"limits.allowedRegistries is empty, so the class allows no image and no Application: leave the field out to allow every image",
+			"with this change 1 Application is stalled and not updated any more: shop/app-00",
+			`shop/app-00: spec.image: Invalid value: "registry.example.com/web:1": ApplicationClass "standard" allows no images, because its allowedRegistries is empty`,
 		}},
 		{name: "a policy of ingress alone", old: applicationClass("standard", false, nil), updated: policed(false, accepts), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect " + onlyDNS + "shop/app-00",

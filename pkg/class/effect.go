@@ -5,6 +5,7 @@ package class
 
 import (
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -36,11 +37,25 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 		return Effect{Stalls: errs}
 	}
 	var effect Effect
-	specBefore, spec := was.Application.Spec, is.Application.Spec
+	specBefore, spec := was.inEffect(options).Spec, is.Application.Spec
 	if !equality.Semantic.DeepEqual(specBefore.NetworkPolicy, spec.NetworkPolicy) {
 		effect.NewPolicy, effect.LosesPolicy = spec.NetworkPolicy, spec.NetworkPolicy == nil
 	}
 	specBefore.NetworkPolicy, spec.NetworkPolicy = nil, nil
 	effect.NewDefaults = !equality.Semantic.DeepEqual(specBefore, spec)
 	return effect
+}
+
+// inEffect returns the Application with the defaults that its children have. While it is refused, those are the defaults in
+// its status: the sync keeps the children.
+func (r Resolution) inEffect(options validation.Options) *v1.Application {
+	applied := r.given.Status.Class
+	if applied == nil || applied.DefaultsOmitted || !meta.IsStatusConditionTrue(r.given.Status.Conditions, v1.ConditionStalled) {
+		return r.Application
+	}
+	if errs, _ := r.Validate(options); len(errs) == 0 {
+		return r.Application // It is stalled for another reason.
+	}
+	merged, _ := Merge(r.given, applied.Defaults)
+	return merged
 }
