@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -81,6 +82,55 @@ func TestUpdateOverALimit(t *testing.T) {
 			contains(t, messageOf(response), []string{test.refused})
 			if diff := cmp.Diff(test.warned, response.Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An Application whose class ceased to select the namespace is edited and scaled under the limits of that class, with a warning.
+func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
+	const (
+		unselected = `the spec is stored, but not applied until this is fixed: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`
+		relative   = `spec.workingDir: Invalid value: "relative": must be an absolute path`
+	)
+	limited := applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
+		forTeam("pay")(s)
+		s.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(4))}
+	})
+	other := applicationClass("other", false, forTeam("pay"))
+	for _, test := range []struct {
+		name     string
+		old      *v1.Application
+		change   func(*v1.Application)
+		replicas int32 // Also by scaling, if it is not 0.
+		refused  string
+	}{
+		{name: "another image", old: inStandard(), change: image("web:2")},
+		{name: "more replicas", old: inStandard(replicas(1)), change: replicas(2), replicas: 2},
+		{name: "over the limit", old: inStandard(replicas(1)), change: replicas(9), replicas: 9, refused: "spec.replicas: " + atMostFour},
+		{name: "over it already, and less", old: inStandard(replicas(10)), change: replicas(9), replicas: 9},
+		{name: "an error", old: inStandard(), change: func(a *v1.Application) { a.Spec.WorkingDir = "relative" }, refused: relative},
+		{name: "another class that does not", old: inStandard(), change: inClass("other"), refused: `ApplicationClass "other" does not select namespace "shop"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			handler := (&inClasses{
+				classes: []*v1.ApplicationClass{limited, other}, applications: []*v1.Application{test.old}, namespaces: map[string]map[string]string{"shop": {}},
+			}).handler(t)
+			updated := test.old.DeepCopy()
+			test.change(updated)
+			responses := []*admissionv1.AdmissionResponse{ask(t, handler, ValidatePath, review(t, updated, test.old))}
+			if test.replicas != 0 {
+				responses = append(responses, ask(t, handler, ValidateScalePath, scaleReview(t, *test.old.Spec.Replicas, test.replicas)))
+			}
+			for _, response := range responses {
+				contains(t, messageOf(response), []string{test.refused})
+				var warned []string
+				if test.refused == "" {
+					warned = []string{unselected}
+				}
+				if diff := cmp.Diff(warned, response.Warnings); diff != "" || response.Allowed != (test.refused == "") {
+					t.Errorf("allowed is %t: %s; warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
+				}
 			}
 		})
 	}

@@ -81,16 +81,18 @@ func (h *Handler) validateScale(ctx context.Context, request *admissionv1.Admiss
 // scaled applies the rules of the sync. A limit refuses what scaling adds, as in spec; what else is wrong was stored before.
 func (h *Handler) scaled(ctx context.Context, in input, found *verdict) error {
 	errs, err := h.config.Validate(ctx, in.new)
+	if err != nil || len(errs) == 0 {
+		return err
+	}
+	added, kept, err := h.splitExcess(ctx, errs, in)
 	if err != nil {
 		return err
 	}
-	kept := errs
-	if validation.OnlyExceedsClass(errs) {
-		if found.errs, kept, err = h.splitExcess(ctx, errs, in.old); err != nil || len(found.errs) > 0 {
-			return err
-		}
+	if validation.OnlyExceedsClass(added) {
+		found.errs = added
+		return nil
 	}
-	found.warnings = notApplied(kept)
+	found.warnings = notApplied(append(kept, added...))
 	return nil
 }
 

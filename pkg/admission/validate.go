@@ -16,6 +16,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/class"
 )
 
 // input is what every rule may look at.
@@ -114,13 +115,13 @@ func reservedLabels(_ context.Context, in input, found *verdict) error {
 }
 
 // spec applies the rules that the sync applies too. What exceeds a limit of the class already does not refuse an update
-// that is about something else: the platform may have tightened the class since.
+// that is about something else: the platform may have tightened the class since, or taken it from the namespace.
 func (h *Handler) spec(ctx context.Context, in input, found *verdict) error {
 	errs, err := h.config.Validate(ctx, in.new)
 	if err != nil || len(errs) == 0 {
 		return err
 	}
-	added, kept, err := h.splitExcess(ctx, errs, in.old)
+	added, kept, err := h.splitExcess(ctx, errs, in)
 	if len(added) > 0 {
 		found.errs = append(found.errs, added...)
 	} else {
@@ -131,16 +132,36 @@ func (h *Handler) spec(ctx context.Context, in input, found *verdict) error {
 
 // splitExcess splits the errors of an update: see validation.SplitExcess. Only an update with errors pays for the
 // second validation.
-func (h *Handler) splitExcess(ctx context.Context, errs field.ErrorList, old *v1.Application) (added, kept field.ErrorList, err error) {
-	if old == nil || !validation.OnlyExceedsClass(errs) {
+func (h *Handler) splitExcess(ctx context.Context, errs field.ErrorList, in input) (added, kept field.ErrorList, err error) {
+	switch {
+	case in.old == nil:
+		return errs, nil, nil
+	case class.OnlyNotSelected(errs) && in.new.Spec.ClassName == in.old.Spec.ClassName:
+		added, err := h.addedInClass(ctx, in)
+		return added, errs, err
+	case !validation.OnlyExceedsClass(errs):
 		return errs, nil, nil
 	}
-	stored, err := h.config.Validate(ctx, old)
+	stored, err := h.config.Validate(ctx, in.old)
 	if err != nil {
 		return nil, nil, err
 	}
 	added, kept = validation.SplitExcess(errs, stored)
 	return added, kept, nil
+}
+
+// addedInClass returns the errors that an update adds under a class that does not select the namespace any more. They are
+// those that it would add if the class still did.
+func (h *Handler) addedInClass(ctx context.Context, in input) (field.ErrorList, error) {
+	rules, err := h.config.classRules(ctx, in.new.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	rules = rules.Selecting(in.new.Spec.ClassName)
+	updated, _ := class.Resolve(in.new, rules).Validate(h.config.Validation)
+	stored, _ := class.Resolve(in.old, rules).Validate(h.config.Validation)
+	added, _ := validation.SplitExcess(updated, stored)
+	return added, nil
 }
 
 // storedErrors only warns of what is wrong: the update does not touch it.

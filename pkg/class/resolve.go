@@ -5,6 +5,7 @@ package class
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -79,14 +80,39 @@ func (r Rules) choose(name string) (*v1.ApplicationClass, *refusal) {
 		case Selected:
 			return class, nil
 		case Unknown:
-			return nil, &refusal{field.Forbidden(path, fmt.Sprintf("ApplicationClass %q selects namespaces by their labels: %s", name, r.Namespace.Unreadable)), v1.ReasonClassNotAllowed}
+			return nil, notSelected(path, fmt.Sprintf("ApplicationClass %q selects namespaces by their labels: %s", name, r.Namespace.Unreadable))
 		default:
-			return nil, &refusal{field.Forbidden(path, fmt.Sprintf("ApplicationClass %q does not select namespace %q: name a class that does", name, r.Namespace.Name)), v1.ReasonClassNotAllowed}
+			return nil, notSelected(path, fmt.Sprintf("ApplicationClass %q does not select namespace %q: name a class that does", name, r.Namespace.Name))
 		}
 	}
 	missing := field.NotFound(path, name)
 	missing.Detail = "there is no ApplicationClass of this name: name one that exists, or create it"
 	return nil, &refusal{missing, v1.ReasonClassNotFound}
+}
+
+// originNotSelected marks the error about a named class that does not select the namespace.
+const originNotSelected = "classNotSelected"
+
+func notSelected(path *field.Path, detail string) *refusal {
+	return &refusal{field.Forbidden(path, detail).WithOrigin(originNotSelected), v1.ReasonClassNotAllowed}
+}
+
+// OnlyNotSelected reports whether the error of a validation is that the named class does not select the namespace. Then it is the only one.
+func OnlyNotSelected(errs field.ErrorList) bool {
+	return len(errs) > 0 && errs[0].Origin == originNotSelected
+}
+
+// Selecting returns the rules as if the class selected the namespace.
+func (r Rules) Selecting(name string) Rules {
+	r.Classes = slices.Clone(r.Classes)
+	for i, class := range r.Classes {
+		if class.Name == name {
+			selecting := *class
+			selecting.Spec.NamespaceSelector = nil
+			r.Classes[i] = &selecting
+		}
+	}
+	return r
 }
 
 func (r Rules) chooseDefault() (*v1.ApplicationClass, *refusal) {
