@@ -53,6 +53,14 @@ func InsteadOf(class *v1.ApplicationClass, classes []*v1.ApplicationClass) *v1.A
 	return chosen
 }
 
+// Precedence says why the class of InsteadOf is the default in the place of another one.
+func Precedence(instead, of *v1.ApplicationClass) string {
+	if instead.CreationTimestamp.Equal(&of.CreationTimestamp) {
+		return "comes first by name (both were created in the same second)"
+	}
+	return "was created later"
+}
+
 func newest(a, b *v1.ApplicationClass) *v1.ApplicationClass {
 	if a == nil || newer(b, a) {
 		return b

@@ -153,5 +153,5 @@ func isDefault(class, chosen *v1.ApplicationClass) metav1.Condition {
 			Message: "Applications that name no class have this one, in the namespaces that it selects."}
 	}
 	return metav1.Condition{Type: v1.ConditionDefault, Status: metav1.ConditionFalse, Reason: v1.ReasonNewerDefault,
-		Message: fmt.Sprintf("ApplicationClass %s is marked as the default too, and was created later. Take the annotation off one of them.", chosen.Name)}
+		Message: fmt.Sprintf("ApplicationClass %s is marked as the default too, and %s. Take the annotation off one of them.", chosen.Name, Precedence(chosen, class))}
 }

@@ -112,6 +112,22 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// A class that is not the default says what is true of the one that is.
+func TestNewerDefaultMessage(t *testing.T) {
+	for _, test := range []struct {
+		chosen *v1.ApplicationClass
+		want   string
+	}{
+		{marked("gold", 1), "ApplicationClass gold is marked as the default too, and was created later. Take the annotation off one of them."},
+		{marked("gold", 0), "ApplicationClass gold is marked as the default too, and comes first by name (both were created in the same second). Take the annotation off one of them."},
+	} {
+		got := meta.FindStatusCondition(Status(marked("standard", 0), Usage{}, test.chosen, start).Conditions, v1.ConditionDefault)
+		if got.Reason != v1.ReasonNewerDefault || got.Message != test.want {
+			t.Errorf("%s: %s\nwant: %s", got.Reason, got.Message, test.want)
+		}
+	}
+}
+
 // A class names the Applications that fail, and says if it has none, in the words of its column MESSAGE.
 func TestReadyMessage(t *testing.T) {
 	limit := v1.ReasonClassLimitExceeded

@@ -27,7 +27,7 @@ func (in Installation) classes() Result {
 		case class.IsMarkedDefault(one):
 			defaults = append(defaults, one.Name)
 			if instead := class.InsteadOf(one, in.Classes); instead != one {
-				problems = append(problems, fmt.Sprintf("%s is the default nowhere: %s is marked too, and newer", one.Name, instead.Name))
+				problems = append(problems, fmt.Sprintf("%s is the default nowhere: %s is marked too, and %s", one.Name, instead.Name, class.Precedence(instead, one)))
 			}
 		}
 	}

@@ -141,8 +141,15 @@ func TestDefaultClasses(t *testing.T) {
 		},
 		{
 			[]*v1.ApplicationClass{class("gold", "true", time.Hour), class("free", "true", time.Minute), class("team", "maybe", time.Minute)},
-			doctor.Result{Check: doctor.Classes, Health: tree.Progressing, Next: next, Message: "gold is the default nowhere: free is marked too, and newer; " +
+			doctor.Result{Check: doctor.Classes, Health: tree.Progressing, Next: next, Message: "gold is the default nowhere: free is marked too, and was created later; " +
 				`team is no default: its annotation is-default is "maybe", and only "true" has an effect`},
+		},
+		{
+			[]*v1.ApplicationClass{class("gold", "true", time.Hour), class("free", "true", time.Hour)},
+			doctor.Result{
+				Check: doctor.Classes, Health: tree.Progressing, Next: next,
+				Message: "gold is the default nowhere: free is marked too, and comes first by name (both were created in the same second)",
+			},
 		},
 	} {
 		in := healthy(t)

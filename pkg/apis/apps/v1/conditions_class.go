@@ -31,6 +31,7 @@ const (
 const (
 	// ReasonDefaultClass: the class is the default.
 	ReasonDefaultClass = "Default"
-	// ReasonNewerDefault: a class that was created later is marked as the default too.
+	// ReasonNewerDefault: a class that was created later is marked as the default too, or one that was created in the same second and
+	// comes first by name.
 	ReasonNewerDefault = "NewerDefault"
 )
