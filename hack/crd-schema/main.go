@@ -77,10 +77,10 @@ func rewrite(file string) error {
 		if err := explain("spec", desired); err != nil {
 			return err
 		}
-		if err := ownDefaults("spec", desired); err != nil {
+		paragraphs(root)
+		if err := correct("spec", desired); err != nil {
 			return err
 		}
-		paragraphs(root)
 	}
 	if content, err = yaml.Marshal(definition); err != nil {
 		return err
