@@ -71,16 +71,19 @@ var kubernetesWords = map[string][]string{
 
 // withoutField says what to do about fields of Kubernetes' own kinds for which an Application has no field, or has it elsewhere.
 var withoutField = map[string]string{
-	"spec.containers":        "write the fields of the main container, such as image, in the spec itself, and other containers in sidecars",
-	"spec.mounts[].hostPath": "no pod of an Application mounts a path of its node: use emptyDir, or a persistentVolumeClaim",
-	"spec.mounts[].name":     "remove it: a mount has its source beside mountPath, such as secret, configMap or emptyDir",
-	"spec.ports[].nodePort":  "remove it: Kubernetes chooses the node port",
-	"spec.restartPolicy":     "remove it: the containers of an Application always restart",
-	"spec.selector":          "remove it: Fairlead sets the selectors of the Deployment and the Service",
-	"spec.service.port":      "did you mean spec.ports[].servicePort?",
-	"spec.service.ports":     "did you mean spec.ports?",
-	"spec.service.selector":  "remove it: Fairlead sets the selector of the Service",
-	"spec.template":          "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata",
+	"spec.containers":              "write the fields of the main container, such as image, in the spec itself, and other containers in sidecars",
+	"spec.envFrom[].configMapName": "did you mean configMapRef.name?",
+	"spec.envFrom[].name":          "did you mean configMapRef.name or secretRef.name?",
+	"spec.envFrom[].secretName":    "did you mean secretRef.name?",
+	"spec.mounts[].hostPath":       "no pod of an Application mounts a path of its node: use emptyDir, or a persistentVolumeClaim",
+	"spec.mounts[].name":           "remove it: a mount has its source beside mountPath, such as secret, configMap or emptyDir",
+	"spec.ports[].nodePort":        "remove it: Kubernetes chooses the node port",
+	"spec.restartPolicy":           "remove it: the containers of an Application always restart",
+	"spec.selector":                "remove it: Fairlead sets the selectors of the Deployment and the Service",
+	"spec.service.port":            "did you mean spec.ports[].servicePort?",
+	"spec.service.ports":           "did you mean spec.ports?",
+	"spec.service.selector":        "remove it: Fairlead sets the selector of the Service",
+	"spec.template":                "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata",
 }
 
 var itemIndex = regexp.MustCompile(`\[\d+\]`)
