@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -97,6 +98,8 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 		return wantMap(of, value)
 	case of.Type == "string" && !isText:
 		return wantString(path, of, value, given)
+	case of.Type == "integer" && numberWithUnit(path, given) != "":
+		return numberWithUnit(path, given)
 	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
 		return unquoted("must be a whole number", value, func() bool { _, err := strconv.ParseInt(given, 10, 64); return err == nil })
 	case of.Type == "integer" && isTooLong(of, value):
@@ -211,6 +214,26 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 		return want + ": a duration such as 30s"
 	}
 	return fmt.Sprintf("%s: put it in quotes, %q", want, given)
+}
+
+// numberWithUnit says which number a duration or percentage would be. It is empty for anything else.
+func numberWithUnit(path *field.Path, given string) string {
+	name := strings.ToLower(path.String()[strings.LastIndex(path.String(), ".")+1:])
+	if _, err := strconv.ParseInt(given, 10, 64); err == nil {
+		return ""
+	}
+	duration, err := time.ParseDuration(given)
+	switch isDuration := err == nil; {
+	case strings.HasSuffix(name, "seconds") && isDuration && duration%time.Second == 0:
+		return fmt.Sprintf("must be a whole number, not %q: write %d, a number of seconds", given, duration/time.Second)
+	case strings.HasSuffix(name, "seconds") && isDuration:
+		return fmt.Sprintf("must be a whole number of seconds, not %q", given)
+	}
+	percent, isPercent := strings.CutSuffix(given, "%")
+	if _, err := strconv.ParseInt(percent, 10, 64); isPercent && err == nil && strings.HasSuffix(name, "percentage") {
+		return fmt.Sprintf("must be a whole number, not %q: write %s", given, percent)
+	}
+	return ""
 }
 
 func unquoted(want string, value any, meant func() bool) string {
