@@ -38,7 +38,9 @@ func (t *tool) history() *cobra.Command {
 		Short: "List the revisions of the pods of an Application",
 		Long: long(`
 			List the revisions of the pods of an Application, the newest first: which one runs, which one was healthy last, and
-			which of the others were healthy once, or never. A revision is healthy once all of its pods have been available.`),
+			which of the others were healthy once, or never. A revision is healthy once all of its pods have been available.
+
+			AGE is the time since the first rollout of these pods: an undo gives an old revision a new number and leaves its age.`),
 		Example: examples(`
 			# The revisions of the Application web
 			kubectl fairlead history web
