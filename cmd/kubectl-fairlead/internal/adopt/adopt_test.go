@@ -17,6 +17,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
 const chart = `
@@ -106,6 +107,9 @@ func TestDraftNamesPorts(t *testing.T) {
 		{"{containerPort: 53}, {name: port-53, containerPort: 54}", "", "port-53:54 port-53-tcp:53"},
 		{"{containerPort: 8080}", "ports: [{name: web, port: 80, targetPort: 8080}]", "web:8080"},
 		{"{containerPort: 8080}", "ports: [{port: 80, targetPort: 8080}]", "port-8080:8080"},
+		{"{containerPort: 8080}", "ports: [{name: 80-8080, port: 80, targetPort: 8080}]", "port-8080:8080"}, // kubectl create service names it so.
+		{"", "ports: [{name: a--b, port: 53}, {name: a-name-of-16-has, protocol: UDP, port: 53}]", "port-53:53 port-53-udp:53"},
+		{"{containerPort: 9}", "ports: [{name: 80-8, port: 80, targetPort: 8}, {name: port-8, port: 81, targetPort: 9}]", "port-8:8 port-9:9"},
 		{"{containerPort: 9090}, {name: http, containerPort: 8080}", "ports: [{name: http, port: 80, targetPort: 9090}]", "port-9090:9090 http:8080"},
 		{"{name: http, containerPort: 8080}, {containerPort: 9999}", single, "http:8080"},
 		{"{name: http, containerPort: 8080}, {containerPort: 80}", has, "http:8080"},
@@ -135,6 +139,11 @@ func TestDraftNamesPorts(t *testing.T) {
 		}
 		if errs := validation.ValidateApplication(application, validation.Options{ForeignServiceAccounts: true}); len(errs) > 0 {
 			t.Errorf("%+v: it is not valid: %v", test, errs)
+		}
+		for i := 0; service != nil && i < len(service.Spec.Ports); i++ {
+			if name := render.ServicePortName(application, application.Spec.Ports[i]); name != service.Spec.Ports[i].Name {
+				t.Errorf("%+v: a port of the Service is named %q", test, name)
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -34,10 +35,13 @@ func ports(spec *v1.ApplicationSpec, pod *corev1.PodSpec, main *corev1.Container
 		default:
 			made.ContainerPort = cmp.Or(port.TargetPort.IntVal, port.Port)
 		}
-		if name := short(port.Name); made.Name == "" && !hasPort(pod, name) {
-			made.Name = name
+		taken := func(name string) bool {
+			return hasPort(pod, name) || slices.ContainsFunc(spec.Ports, func(other v1.ApplicationPort) bool { return other.Name == name })
 		}
-		made.Name = cmp.Or(made.Name, fmt.Sprintf("port-%d", made.ContainerPort))
+		if made.Name == "" && mayName(port.Name) && !taken(port.Name) {
+			made.Name = port.Name
+		}
+		made.Name = cmp.Or(made.Name, madeUp(made, taken))
 		same := func(other v1.ApplicationPort) bool {
 			return other.Name == made.Name || isPort(other.ContainerPort, other.Protocol, made)
 		}
@@ -107,15 +111,22 @@ func named(port *corev1.ContainerPort, spec *v1.ApplicationSpec, pod *corev1.Pod
 			return made, false
 		}
 	}
-	taken := func() bool {
-		return hasPort(pod, made.Name) || slices.ContainsFunc(spec.Ports, func(other v1.ApplicationPort) bool {
-			return made.Name == other.Name || other.ServicePortName != nil && made.Name == *other.ServicePortName
+	taken := func(name string) bool {
+		return hasPort(pod, name) || slices.ContainsFunc(spec.Ports, func(other v1.ApplicationPort) bool {
+			return name == other.Name || other.ServicePortName != nil && name == *other.ServicePortName
 		})
 	}
-	if made.Name = fmt.Sprintf("port-%d", made.ContainerPort); taken() {
-		made.Name += "-" + strings.ToLower(string(protocol(port.Protocol)))
+	made.Name = madeUp(made, taken)
+	return made, !taken(made.Name)
+}
+
+// madeUp makes up a name for a port. Two ports of one number differ in the protocol.
+func madeUp(port v1.ApplicationPort, taken func(name string) bool) string {
+	name := fmt.Sprintf("port-%d", port.ContainerPort)
+	if taken(name) {
+		name += "-" + strings.ToLower(string(protocol(port.Protocol)))
 	}
-	return made, !taken()
+	return name
 }
 
 // hasPort reports whether a port of the pods has the name.
@@ -143,11 +154,5 @@ func leadsTo(port *corev1.ServicePort, candidate corev1.ContainerPort) bool {
 	return cmp.Or(port.TargetPort.IntVal, port.Port) == candidate.ContainerPort
 }
 
-// short returns the name if a container's port may have it.
-func short(name string) string {
-	const most = 15
-	if len(name) > most {
-		return ""
-	}
-	return name
-}
+// mayName reports whether a container's port may have the name: the rules for a Service's are laxer.
+func mayName(name string) bool { return len(utilvalidation.IsValidPortName(name)) == 0 }
