@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ var errEnding = errors.New("the Application is being deleted already, together w
 // delete deletes exactly this Application, once its controller has promised by the finalizer that the children stay.
 func (e *ejecting) delete(ctx context.Context, application *v1.Application) error {
 	client := e.clients.Fairlead.AppsV1().Applications(e.namespace)
-	if application.Spec.DeletionPolicy != v1.DeletionOrphan {
+	set := application.Spec.DeletionPolicy != v1.DeletionOrphan
+	if set {
 		orphan := application.DeepCopy()
 		orphan.Spec.DeletionPolicy = v1.DeletionOrphan
 		if _, err := write(ctx, e.clients, application, orphan, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
@@ -57,13 +59,41 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		}
 		return err == nil, err
 	})
+	policy := ""
+	if set && err != nil {
+		policy = e.resetPolicy(ctx, application)
+	}
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the controller did not promise within %s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
+		return fmt.Errorf("the controller did not promise within %s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again%s",
+			controllerTimeout, policy)
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete the Application: %w", err)
+		return fmt.Errorf("delete the Application: %w%s", err, policy)
 	}
 	return awaitGone(ctx, e.clients, application)
+}
+
+// resetPolicy sets deletionPolicy back to what it was, because nothing was deleted, and says so. It does that after an interruption too.
+// It leaves alone, without a word, an Application that is being deleted, and one whose deletionPolicy another client changed meanwhile.
+func (e *ejecting) resetPolicy(ctx context.Context, before *v1.Application) string {
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	was := cmp.Or(before.Spec.DeletionPolicy, v1.DeletionDelete)
+	now, err := e.clients.Fairlead.AppsV1().Applications(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && (now.UID != before.UID || now.DeletionTimestamp != nil || now.Spec.DeletionPolicy != v1.DeletionOrphan) {
+		return ""
+	}
+	if err == nil {
+		back := now.DeepCopy()
+		back.Spec.DeletionPolicy = was
+		_, err = write(ctx, e.clients, now, back, metav1.PatchOptions{FieldManager: fieldManager})
+	}
+	if err == nil {
+		return fmt.Sprintf(". The deletionPolicy of the Application is %s again", was)
+	}
+	reset := fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"deletionPolicy":%q}}'`, e.name, was)
+	return fmt.Sprintf(". The deletionPolicy of the Application is Orphan now, and could not be set back to %s: %v. To set it back: %s", was, err, e.tool.withNamespace(e.namespace, reset))
 }
 
 // awaitGone waits until a deleted Application is gone, or another one has its name.

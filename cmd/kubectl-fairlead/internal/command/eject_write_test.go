@@ -1,0 +1,122 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestEjectResetsPolicy: an ejection that deletes nothing leaves the Application as it was, and the error says so.
+func TestEjectResetsPolicy(t *testing.T) {
+	const (
+		noPromise = "the controller did not promise within 1m0s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again"
+		again     = ". The deletionPolicy of the Application is Delete again"
+		patch     = `To set it back: kubectl -n shop patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"deletionPolicy":"Delete"}}'`
+	)
+	for name, test := range map[string]struct {
+		meanwhile func(stored *v1.Application) // What another client does before the controller could promise.
+		interrupt bool
+		refused   bool // Whether the second change is.
+		want      string
+		policy    v1.DeletionPolicy
+	}{
+		"no controller":     {want: noPromise + again, policy: v1.DeletionDelete},
+		"interrupted":       {interrupt: true, want: "delete the Application: context canceled" + again, policy: v1.DeletionDelete},
+		"the image changed": {meanwhile: func(stored *v1.Application) { stored.Spec.Image = "web:2" }, want: noPromise + again, policy: v1.DeletionDelete},
+		"the policy changed": {
+			meanwhile: func(stored *v1.Application) { stored.Spec.DeletionPolicy = "Other" },
+			want:      "delete the Application: " + errChanged.Error(), policy: "Other",
+		},
+		"it is being deleted": {meanwhile: func(stored *v1.Application) { stored.DeletionTimestamp = new(metav1.Now()) }, want: noPromise, policy: v1.DeletionOrphan},
+		"the change is refused": {
+			refused: true, policy: v1.DeletionOrphan, want: noPromise + ". The deletionPolicy of the Application is Orphan now, and could not be set back to Delete: " +
+				`Patch "http://cluster.invalid/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web?fieldManager=kubectl-fairlead": no answer. ` + patch,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				stored := &v1.Application{
+					TypeMeta:   metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind},
+					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "1", Generation: 1},
+					Spec:       v1.ApplicationSpec{Image: "web", DeletionPolicy: v1.DeletionDelete},
+				}
+				read := stored.DeepCopy()
+				time.AfterFunc(controllerTimeout/2, func() {
+					if test.meanwhile != nil {
+						test.meanwhile(stored)
+					}
+					if test.interrupt {
+						interrupt()
+					}
+				})
+				refuse := func(stored *v1.Application) error {
+					if test.refused && stored.Spec.DeletionPolicy == v1.DeletionOrphan {
+						return errors.New("no answer")
+					}
+					return nil
+				}
+				e := &ejecting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: storing(t, stored, refuse), namespace: "shop", name: "web"}
+				if err := e.delete(ctx, read); err == nil || err.Error() != test.want {
+					t.Errorf("got\n%v\nwant\n%s", err, test.want)
+				}
+				if stored.Spec.DeletionPolicy != test.policy {
+					t.Errorf("the deletionPolicy is %s, want %s", stored.Spec.DeletionPolicy, test.policy)
+				}
+			})
+		})
+	}
+}
+
+// storing are clients of an API server with one Application, which no controller sees.
+func storing(t *testing.T, stored *v1.Application, refuse func(*v1.Application) error) *cluster.Clients {
+	t.Helper()
+	clients, err := cluster.New(&rest.Config{Host: "http://cluster.invalid", Transport: transport(func(request *http.Request) (*http.Response, error) {
+		if request.Method == http.MethodPatch {
+			if err := refuse(stored); err != nil {
+				return nil, err
+			}
+			patch, err := io.ReadAll(request.Body)
+			if err != nil {
+				return nil, err
+			}
+			before, err := json.Marshal(stored)
+			if err != nil {
+				return nil, err
+			}
+			after, err := jsonpatch.MergePatch(before, patch)
+			if err != nil {
+				return nil, err
+			}
+			if err := json.Unmarshal(after, stored); err != nil {
+				return nil, err
+			}
+			stored.Generation++
+		}
+		body, err := json.Marshal(stored)
+		header := http.Header{"Content-Type": {"application/json"}}
+		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: request}, err
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clients
+}
