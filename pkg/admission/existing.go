@@ -32,7 +32,7 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 	}
 	advice := "rename the Application"
 	switch {
-	case plan.LeftBehind(existing):
+	case plan.IsLeftover(existing):
 		advice = "take back what an earlier Application left behind (docs/guides/take-back.md), rename the Application"
 	case plan.Adoptable(child.Deployment, h.withSelector(ctx, existing)):
 		advice = fmt.Sprintf("delete this Application and run kubectl fairlead adopt %[1]s --harden, which writes one that fits and replaces no pod until you say so; "+

@@ -23,6 +23,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // cluster is what the webhooks can look at, in memory.
@@ -36,6 +37,8 @@ type cluster struct {
 	owned []string
 	// leftBehind are those of an earlier Application.
 	leftBehind []string
+	// ejected are those without its marks.
+	ejected []string
 	// unreadable is a cluster in which no object may be read.
 	unreadable bool
 	// revisions are the numbers of the Application's revisions.
@@ -64,6 +67,8 @@ func (c *cluster) handler(tb testing.TB) *Handler {
 				found.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: "web", Controller: new(true)}}
 			case slices.Contains(c.leftBehind, reference.Kind+"/"+reference.Name):
 				found.Labels, found.Annotations = map[string]string{v1.LabelManagedBy: v1.ManagedBy}, map[string]string{v1.AnnotationOwnerUID: "earlier"}
+			case slices.Contains(c.ejected, reference.Kind+"/"+reference.Name):
+				found.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: plan.PluginFieldManager, Operation: metav1.ManagedFieldsOperationUpdate}}
 			case !slices.Contains(c.exist, reference.Kind+"/"+reference.Name):
 				found = nil
 			}

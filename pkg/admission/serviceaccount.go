@@ -72,7 +72,7 @@ func (h *Handler) ownServiceAccount(ctx context.Context, in input, found *verdic
 		if h.config.Validation.ForeignServiceAccounts {
 			until += ", or until spec.serviceAccount.name names it"
 		}
-		if plan.LeftBehind(account) {
+		if plan.IsLeftover(account) {
 			until = "you take back what an earlier Application left behind (docs/guides/take-back.md), or until it is gone"
 		}
 		found.warnings = append(found.warnings, fmt.Sprintf("ServiceAccount %q in namespace %q is not this Application's: the pods wait until %s", name, in.new.Namespace, until))

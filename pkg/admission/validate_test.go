@@ -95,6 +95,10 @@ func TestValidate(t *testing.T) {
 			name: "a ServiceAccount that an earlier Application left behind", cluster: cluster{allowed: []string{"web"}, leftBehind: []string{"ServiceAccount/web"}}, updated: application(nil),
 			warned: []string{`ServiceAccount "web" in namespace "shop" is not this Application's: the pods wait until you take back what an earlier Application left behind (docs/guides/take-back.md), or until it is gone`},
 		},
+		{
+			name: "a ServiceAccount that was ejected", cluster: cluster{allowed: []string{"web"}, ejected: []string{"ServiceAccount/web"}}, updated: application(nil),
+			warned: []string{`ServiceAccount "web" in namespace "shop" is not this Application's: the pods wait until you take back what an earlier Application left behind (docs/guides/take-back.md), or until it is gone`},
+		},
 		{name: "its own ServiceAccount", cluster: cluster{owned: []string{"ServiceAccount/web"}}, updated: application(image("web:2")), old: application(nil)},
 		{name: "a ServiceAccount that may not be read", cluster: cluster{unreadable: true}, updated: application(nil), refused: []string{"metadata.name", "impersonate"}},
 		{name: "a ServiceAccount that may not be read, for who may use it", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(nil)},

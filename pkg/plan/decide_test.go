@@ -6,6 +6,7 @@ package plan_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -237,6 +238,38 @@ func TestLeftBehind(t *testing.T) {
 		const message = "Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
 		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Name: "web"}, service); (got == message) != test.want {
 			t.Errorf("with %s: %q", name, got)
+		}
+	}
+}
+
+// What kubectl fairlead eject made a plain object has no mark but an entry in managedFields, and a new Application can take it back too.
+func TestEjected(t *testing.T) {
+	ejected := metav1.ManagedFieldsEntry{Manager: plan.PluginFieldManager, Operation: metav1.ManagedFieldsOperationUpdate}
+	consent := ejected
+	consent.Time = &metav1.Time{Time: time.Unix(1, 0)}
+	const beginning = "ServiceAccount web exists"
+	for name, test := range map[string]struct {
+		account corev1.ServiceAccount
+		want    string
+	}{
+		"ejected": {
+			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ejected}}},
+			beginning + ", left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name",
+		},
+		"ejected, and given to another owner": {
+			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+				ManagedFields:   []metav1.ManagedFieldsEntry{ejected},
+				OwnerReferences: []metav1.OwnerReference{{Kind: "Shop", Name: "front", UID: "1", Controller: new(true)}},
+			}},
+			beginning + " and belongs to Shop front (UID 1); give the Application another name",
+		},
+		"written by the plugin": {
+			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{consent}}},
+			beginning + " and does not belong to the Application; delete it, or give the Application another name",
+		},
+	} {
+		if got := plan.NotOwnedMessage(child.Ref{Kind: child.ServiceAccount, Name: "web"}, &test.account); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,8 +42,29 @@ func LeftBehind(object metav1.Object) bool {
 	_, waits := annotations[v1.AnnotationAdoptableBy]
 	_, rendered := annotations[v1.AnnotationRenderedHash]
 	_, owned := annotations[v1.AnnotationOwnerUID]
-	stays := object.GetDeletionTimestamp() == nil && metav1.GetControllerOfNoCopy(object) == nil
-	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && (rendered || owned) && stays && !waits
+	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && (rendered || owned) && stays(object) && !waits
+}
+
+// PluginFieldManager is the field manager of the kubectl plugin.
+const PluginFieldManager = "kubectl-fairlead"
+
+// IsEjected reports whether kubectl fairlead eject has removed Fairlead's marks from the object: it leaves an entry in managedFields without
+// a time. Those that the API server writes have one.
+func IsEjected(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == PluginFieldManager && entry.Time == nil
+	})
+}
+
+// IsLeftover reports whether an earlier Application had the object, which stays: it was left behind with its marks, or ejected. A new
+// Application can take either back.
+func IsLeftover(object metav1.Object) bool {
+	return LeftBehind(object) || IsEjected(object) && stays(object)
+}
+
+// stays reports whether the object is neither being deleted nor another controller's.
+func stays(object metav1.Object) bool {
+	return object.GetDeletionTimestamp() == nil && metav1.GetControllerOfNoCopy(object) == nil
 }
 
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
@@ -51,7 +73,7 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
 	}
-	if LeftBehind(object) {
+	if IsLeftover(object) {
 		return name + " exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
 	}
 	advice := deletion(ref.Kind)

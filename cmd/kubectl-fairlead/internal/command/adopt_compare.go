@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -192,7 +191,7 @@ func withoutOwn(kind child.Kind) string {
 // inexpressible says what to do about what an Application cannot express. A Service that an earlier Application left behind may be all that
 // is in the way.
 func (a *adopting) inexpressible(refused error) error {
-	if a.service != nil && (plan.LeftBehind(a.service) || eject.IsEjected(a.service)) {
+	if a.service != nil && plan.IsLeftover(a.service) {
 		if _, err := adopt.Draft(a.deployment, nil, a.options); err == nil {
 			return fmt.Errorf("%w. An earlier Application left this Service behind: if nothing needs it, run %s, and this command again",
 				refused, a.tool.withNamespace(a.namespace, "kubectl delete service "+a.service.Name))

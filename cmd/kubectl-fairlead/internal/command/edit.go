@@ -25,12 +25,13 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
 // fieldManager owns the fields that the edits write.
-const fieldManager = "kubectl-fairlead"
+const fieldManager = plan.PluginFieldManager
 
 // editing has the flags and the steps of all edits.
 type editing struct {

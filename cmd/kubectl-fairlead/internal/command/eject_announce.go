@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // announce says what happens.
@@ -89,7 +89,7 @@ func (e *ejecting) ejectedBefore(ctx context.Context) (objects []left) {
 			continue
 		}
 		for i := range list.Items {
-			if eject.IsEjected(&list.Items[i]) {
+			if plan.IsEjected(&list.Items[i]) {
 				objects = append(objects, left{&list.Items[i], kind})
 			}
 		}

@@ -19,7 +19,6 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -52,7 +51,7 @@ func findLost(clients *cluster.Clients, application *v1.Application, before adop
 		lost.created = live
 		return lost
 	case live == nil:
-	case application != nil && child.OwnedBy(live, application) || plan.LeftBehind(live) || eject.IsEjected(live):
+	case application != nil && child.OwnedBy(live, application) || plan.IsLeftover(live):
 		lost.own = live
 	default:
 		lost.stays = "is another one than before the adoption, and stays as it is."

@@ -6,7 +6,6 @@ package eject
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,9 +17,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
-
-const fieldManager = "kubectl-fairlead"
 
 // Clean is the merge patch that removes Fairlead's marks from an object: its labels and annotations, and the record of
 // the fields that it owned, so that the next server-side apply meets no conflict. It changes nothing outside of metadata.
@@ -53,18 +51,13 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 	return json.Marshal(map[string]any{"metadata": metadata})
 }
 
-// keeper is the entry that stays. Without any entry, the API server would give all fields to an owner that never gives them up, as soon as
-// a client applies the object: what leaves the manifest then would stay in the object.
+// keeper is the entry that stays, by which plan.IsEjected knows the object. Without any entry, the API server would give all fields to an
+// owner that never gives them up, as soon as a client applies the object: what leaves the manifest then would stay in the object.
 func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
-		Manager: fieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),
+		Manager: plan.PluginFieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),
 		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{".":{}}}}`),
 	}
-}
-
-// IsEjected reports whether the object has that entry. Those that the API server writes have a time.
-func IsEjected(object metav1.Object) bool {
-	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == fieldManager && entry.Time == nil })
 }
 
 // isMark reports whether only Fairlead set the label or annotation. A Service keeps the name of its Application: its

@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -90,7 +89,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		return finding
 	}
 	message := "created by " + creator(live)
-	if plan.LeftBehind(live) || eject.IsEjected(live) {
+	if plan.IsLeftover(live) {
 		message = "left behind by an Application that is gone"
 		finding.left = resource.Kind + " " + resource.Name
 		finding.Next = append([]string{takeBack}, finding.Next...)

@@ -29,6 +29,9 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	if !adopted && !f.adoptable(child.Deployment) {
 		return []string{deleteOrRename("the " + resource.Kind)}
 	}
+	if live := f.live(resource); live != nil && plan.IsLeftover(live) {
+		return f.afterTakeBack(resource, adopted)
+	}
 	next := []string{fmt.Sprintf("Keep the %s until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. "+
 		"Then delete or rename it.", resource.Kind)}
 	switch resource.Kind {
@@ -67,6 +70,17 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 			"Keep the ConfigMap, since what runs now may need it, and remove spec.config from the Application until the condition Adopted is True.",
 			"Then delete or rename the ConfigMap, before you set spec.config again.",
 		}
+	}
+	if !adopted {
+		next = append(next, "Or give the Application another name.")
+	}
+	return next
+}
+
+// afterTakeBack are the other ways out where an earlier Application left the object behind. To take it back comes first.
+func (f facts) afterTakeBack(resource v1.ResourceStatus, adopted bool) (next []string) {
+	if resource.Kind == child.ServiceAccount.Kind && !f.runsAs(resource.Name) {
+		next = append(next, "Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.")
 	}
 	if !adopted {
 		next = append(next, "Or give the Application another name.")

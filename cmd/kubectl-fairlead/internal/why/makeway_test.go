@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // TestKeepsWhatServes: what serves the pods from before an adoption is in conflict, and its deletion would be an outage.
@@ -100,6 +101,34 @@ func TestUnusedServiceAccount(t *testing.T) {
 		"   → Delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.\n": true,
 		"Keep the ServiceAccount": false,
 	})
+}
+
+// TestLeftoverServiceAccount: the advice to take back what eject left behind is not followed by another about the same object.
+func TestLeftoverServiceAccount(t *testing.T) {
+	const takeBack, rename = "Take back what the earlier Application left behind: see docs/guides/take-back.md", "Or give the Application another name."
+	for account, want := range map[string][]string{
+		"web": {takeBack, rename},
+		"":    {takeBack, "Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.", rename},
+	} {
+		loaded := clustertest.Load(t, "paused")
+		deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+		deployment.SetOwnerReferences(nil)
+		deployment.SetAnnotations(nil)
+		deployment.Spec.Template.Spec.ServiceAccountName = account
+		setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+		remove(loaded, child.ServiceAccount)
+		ejected := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: plan.PluginFieldManager}}}}
+		addForeign(loaded, child.ServiceAccount, ejected, v1.ResourceConflict, "It exists.")
+		var got []string
+		for _, finding := range why.Explain(loaded).Findings {
+			if finding.Reason == v1.ReasonConflict && finding.Evidence[0].Field == "status.resources[ServiceAccount/web]" {
+				got = finding.Next
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the pods run as %q: advises %q, want %q", account, got, want)
+		}
+	}
 }
 
 // remove removes the child of the kind.
