@@ -241,7 +241,7 @@ func TestFaultsAtEveryWriteOfEject(t *testing.T) {
 				if diff := cmp.Diff(before.Spec, p.deployment(kube).Spec); diff != "" {
 					t.Fatalf("after a fault at %q, the spec is not what it was (-before +after):\n%s", write, diff)
 				}
-				if r := p.run("adopt", "web", "--harden", "--from-helm"); r.code != 2 || !strings.Contains(r.stderr, "ServiceAccount web exists already") {
+				if r := p.run("adopt", "web", "--harden", "--from-helm"); r.code != 2 || !strings.Contains(r.stderr, "ServiceAccount web was left behind by an earlier Application: delete it") {
 					t.Fatalf("what the Application left over is not in the way: %s", r.stderr)
 				}
 				if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {

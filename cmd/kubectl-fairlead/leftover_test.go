@@ -173,4 +173,13 @@ func TestEjectThenRestore(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web", "--harden"}); !strings.HasSuffix(r.stderr, advice) {
 		t.Errorf("%q, want the end %q", r.stderr, advice)
 	}
+	if err := kube.CoreV1().Services(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// So is the ServiceAccount.
+	advice = "error: ServiceAccount web was left behind by an earlier Application: delete it if nothing needs it (kubectl -n " + p.namespace +
+		" delete serviceaccount/web), or take it back as docs/guides/take-back.md says. The pods of the Deployment do not run as ServiceAccount web\n"
+	if r := p.want(2, []string{"adopt", "web", "--harden"}); r.stderr != advice {
+		t.Errorf("%q, want %q", r.stderr, advice)
+	}
 }

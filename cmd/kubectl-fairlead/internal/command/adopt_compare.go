@@ -44,8 +44,8 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.D
 		return nil, nil, err
 	}
 	// The Application would be stuck half way.
-	if err := takenError(others.taken, a.existing); err != nil {
-		return nil, nil, err
+	if message := takenMessage(others.taken, a.deployment.Spec.Template.Spec.ServiceAccountName, a.existing); message != "" {
+		return nil, nil, errors.New(a.tool.withNamespace(a.namespace, message))
 	}
 	differences, err := a.comparePods(ctx, rendering.Children)
 	if err != nil {
@@ -142,16 +142,30 @@ func needsClass(err error) error {
 
 const nameClass = "Name a class with --class=NAME: 'kubectl fairlead classes' lists them"
 
-// takenError says what to do about objects that the Application would create; nil if there are none. What serves the pods now can stay,
-// if the user changes an Application that exists.
-func takenError(taken []child.Ref, existing bool) error {
-	if len(taken) == 0 {
-		return nil
-	}
-	var names, routes, without []string
+// takenRef is an object that has the name of one that the Application would create.
+type takenRef struct {
+	child.Ref
+	left bool // An earlier Application left it behind.
+}
+
+// takenMessage says what to do about objects that the Application would create; "" if there are none. The pods of the Deployment run as the
+// account. What serves the pods now can stay, if the user changes an Application that exists.
+func takenMessage(taken []takenRef, account string, existing bool) string {
+	var said, foreign, left, deleted, unused, routes, without []string
 	for _, ref := range taken {
 		name := ref.Kind.Kind + " " + ref.Name
-		names = append(names, name)
+		used := ref.Kind == child.ServiceAccount && ref.Name == account
+		switch {
+		case used:
+			said = append(said, name+" exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name")
+		case ref.left:
+			left, deleted = append(left, name), append(deleted, strings.ToLower(ref.Kind.Kind)+"/"+ref.Name)
+		default:
+			foreign = append(foreign, name)
+		}
+		if ref.Kind == child.ServiceAccount && !used {
+			unused = append(unused, "The pods of the Deployment do not run as "+name)
+		}
 		if ref.Kind == child.Ingress || ref.Kind == child.HTTPRoute {
 			routes = append(routes, name)
 		}
@@ -159,17 +173,29 @@ func takenError(taken []child.Ref, existing bool) error {
 			without = append(without, change)
 		}
 	}
-	message := names[0] + " exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it"
-	if len(names) > 1 {
-		message = strings.Join(names, ", ") + " exist already, and the Application would create its own: rename them, or delete what nothing needs"
+	switch len(foreign) {
+	case 0:
+	case 1:
+		said = append(said, foreign[0]+" exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it")
+	default:
+		said = append(said, strings.Join(foreign, ", ")+" exist already, and the Application would create its own: rename them, or delete what nothing needs")
 	}
+	if len(left) > 0 {
+		were, them := " was ", "it"
+		if len(left) > 1 {
+			were, them = " were ", "them"
+		}
+		said = append(said, fmt.Sprintf("%s%sleft behind by an earlier Application: delete %s if nothing needs %s (kubectl delete %s), or take %s back as docs/guides/take-back.md says",
+			strings.Join(left, ", "), were, them, them, strings.Join(deleted, " "), them))
+	}
+	said = append(said, unused...)
 	if len(routes) > 0 {
-		message += "; without " + strings.Join(routes, ", ") + ", no request arrives until the Application has its own"
+		said = append(said, "Without "+strings.Join(routes, ", ")+", no request arrives until the Application has its own")
 	}
 	if existing && len(without) > 0 {
-		message += ". To keep what serves the pods now, " + strings.Join(without, ", ") + " in the Application until the condition Adopted is True"
+		said = append(said, "To keep what serves the pods now, "+strings.Join(without, ", ")+" in the Application until the condition Adopted is True")
 	}
-	return errors.New(message + ". If an earlier Application left that behind, a new one can take it back: see docs/guides/take-back.md")
+	return strings.Join(said, ". ")
 }
 
 // withoutOwn says how an Application does without an object of its own of the kind; "" if it cannot.

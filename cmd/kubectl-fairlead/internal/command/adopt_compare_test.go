@@ -9,28 +9,36 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// TestTakenError names all that is in the way at once, and what the deletion of a route costs.
-func TestTakenError(t *testing.T) {
-	account, ingress := child.Ref{Kind: child.ServiceAccount, Name: "web"}, child.Ref{Kind: child.Ingress, Name: "web"}
-	budget := child.Ref{Kind: child.PodDisruptionBudget, Name: "web"}
-	const back = "If an earlier Application left that behind, a new one can take it back: see docs/guides/take-back.md"
+// TestTakenMessage names all that is in the way at once, what an earlier Application left behind, and what the deletion costs.
+func TestTakenMessage(t *testing.T) {
+	of := func(kind child.Kind, left bool) takenRef { return takenRef{child.Ref{Kind: kind, Name: "web"}, left} }
+	account, ingress, budget := of(child.ServiceAccount, false), of(child.Ingress, false), of(child.PodDisruptionBudget, false)
+	leftAccount, leftPolicy := of(child.ServiceAccount, true), of(child.NetworkPolicy, true)
 	for _, test := range []struct {
-		taken    []child.Ref
+		taken    []takenRef
+		account  string
 		existing bool
 		want     string
 	}{
-		{[]child.Ref{account}, true, "ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " + back},
-		{[]child.Ref{account, ingress}, false, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs; " +
-			"without Ingress web, no request arrives until the Application has its own. " + back},
-		{[]child.Ref{ingress, budget}, true, "Ingress web, PodDisruptionBudget web exist already, and the Application would create its own: rename them, or delete what nothing needs; " +
-			"without Ingress web, no request arrives until the Application has its own. To keep what serves the pods now, remove spec.routes, " +
-			"set spec.disruptionBudget to mode Disabled in the Application until the condition Adopted is True. " + back},
+		{[]takenRef{account}, "", true, "ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
+			"The pods of the Deployment do not run as ServiceAccount web"},
+		{[]takenRef{account}, "web", true, "ServiceAccount web exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name"},
+		{[]takenRef{account, ingress}, "other", false, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs. " +
+			"The pods of the Deployment do not run as ServiceAccount web. Without Ingress web, no request arrives until the Application has its own"},
+		{[]takenRef{ingress, budget}, "", true, "Ingress web, PodDisruptionBudget web exist already, and the Application would create its own: rename them, or delete what nothing needs. " +
+			"Without Ingress web, no request arrives until the Application has its own. To keep what serves the pods now, remove spec.routes, " +
+			"set spec.disruptionBudget to mode Disabled in the Application until the condition Adopted is True"},
+		{[]takenRef{leftAccount}, "", false, "ServiceAccount web was left behind by an earlier Application: delete it if nothing needs it " +
+			"(kubectl delete serviceaccount/web), or take it back as docs/guides/take-back.md says. The pods of the Deployment do not run as ServiceAccount web"},
+		{[]takenRef{leftAccount}, "web", true, "ServiceAccount web exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name"},
+		{[]takenRef{ingress, leftAccount, leftPolicy}, "web-2", false, "Ingress web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
+			"ServiceAccount web, NetworkPolicy web were left behind by an earlier Application: delete them if nothing needs them " +
+			"(kubectl delete serviceaccount/web networkpolicy/web), or take them back as docs/guides/take-back.md says. " +
+			"The pods of the Deployment do not run as ServiceAccount web. Without Ingress web, no request arrives until the Application has its own"},
+		{},
 	} {
-		if err := takenError(test.taken, test.existing); err == nil || err.Error() != test.want {
-			t.Errorf("%v, want %s", err, test.want)
+		if got := takenMessage(test.taken, test.account, test.existing); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
 		}
-	}
-	if err := takenError(nil, false); err != nil {
-		t.Error(err)
 	}
 }

@@ -26,7 +26,7 @@ import (
 // others are the objects beside the Deployment that an adoption creates or changes.
 type others struct {
 	missing []child.Ref     // that the Application creates
-	taken   []child.Ref     // that another owner has
+	taken   []takenRef      // that another owner has
 	service *corev1.Service // as the Application has it; nil if it has none
 	live    *corev1.Service // the Service that it adopts; nil if there is none, or it is adopted
 	class   string          // from which the NetworkPolicy comes; "" if the Application itself asks for it
@@ -62,7 +62,7 @@ func (a *adopting) findOthers(ctx context.Context, application *v1.Application, 
 				return nil, err
 			}
 		default:
-			o.taken = append(o.taken, desired.Ref)
+			o.taken = append(o.taken, takenRef{desired.Ref, plan.IsLeftover(live)})
 		}
 	}
 	return o, nil
