@@ -88,6 +88,30 @@ func TestEveryReasonHasAnEvent(t *testing.T) {
 	}
 }
 
+// An Application that is to adopt a Deployment begins under Observe, and does not see yet what exists: what differs is no warning until the
+// adoption begins.
+func TestDriftBeforeAdoption(t *testing.T) {
+	drifted := metav1.Condition{Type: v1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: "Fairlead would create 4 objects."}
+	status := func(reason string) v1.ApplicationStatus {
+		return v1.ApplicationStatus{Conditions: []metav1.Condition{drifted, {Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: reason}}}
+	}
+	for _, test := range []struct {
+		old, new v1.ApplicationStatus
+		want     int
+	}{
+		{v1.ApplicationStatus{}, status(v1.ReasonAdopting), 0},
+		{status(v1.ReasonAdopting), status(v1.ReasonAdopting), 0},
+		{status(v1.ReasonAdopting), status(v1.ReasonAwaitingConsent), 0},
+		{status(v1.ReasonAdopting), status(v1.ReasonPodsHeld), 1},
+		{status(v1.ReasonPodsHeld), status(v1.ReasonPodsHeld), 0},
+		{v1.ApplicationStatus{}, status(v1.ReasonRefused), 1},
+	} {
+		if got := Transitions(test.old, test.new); len(got) != test.want || len(got) == 1 && got[0].Message != drifted.Message {
+			t.Errorf("from %v to %v: %+v, want %d", test.old.Conditions, test.new.Conditions, got, test.want)
+		}
+	}
+}
+
 // Conditions beside Ready that ask a user to act have Events too, whatever Ready says.
 func TestSideConditionsHaveEvents(t *testing.T) {
 	for _, test := range []struct {

@@ -46,7 +46,16 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 		list = append(list, warning(unready.Reason, unready.Message, cause(new, unready.Reason)))
 	}
 	for _, side := range sideConditions() {
-		if condition := turned(old, new, side.kind, side.status); condition != nil && !slices.Contains(side.toldByReady, condition.Reason) {
+		before := old
+		if side.kind == v1.ConditionDrifted {
+			if awaitsAdoption(new) {
+				continue
+			}
+			if awaitsAdoption(old) { // No Event has told it yet.
+				before.Conditions = nil
+			}
+		}
+		if condition := turned(before, new, side.kind, side.status); condition != nil && !slices.Contains(side.toldByReady, condition.Reason) {
 			list = append(list, warning(condition.Reason, condition.Message, nil))
 		}
 	}
@@ -55,6 +64,13 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 		list = append(list, Transition{Type: corev1.EventTypeNormal, Reason: ready.Reason, Message: ready.Message})
 	}
 	return list
+}
+
+// awaitsAdoption reports whether the Application shall adopt a Deployment, and has not begun to. What it would change is no news then: the
+// plugin begins under Observe, and the controller does not see what exists without the labels.
+func awaitsAdoption(status v1.ApplicationStatus) bool {
+	adopted := meta.FindStatusCondition(status.Conditions, v1.ConditionAdopted)
+	return adopted != nil && adopted.Status == metav1.ConditionFalse && slices.Contains([]string{v1.ReasonAdopting, v1.ReasonAwaitingConsent}, adopted.Reason)
 }
 
 func warning(reason, message string, related *child.Ref) Transition {
