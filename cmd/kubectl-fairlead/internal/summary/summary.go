@@ -225,7 +225,7 @@ func notes(loaded *cluster.Loaded) (found []string) {
 func autoscaler(loaded *cluster.Loaded) *Autoscaler {
 	for _, live := range loaded.Children {
 		hpa, ok := live.(*autoscalingv2.HorizontalPodAutoscaler)
-		if !ok || hpa.Name != loaded.Application.Name {
+		if !ok || !child.OwnedBy(hpa, loaded.Application) {
 			continue
 		}
 		a := &Autoscaler{Min: 1, Max: hpa.Spec.MaxReplicas, Current: hpa.Status.CurrentReplicas, Desired: hpa.Status.DesiredReplicas}

@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
@@ -82,6 +83,20 @@ func TestMissingRevision(t *testing.T) {
 	want = "nothing changes, because revision 77 does not exist (spec.rollback.toRevision)"
 	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
 		t.Errorf("%q lacks %q", s.Policies, want)
+	}
+}
+
+// TestForeignAutoscaler: the numbers of an autoscaler that is not the Application's say nothing about it.
+func TestForeignAutoscaler(t *testing.T) {
+	loaded := clustertest.Load(t, "autoscaler")
+	for _, object := range loaded.Children {
+		if object.GetObjectKind().GroupVersionKind().Kind == child.HorizontalPodAutoscaler.Kind {
+			object.SetOwnerReferences(nil)
+			object.SetAnnotations(nil)
+		}
+	}
+	if s := summary.Of(loaded); s.Autoscaler != nil {
+		t.Errorf("the autoscaler is %+v", s.Autoscaler)
 	}
 }
 
