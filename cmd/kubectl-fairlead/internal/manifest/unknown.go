@@ -94,6 +94,9 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	if instead, known := withoutField[itemIndex.ReplaceAllString(path, "[]")]; known && resource.Kind == v1.ApplicationKind {
 		return field.Forbidden(field.NewPath(path), "unknown field: "+instead)
 	}
+	if selector := selectorAbove(resource.Structural, path); selector != "" {
+		return field.Forbidden(field.NewPath(path), "unknown field: a label belongs in "+selector+".matchLabels")
+	}
 	parent, name := "", path
 	if at := strings.LastIndex(path, "."); at >= 0 {
 		parent, name = path[:at], path[at+1:]
@@ -115,6 +118,17 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 		return field.Forbidden(field.NewPath(path), unknownMessage)
 	}
 	return field.Forbidden(field.NewPath(path), didYouMean(meant...))
+}
+
+// selectorAbove is the path of the label selector that the unknown field is in; "" if there is none, or the field is a misspelt one of it.
+func selectorAbove(of *schema.Structural, path string) string {
+	for at, letter := range path {
+		fields := fieldsOf(of, path[:at])
+		if letter == '.' && hasField(fields, "matchLabels") && len(beside(fields, path[at+1:])) == 0 {
+			return path[:at]
+		}
+	}
+	return ""
 }
 
 // fieldsAmong are the words that are paths of the schema behind the prefix.
