@@ -24,3 +24,18 @@ func TestLintOfLabelsInSelector(t *testing.T) {
 		t.Errorf("exit code %d, %q, want %q", code, out, want)
 	}
 }
+
+// TestLintOfStrategyType: a type that does not exist is one mistake, whatever else the strategy has.
+func TestLintOfStrategyType(t *testing.T) {
+	for kind, want := range map[string]string{
+		"rollingUpdate": "strategy.type must be RollingUpdate or Recreate, not rollingUpdate",
+		"Recreate":      "strategy.rollingUpdate has no effect with strategy.type Recreate: change the type to RollingUpdate, or remove rollingUpdate",
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, strategy: {type: %s, rollingUpdate: {maxSurge: 1}}}\n", kind)
+		want = "-:4: spec.strategy: Invalid value: " + want + " (cel)\n"
+		if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != ExitNo || out.String() != want {
+			t.Errorf("exit code %d, %q, want %q", code, out, want)
+		}
+	}
+}
