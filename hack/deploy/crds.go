@@ -69,27 +69,35 @@ func forEachCRD(o options, do func(*unstructured.Unstructured) error) error {
 	return nil
 }
 
-// printWhatStays counts the objects that no controller looks after any more.
+// printWhatStays counts the objects that no controller looks after any more, unless one outside of the cluster does.
 func printWhatStays(ctx context.Context, c *cluster, o options) error {
-	err := forEachCRD(o, func(crd *unstructured.Unstructured) error {
+	until := "until Fairlead is deployed again"
+	left, err := c.leftWebhooks(ctx)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		until += ", unless the controller outside of the cluster still runs"
+	}
+	err = forEachCRD(o, func(crd *unstructured.Unstructured) error {
 		all, err := c.objectsOf(ctx, crd)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(c.out, "stays: %s, with %s\n", crd.GetName(), counted(len(all)))
-		printWhoEndsDeletions(c, all)
+		printWhoEndsDeletions(c, all, until)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.out, "The children of Applications stay too. Nothing repairs or changes them until Fairlead is deployed again.")
+	fmt.Fprintln(c.out, "The children of Applications stay too. Nothing repairs or changes them "+until+".")
 	return nil
 }
 
-// printWhoEndsDeletions counts the objects whose deletion waits for a controller, and says for which one. It names those whose deletion
-// ought to wait for Fairlead: nothing has set the finalizer yet.
-func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured) {
+// printWhoEndsDeletions counts the objects whose deletion waits for a controller, and says for which one, or until when. It names those
+// whose deletion ought to wait for Fairlead: nothing has set the finalizer yet.
+func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured, until string) {
 	var ours, theirs int
 	var unheld []unstructured.Unstructured
 	for i := range all {
@@ -105,11 +113,11 @@ func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured) {
 		}
 	}
 	if ours > 0 {
-		fmt.Fprintf(c.out, "stays: %s with the finalizer %s, so a deletion waits until Fairlead is deployed again\n", counted(ours), v1.FinalizerOrphan)
+		fmt.Fprintf(c.out, "stays: %s with the finalizer %s, so a deletion waits %s\n", counted(ours), v1.FinalizerOrphan, until)
 	}
 	if len(unheld) > 0 {
-		fmt.Fprintf(c.out, "stays: %s with deletionPolicy Orphan and without the finalizer %s (%s), so a deletion takes the children along until Fairlead is deployed again\n",
-			counted(len(unheld)), v1.FinalizerOrphan, someNames(unheld))
+		fmt.Fprintf(c.out, "stays: %s with deletionPolicy Orphan and without the finalizer %s (%s), so a deletion takes the children along %s\n",
+			counted(len(unheld)), v1.FinalizerOrphan, someNames(unheld), until)
 	}
 	if theirs > 0 {
 		fmt.Fprintf(c.out, "stays: %s with a finalizer of another tool, so a deletion waits for that tool\n", counted(theirs))

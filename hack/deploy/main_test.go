@@ -143,6 +143,10 @@ func namesLeftWebhooks(t *testing.T, cp *controlplane.ControlPlane, o options) {
 				t.Errorf("%s: the output lacks %q:\n%s", action, want, output)
 			}
 		}
+		const still = "Nothing repairs or changes them until Fairlead is deployed again, unless the controller outside of the cluster still runs.\n"
+		if action == "uninstall" && !strings.Contains(output, still) {
+			t.Errorf("the output lacks %q:\n%s", still, output)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,33 +25,41 @@ var errNotAsked = errors.New("it did not ask them yet")
 // outOfCluster begins the names of the configurations by which a controller outside of the cluster registers its webhooks.
 const outOfCluster = "fairlead-out-of-cluster"
 
-// printLeftWebhooks names the webhook configurations of a controller outside of the cluster. It takes them back when it stops; one
-// that was killed leaves them, and after the next install the API server asks where nothing answers.
-func (c *cluster) printLeftWebhooks(ctx context.Context) error {
+// leftWebhook is a webhook configuration of a controller outside of the cluster.
+type leftWebhook struct{ kind, name string }
+
+// leftWebhooks returns those that are registered. Such a controller runs, or was killed.
+func (c *cluster) leftWebhooks(ctx context.Context) (left []leftWebhook, err error) {
 	registration := c.kube.AdmissionregistrationV1()
 	mutating, err := registration.MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("list mutatingwebhookconfigurations: %w", err)
+		return nil, fmt.Errorf("list mutatingwebhookconfigurations: %w", err)
 	}
 	validating, err := registration.ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("list validatingwebhookconfigurations: %w", err)
+		return nil, fmt.Errorf("list validatingwebhookconfigurations: %w", err)
 	}
 	for i := range mutating.Items {
-		c.printLeftWebhook("MutatingWebhookConfiguration", mutating.Items[i].Name)
+		left = append(left, leftWebhook{"MutatingWebhookConfiguration", mutating.Items[i].Name})
 	}
 	for i := range validating.Items {
-		c.printLeftWebhook("ValidatingWebhookConfiguration", validating.Items[i].Name)
+		left = append(left, leftWebhook{"ValidatingWebhookConfiguration", validating.Items[i].Name})
 	}
-	return nil
+	return slices.DeleteFunc(left, func(webhook leftWebhook) bool { return !strings.HasPrefix(webhook.name, outOfCluster) }), nil
 }
 
-func (c *cluster) printLeftWebhook(kind, name string) {
-	if !strings.HasPrefix(name, outOfCluster) {
-		return
+// printLeftWebhooks names the webhook configurations of a controller outside of the cluster. It takes them back when it stops; one
+// that was killed leaves them, and after the next install the API server asks where nothing answers.
+func (c *cluster) printLeftWebhooks(ctx context.Context) error {
+	left, err := c.leftWebhooks(ctx)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(c.out, "stays: %s %s, of a controller outside of the cluster, which takes it back when it stops; if that was killed: kubectl delete %s %s\n",
-		kind, name, strings.ToLower(kind), name)
+	for _, webhook := range left {
+		fmt.Fprintf(c.out, "stays: %s %s, of a controller outside of the cluster, which takes it back when it stops; if that was killed: kubectl delete %s %s\n",
+			webhook.kind, webhook.name, strings.ToLower(webhook.kind), webhook.name)
+	}
+	return nil
 }
 
 func isWebhookConfiguration(object *unstructured.Unstructured) bool {
