@@ -96,19 +96,36 @@ func (in Installation) late(now time.Time) (found late, behind, deleting int) {
 	return found, behind, deleting
 }
 
-// changedAt is when anything but the status was last written, or zero if nothing tells. The spec is as old or older. Only kubectl scale,
-// and a write that only removes fields, leave no time: until the controller observes such a spec, it looks older than it is.
+// changedAt is when anything but the status was last written, or zero if nothing tells. The spec is as old or older. A write that only
+// removes fields leaves no time: until the controller observes such a spec, it looks older than it is. A write of the subresource scale
+// leaves none either, but it is seen: if nothing else was written since the last status, that write may be the change.
 func changedAt(application *v1.Application) time.Time {
 	if application.DeletionTimestamp != nil {
 		return application.DeletionTimestamp.Time
 	}
-	var last time.Time
+	var last, status time.Time
+	isScaled := false
 	for _, entry := range application.ManagedFields {
-		if entry.Subresource != "status" && entry.Time != nil && entry.Time.After(last) {
-			last = entry.Time.Time
+		switch {
+		case entry.Time == nil:
+			isScaled = isScaled || entry.Subresource == "scale"
+		case entry.Subresource == "status":
+			status = latest(status, entry.Time.Time)
+		default:
+			last = latest(last, entry.Time.Time)
 		}
 	}
+	if isScaled && !last.After(status) {
+		return time.Time{}
+	}
 	return last
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func nameOf(application *v1.Application) string {

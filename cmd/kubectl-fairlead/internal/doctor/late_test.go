@@ -50,6 +50,12 @@ func deleted(finalizer string, ago time.Duration) edit {
 	}
 }
 
+// scaled is a write of the subresource scale, of which the API server keeps no time.
+func scaled(a *v1.Application) {
+	a.ManagedFields = append(a.ManagedFields, metav1.ManagedFieldsEntry{Manager: "kubectl", Subresource: "scale"})
+	a.Generation++
+}
+
 func observed(a *v1.Application)  { a.Status.ObservedGeneration = a.Generation }
 func never(a *v1.Application)     { a.Status.ObservedGeneration = -1 }
 func suspended(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }
@@ -83,6 +89,14 @@ func TestLag(t *testing.T) {
 		"a minute": {applications: []v1.Application{minute("web")}, message: "1 Application, 1 of them with a spec that is not observed yet"},
 		"no time":  {applications: []v1.Application{application("web", func(a *v1.Application) { a.Generation = 2 })}, message: "1 Application, 1 of them with a spec that is not observed yet"},
 		"large":    {applications: []v1.Application{application("web", wrote("", 20*time.Minute), large)}, message: "1 Application, 1 of them with a spec that is not observed yet"},
+		"scaled": {
+			applications: []v1.Application{application("web", wrote("", time.Hour), observed, wrote("status", 50*time.Minute), scaled)},
+			message:      "1 Application, 1 of them with a spec that is not observed yet",
+		},
+		"changed since it was scaled": {
+			applications: []v1.Application{application("web", wrote("status", time.Hour), scaled, wrote("", 2*time.Minute))},
+			message:      "the spec of 1 of 1 Applications is not observed, such as shop/web (2m)", next: check,
+		},
 		"large and late": {
 			applications: []v1.Application{application("web", wrote("", 21*time.Minute), large)},
 			message:      "the spec of 1 of 1 Applications is not observed, such as shop/web (21m)", next: check,
