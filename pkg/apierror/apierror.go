@@ -74,6 +74,23 @@ func ReasonForPods(message string) string {
 	}
 }
 
+// ReasonForMessage returns the reason for a failed write where only the message of the API server is left; "" if the message alone is
+// ambiguous.
+func ReasonForMessage(message string) string {
+	switch {
+	case deniedByPolicy(message):
+		return v1.ReasonPolicyDenied // First, since policies choose their words.
+	case !strings.Contains(message, " is forbidden: "):
+		return ""
+	case deniedByQuota(message):
+		return v1.ReasonQuotaExceeded
+	case deniedByPermission(message):
+		return v1.ReasonPermissionDenied
+	default:
+		return ""
+	}
+}
+
 // answer returns the message of the API server, without the wrapping of callers.
 func answer(err error) (message string, answered bool) {
 	var status apierrors.APIStatus

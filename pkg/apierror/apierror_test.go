@@ -107,6 +107,24 @@ func TestReasonForPods(t *testing.T) {
 	}
 }
 
+func TestReasonForMessage(t *testing.T) {
+	for message, want := range map[string]string{
+		`services "web" is forbidden: exceeded quota: small, requested: services=1, used: services=0, limited: services=0.`:       v1.ReasonQuotaExceeded,
+		`services "web" is forbidden: User "fairlead" cannot create resource "services" in API group "" in the namespace "shop".`: v1.ReasonPermissionDenied,
+		`services "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no.`:                         v1.ReasonPolicyDenied,
+		`services "web" is forbidden: admission webhook "policy.example.com" denied the request: exceeded quota: mine.`:           v1.ReasonPolicyDenied,
+		`services "web" is forbidden: status unknown for quota: small, resources: services.`:                                      "",
+		`services "web" is forbidden: no.`:                                                    "",
+		`Service "web" is invalid: spec.externalName: Invalid value: "exceeded quota: mine".`: "",
+		"The API server did not respond; retrying.":                                           "",
+		"": "",
+	} {
+		if got := ReasonForMessage(message); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}
+
 func TestErrorMessage(t *testing.T) {
 	unreachable := &url.Error{Op: http.MethodPost, URL: "https://10.0.0.1:6443/api?token=secret", Err: errors.New("dial tcp 10.0.0.9:51234->10.0.0.1:6443: refused")}
 	tests := []struct {

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -185,6 +186,10 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 	finding := Finding{Reason: v1.ReasonApplyFailed, What: object + " could not be written; the controller retries.", Evidence: []Evidence{resourceEvidence(f.app, resource)}}
 	if f.ready != nil && strings.Contains(f.ready.Message, resource.Message) {
 		finding.Reason = f.ready.Reason
+	} else if contendedFields(resource.Message) != nil {
+		finding.Reason = v1.ReasonContended
+	} else if reason := apierror.ReasonForMessage(resource.Message); reason != "" {
+		finding.Reason = reason // Ready has only the message of the first child.
 	}
 	switch finding.Reason {
 	case v1.ReasonContended:

@@ -1,0 +1,57 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestSecondFailedWrite gives each child that could not be written its own reason and advice: the message of Ready is about the first.
+func TestSecondFailedWrite(t *testing.T) {
+	const first = `deployments.apps "web" is forbidden: exceeded quota: small, requested: count/deployments.apps=1, used: count/deployments.apps=2, limited: count/deployments.apps=2.`
+	for message, want := range map[string]struct{ reason, what, next string }{
+		`services "web" is forbidden: exceeded quota: small, requested: services=1, used: services=0, limited: services=0.`: {
+			v1.ReasonQuotaExceeded, "Service web is refused by a ResourceQuota of this namespace.", "Free some of the quota, or ask for more: kubectl describe resourcequotas",
+		},
+		`admission webhook "names.example.com" denied the request: no.`: {
+			v1.ReasonPolicyDenied, "Service web is refused by an admission policy or webhook of this cluster.", "Change the Application so that the policy is met, or",
+		},
+		`services "web" is forbidden: User "fairlead" cannot create resource "services" in API group "" in the namespace "shop".`: {
+			v1.ReasonPermissionDenied, "Service web could not be written, because the controller lacks a permission.", "Ask the platform team to grant",
+		},
+		"Another writer keeps changing .spec.type; repair is backing off.": {
+			v1.ReasonContended, "Service web keeps being changed by another writer,", "Stop the other writer from setting these fields",
+		},
+		"etcdserver: request timed out.": {v1.ReasonApplyFailed, "Service web could not be written; the controller retries.", ""},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		status := &loaded.Application.Status
+		status.Resources = []v1.ResourceStatus{
+			{Group: "apps", Kind: "Deployment", Name: "web", State: v1.ResourceFailed, Message: first},
+			{Kind: "Service", Name: "web", State: v1.ResourceFailed, Message: message},
+		}
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonQuotaExceeded, Message: "Deployment web and 1 more: " + first,
+		})
+		findings := why.Explain(loaded).Findings
+		if len(findings) < 2 {
+			t.Fatalf("%s: %+v", message, findings)
+		}
+		if findings[0].What != "Deployment web is refused by a ResourceQuota of this namespace." {
+			t.Errorf("the first: %s", findings[0].What)
+		}
+		got := findings[1]
+		if got.Reason != want.reason || !strings.HasPrefix(got.What, want.what) || !strings.HasPrefix(strings.Join(got.Next, "\n"), want.next) {
+			t.Errorf("%s: %+v", message, got)
+		}
+	}
+}
