@@ -236,7 +236,7 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	p.create("new", "{image: example.com/web:1, replicas: 2, envFrom: [{secretRef: {name: none}}]}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	p.eventually("the other Secret to be missed", func() bool { return strings.Contains(p.run("get", "new").stdout, "ConfigMissing") })
-	p.want(0, []string{"restart", "new", "--dry-run=client"}, "a restart of the pods\n  2 pods are asked for. That waits: Secret none does not exist; no pod starts without it.\n")
+	p.want(0, []string{"restart", "new", "--dry-run=client"}, "a restart of the pods\n  The Deployment does not exist, so no pod is replaced. 2 pods start once it can be written. That waits: Secret none does not exist; no pod starts without it.\n")
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "All 2 pods are replaced")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
 

@@ -312,6 +312,9 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return "", err
 	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
+	if deployment == nil && loaded.Unreadable[child.Deployment.Resource] == nil {
+		return difference.WithoutDeployment(d, missingConfig(application, edited)), nil
+	}
 	if deployment != nil && (before == nil || d.Pods.Before == nil && d.Pods.After != nil) {
 		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}

@@ -194,8 +194,33 @@ func value(v any) string {
 }
 
 // Sentence is the headline as a sentence of its own, with the reason of what is blocked.
-func Sentence(d preview.Difference) string {
-	sentences := []string{text.Capitalize(Headline(d))}
+func Sentence(d preview.Difference) string { return withBlocked(text.Capitalize(Headline(d)), d) }
+
+// WithoutDeployment is the sentence about an Application that has no Deployment, so that no field replaces a pod. missing is the
+// ConfigMap or Secret for which it waits, if it does.
+func WithoutDeployment(d preview.Difference, missing string) string {
+	start := "Its pods start"
+	if after := d.Pods.After; after != nil && *after != 1 {
+		start = fmt.Sprintf("%d pods start", *after)
+	} else if after != nil {
+		start = "1 pod starts"
+	}
+	start += " once it can be written"
+	if d.Pods.Paused {
+		start += " and rollouts go on"
+	}
+	if after := d.Pods.After; after != nil && *after == 0 {
+		start = "None is asked for"
+	}
+	said := withBlocked("The Deployment does not exist, so no pod is replaced. "+start+"."+pinned(d.Pods), d)
+	if missing != "" {
+		said += " That waits: " + missing
+	}
+	return said
+}
+
+func withBlocked(sentence string, d preview.Difference) string {
+	sentences := []string{sentence}
 	for _, child := range d.Children {
 		if child.Action == preview.Blocked {
 			sentences = append(sentences, text.Capitalize(text.Sentence(child.Reason)))

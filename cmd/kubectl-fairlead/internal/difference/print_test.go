@@ -86,3 +86,20 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutDeployment says when pods start, instead of which are replaced.
+func TestWithoutDeployment(t *testing.T) {
+	const none = "The Deployment does not exist, so no pod is replaced. "
+	for want, pods := range map[string]preview.Pods{
+		"2 pods start once it can be written.":                    {Before: new(int32(2)), After: new(int32(2))},
+		"1 pod starts once it can be written.":                    {Before: new(int32(2)), After: new(int32(1))},
+		"2 pods start once it can be written and rollouts go on.": {After: new(int32(2)), Paused: true},
+		"Its pods start once it can be written.":                  {},
+		"None is asked for.":                                      {Before: new(int32(2)), After: new(int32(0)), Paused: true},
+		"Its pods start once it can be written. The pods stay at revision 3 until you remove spec.rollback.toRevision.": {Pinned: 3},
+	} {
+		if got := difference.WithoutDeployment(preview.Difference{Pods: pods}, ""); got != none+want {
+			t.Errorf("%q, want %q", got, none+want)
+		}
+	}
+}
