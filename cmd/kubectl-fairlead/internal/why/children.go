@@ -4,6 +4,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -164,13 +165,23 @@ func (f facts) live(resource v1.ResourceStatus) child.Object {
 func creator(live child.Object) string {
 	// Who writes status did not create it.
 	ofStatus := func(entry metav1.ManagedFieldsEntry) bool { return entry.Subresource != "" }
-	entries := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(live.GetManagedFields()), ofStatus)), func(a, b metav1.ManagedFieldsEntry) int {
-		return timeOf(a).Compare(timeOf(b).Time)
+	entries := slices.SortedStableFunc(slices.Values(slices.DeleteFunc(slices.Clone(live.GetManagedFields()), ofStatus)), func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(timeOf(a).Compare(timeOf(b).Time), cmp.Compare(editsOnly(a), editsOnly(b)))
 	})
-	if len(entries) == 0 {
+	if len(entries) == 0 || editsOnly(entries[0]) > 0 {
 		return "an unknown client"
 	}
 	return entries[0].Manager
+}
+
+// editsOnly is 1 for an entry of a client that only changes what exists, and else 0. If it is the oldest entry, that of the creator is gone.
+func editsOnly(entry metav1.ManagedFieldsEntry) int {
+	switch entry.Manager {
+	case "kubectl-annotate", "kubectl-edit", "kubectl-label", "kubectl-patch", "kubectl-rollout", "kubectl-set":
+		return 1
+	default:
+		return 0
+	}
 }
 
 func timeOf(entry metav1.ManagedFieldsEntry) metav1.Time {

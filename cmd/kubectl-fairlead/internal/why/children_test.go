@@ -6,6 +6,7 @@ package why_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
 // TestSecondFailedWrite gives each child that could not be written its own reason and advice: the message of Ready is about the first.
@@ -52,6 +54,34 @@ func TestSecondFailedWrite(t *testing.T) {
 		got := findings[1]
 		if got.Reason != want.reason || !strings.HasPrefix(got.What, want.what) || !strings.HasPrefix(strings.Join(got.Next, "\n"), want.next) {
 			t.Errorf("%s: %+v", message, got)
+		}
+	}
+}
+
+// TestCreator names no client as the creator of an object that cannot create one.
+func TestCreator(t *testing.T) {
+	at := func(manager string, seconds time.Duration) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Time: &metav1.Time{Time: treetest.Now.Add(seconds * time.Second)}}
+	}
+	for want, entries := range map[string][]metav1.ManagedFieldsEntry{
+		"created by kubectl-create":    {at("kubectl-annotate", 0), at("kubectl-create", 0)},
+		"created by helm":              {at("kubectl-edit", 5), at("helm", 0), at("kubectl-client-side-apply", 9)},
+		"created by an unknown client": {at("kubectl-client-side-apply", 9), at("kubectl-annotate", 0)},
+	} {
+		loaded := clustertest.Load(t, "conflict")
+		for _, live := range loaded.Children {
+			live.SetManagedFields(entries)
+		}
+		var got []string
+		for _, finding := range why.Explain(loaded).Findings {
+			for _, evidence := range finding.Evidence {
+				if evidence.Field == "metadata.creationTimestamp" {
+					got = append(got, evidence.Message)
+				}
+			}
+		}
+		if len(got) == 0 || got[0] != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
