@@ -98,3 +98,19 @@ func TestMissingPullSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestStalledWithoutNode: a node may come, unlike a volume that nothing provisions.
+func TestStalledWithoutNode(t *testing.T) {
+	for message, want := range map[string]string{
+		"0/3 nodes are available: 3 Insufficient cpu.":                               "a node can take its pods, or someone acts.",
+		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.": "someone acts.",
+		`0/3 nodes are available: persistentvolumeclaim "data" not found.`:           "someone acts.",
+	} {
+		loaded := clustertest.Load(t, "unschedulable")
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: message, Pods: 2}}
+		want = "unschedulable/web is not ready (Unschedulable), and will not be until " + want
+		if got := why.Explain(loaded).Headline; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

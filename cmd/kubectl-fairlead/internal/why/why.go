@@ -8,6 +8,8 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -117,6 +119,8 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s has not been observed by the controller yet.", name)
 	case len(answer.Findings) == 0:
 		return fmt.Sprintf("%s is not ready (%s): %s", name, f.ready.Reason, f.ready.Message)
+	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && f.lacksNode():
+		return fmt.Sprintf("%s is not ready (%s), and will not be until a node can take its pods, or someone acts.", name, f.ready.Reason)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
 		return fmt.Sprintf("%s is not ready (%s), and will not be until someone acts.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonDrifted:
@@ -130,6 +134,13 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, waits)
 	}
 	return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
+}
+
+// lacksNode reports whether the pods wait for a node, such as one that an autoscaler of the cluster adds, and not for a volume.
+func (f facts) lacksNode() bool {
+	return f.ready.Reason == v1.ReasonUnschedulable && !slices.ContainsFunc(f.app.Status.Problems, func(problem v1.Problem) bool {
+		return problem.Reason == v1.ReasonUnschedulable && strings.Contains(strings.ToLower(problem.Message), "persistentvolumeclaim")
+	})
 }
 
 // isSuspended reports whether the controller leaves the Application alone. Deletion goes on.
