@@ -17,7 +17,7 @@ func TestSee(t *testing.T) {
 
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, p.namespace+"/web  Ready", "2 of 2 pods updated, 2 available", "2 Ready")
 	p.eventually("the problem of the pod", func() bool { return len(p.get("broken").Status.Problems) > 0 })
-	p.want(1, []string{"status", "broken"}, "Not ready: ImagePullFailed", "1 ImagePull")
+	p.want(1, []string{"status", "broken"}, "Not ready", ": ImagePullFailed", "1 ImagePull")
 	p.want(1, []string{"status", "broken", "--watch", "--timeout=1s"}, "ImagePullFailed")
 	p.want(0, []string{"why", "web"}, p.namespace+"/web is ready")
 	p.want(1, []string{"why", "broken"}, "The image of container broken cannot be pulled. This concerns its only pod.", "- Pod/broken-", "→ Set another image: kubectl fairlead -n "+p.namespace+" set image broken IMAGE")

@@ -79,14 +79,21 @@ func (s Summary) headline(now time.Time) string {
 	case s.Ready:
 		word = "Ready"
 	}
+	age := func(since time.Time) string { return duration.HumanDuration(now.Sub(since)) }
+	if s.Since != nil && !s.Ready && s.reasonSince == nil {
+		word += " for " + age(*s.Since) // Perhaps with another reason at first.
+	}
 	if s.Reason != "" && s.Reason != word {
 		word += ": " + s.Reason
 	}
 	if s.Stalled {
 		word += " (stalled)"
 	}
-	if s.Since != nil {
-		word += fmt.Sprintf(", for %s", duration.HumanDuration(now.Sub(*s.Since)))
+	switch {
+	case s.Ready && s.Since != nil:
+		word += ", for " + age(*s.Since)
+	case s.reasonSince != nil:
+		word += ", for " + age(*s.reasonSince)
 	}
 	return word
 }

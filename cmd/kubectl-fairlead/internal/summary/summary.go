@@ -53,6 +53,8 @@ type Summary struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Events     []Event            `json:"events,omitempty"`
 	Unreadable []string           `json:"unreadable,omitempty"`
+	// reasonSince is since when another condition says what Reason says: Since does not move when only the reason changes.
+	reasonSince *time.Time
 }
 
 // Rollout is how far the pods have come.
@@ -110,6 +112,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Ready = ready.Status == metav1.ConditionTrue
 		s.Reason, s.Message, s.Since = ready.Reason, ready.Message, &ready.LastTransitionTime.Time
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
+		s.reasonSince = sinceReason(status.Conditions, ready.Reason)
 	}
 	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {
 		s.Routes = routes.Reason
@@ -150,6 +153,17 @@ func outdated(loaded *cluster.Loaded) bool {
 	return waits || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(container corev1.Container) bool {
 		return container.Name == application.Name && container.Image != application.Spec.Image
 	})
+}
+
+// sinceReason is since when a condition says what the reason of Ready says; nil if none does. Stalled comes last: it stays True from one
+// reason to the next.
+func sinceReason(conditions []metav1.Condition, reason string) *time.Time {
+	for _, kind := range []string{v1.ConditionRolledBack, v1.ConditionPaused, v1.ConditionDrifted, v1.ConditionStalled} {
+		if found := meta.FindStatusCondition(conditions, kind); found != nil && found.Status == metav1.ConditionTrue && found.Reason == reason {
+			return &found.LastTransitionTime.Time
+		}
+	}
+	return nil
 }
 
 // podGroups counts the pods of the tree by what keeps them from serving; those that serve first.

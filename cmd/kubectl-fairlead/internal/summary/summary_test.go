@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,6 +98,36 @@ func TestForeignAutoscaler(t *testing.T) {
 	}
 	if s := summary.Of(loaded); s.Autoscaler != nil {
 		t.Errorf("the autoscaler is %+v", s.Autoscaler)
+	}
+}
+
+// TestSince: the time beside a reason is that of the reason, and not of the first one since the Application was ready.
+func TestSince(t *testing.T) {
+	condition := func(kind, reason string, minutes time.Duration) metav1.Condition {
+		status := metav1.ConditionTrue
+		if kind == v1.ConditionReady {
+			status = metav1.ConditionFalse
+		}
+		return metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(treetest.Now.Add(-minutes * time.Minute))}
+	}
+	for want, conditions := range map[string][]metav1.Condition{
+		"Not ready for 9m: RollingOut": {condition(v1.ConditionReady, v1.ReasonRollingOut, 9)},
+		"Not ready: RolledBack (stalled), for 5m": {
+			condition(v1.ConditionReady, v1.ReasonRolledBack, 9), condition(v1.ConditionStalled, v1.ReasonRolledBack, 7), condition(v1.ConditionRolledBack, v1.ReasonRolledBack, 5),
+		},
+		"Not ready: Paused, for 30m": {condition(v1.ConditionReady, v1.ReasonPaused, 9), condition(v1.ConditionPaused, v1.ReasonPaused, 30)},
+		"Not ready for 9m: ConfigMissing": {
+			condition(v1.ConditionReady, v1.ReasonConfigMissing, 9), condition(v1.ConditionPaused, v1.ReasonPaused, 30),
+		},
+		"Not ready: Invalid (stalled), for 4m": {condition(v1.ConditionReady, v1.ReasonInvalid, 9), condition(v1.ConditionStalled, v1.ReasonInvalid, 4)},
+	} {
+		loaded := clustertest.Load(t, "image")
+		loaded.Application.Status.Conditions = conditions
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+		if first, _, _ := strings.Cut(out.String(), "\n"); !strings.HasSuffix(first, "  "+want) {
+			t.Errorf("%q, want %q", first, want)
+		}
 	}
 }
 
