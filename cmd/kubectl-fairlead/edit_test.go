@@ -263,6 +263,7 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
 	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the number of pods goes from 3 to 2.\n")
 	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
+	p.want(0, []string{"set", "image", "web", "example.com/web:5", "--dry-run=client"}, "All 3 pods are replaced, because of containers[web].image, ")
 
 	p.want(0, []string{"suspend", "web"})
 	p.want(1, []string{"status", "web", "--watch", "--timeout=60s"}, p.namespace+"/web  Suspended\n")

@@ -311,6 +311,13 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if err != nil {
 		return "", err
 	}
+	if before == nil && len(d.Pods.Because) > 0 {
+		_, own, err := e.tool.difference(application, edited, live, platform)
+		if err != nil {
+			return "", err
+		}
+		d.Pods.Because = difference.EditedFirst(d.Pods.Because, own.Pods.Because)
+	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
 	if deployment == nil && loaded.Unreadable[child.Deployment.Resource] == nil {
 		return difference.WithoutDeployment(d, missingConfig(application, edited)), nil

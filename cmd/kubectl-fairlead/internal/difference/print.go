@@ -107,7 +107,7 @@ func isForeign(d preview.Difference) bool {
 func because(pods preview.Pods) string {
 	fields := make([]string, 0, len(pods.Because))
 	for _, change := range pods.Because {
-		fields = append(fields, strings.TrimPrefix(change.Path, ".spec.template.spec."))
+		fields = append(fields, strings.TrimPrefix(pathOf(change), ".spec.template.spec."))
 	}
 	const most = 3
 	if len(fields) > most {
@@ -172,11 +172,11 @@ func howManyOf(some, all int32) string {
 func Describe(change preview.Change) string {
 	switch {
 	case change.Before == nil:
-		return fmt.Sprintf("%s: added %s", change.Path, value(change.After))
+		return fmt.Sprintf("%s: added %s", pathOf(change), value(change.After))
 	case change.After == nil:
-		return fmt.Sprintf("%s: removed %s", change.Path, value(change.Before))
+		return fmt.Sprintf("%s: removed %s", pathOf(change), value(change.Before))
 	default:
-		return fmt.Sprintf("%s: %s → %s", change.Path, value(change.Before), value(change.After))
+		return fmt.Sprintf("%s: %s → %s", pathOf(change), value(change.Before), value(change.After))
 	}
 }
 

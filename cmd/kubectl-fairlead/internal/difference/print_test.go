@@ -103,3 +103,21 @@ func TestWithoutDeployment(t *testing.T) {
 		}
 	}
 }
+
+// TestEditedFirst names what the user edited before what waits, and each field in the same spelling.
+func TestEditedFirst(t *testing.T) {
+	const template = ".spec.template.spec."
+	waiting := []preview.Change{
+		{Path: template + `containers[name="web"].env`}, {Path: template + `containers[name="web"].ports[containerPort=80,protocol="TCP"]`},
+		{Path: template + `containers[name="web"].volumeMounts[mountPath="/a"]`}, {Path: template + `containers[name="web"].image`},
+	}
+	edited := []preview.Change{{Path: template + "containers[web].image"}}
+	d := preview.Difference{Pods: preview.Pods{Live: 2, Replaced: true, Because: difference.EditedFirst(waiting, edited)}}
+	const want = "All 2 pods are replaced, because of containers[web].image, containers[web].env, containers[web].ports[80], 1 more."
+	if got := difference.Sentence(d); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := difference.Describe(preview.Change{Path: `.spec.ports[port=80,protocol="TCP"].name`, After: "http"}); got != `.spec.ports[80].name: added "http"` {
+		t.Error(got)
+	}
+}

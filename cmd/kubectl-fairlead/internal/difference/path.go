@@ -1,0 +1,29 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package difference
+
+import (
+	"regexp"
+	"slices"
+
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// itemKey finds the key of an item of a list as managed fields spell it, such as [name="web"] or [containerPort=80,protocol="TCP"].
+var itemKey = regexp.MustCompile(`\[\w+=(?:"([^"]*)"|([^,\]]*))(?:,\w+=(?:"[^"]*"|[^,\]]*))*\]`)
+
+// pathOf is the path of a change in one spelling, whether it comes from two renderings or from managed fields: an item is in brackets by its
+// key alone.
+func pathOf(change preview.Change) string { return itemKey.ReplaceAllString(change.Path, "[$1$2]") }
+
+// EditedFirst moves what a user just edited before what waits since earlier edits.
+func EditedFirst(because, edited []preview.Change) []preview.Change {
+	isEdited := func(change preview.Change) int {
+		if slices.ContainsFunc(edited, func(other preview.Change) bool { return pathOf(other) == pathOf(change) }) {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedStableFunc(slices.Values(because), func(a, b preview.Change) int { return isEdited(a) - isEdited(b) })
+}
