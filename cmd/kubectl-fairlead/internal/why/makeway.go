@@ -17,7 +17,10 @@ import (
 )
 
 // orRename is the other way out of a conflict. An Application that has adopted a Deployment has it no more.
-const orRename = ", or give the Application another name."
+const (
+	orRename = ", or give the Application another name."
+	giveName = "Or give the Application another name."
+)
 
 // makeWay says what to do about an object that has the name of a child. While the pods from before an adoption run, they need what
 // they have: its deletion would be an outage.
@@ -72,7 +75,7 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		}
 	}
 	if !adopted {
-		next = append(next, "Or give the Application another name.")
+		next = append(next, giveName)
 	}
 	return next
 }
@@ -83,7 +86,7 @@ func (f facts) afterTakeBack(resource v1.ResourceStatus, adopted bool) (next []s
 		next = append(next, "Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.")
 	}
 	if !adopted {
-		next = append(next, "Or give the Application another name.")
+		next = append(next, giveName)
 	}
 	return next
 }
@@ -100,9 +103,9 @@ func deleteOrRename(objects string) string { return "Delete or rename " + object
 const takeBack = "Take back what the earlier Application left behind: see docs/guides/take-back.md"
 
 // groupLeftBehind makes one finding of the objects that an earlier Application left behind, since one step takes all of them back. It
-// stands where the first of them stood. During an adoption, each of them has advice of its own.
+// stands where the first of them stood.
 func (f facts) groupLeftBehind(found []Finding) []Finding {
-	var all []string
+	var all, otherwise []string
 	group, removable := Finding{Reason: v1.ReasonConflict}, true
 	for _, finding := range found {
 		if finding.left == "" {
@@ -112,14 +115,22 @@ func (f facts) groupLeftBehind(found []Finding) []Finding {
 		group.Evidence = append(group.Evidence, finding.Evidence...)
 		kind, _, _ := strings.Cut(finding.left, " ")
 		removable = removable && slices.Contains(finding.Next, deleteOrRename("the "+kind))
+		for _, next := range finding.Next {
+			if strings.HasPrefix(next, "Or delete the ") {
+				otherwise = append(otherwise, next)
+			}
+		}
 	}
-	if len(all) < 2 || f.hasAdopted() {
+	if len(all) < 2 {
 		return found
 	}
 	group.What = series(all) + " exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits."
-	group.Next = []string{takeBack, "Or give the Application another name."}
-	if removable {
-		group.Next[1] = deleteOrRename("them") // Without a Deployment, no pod needs them.
+	group.Next = append([]string{takeBack}, otherwise...)
+	switch {
+	case removable:
+		group.Next = []string{takeBack, deleteOrRename("them")} // Without a Deployment, no pod needs them.
+	case !f.hasAdopted():
+		group.Next = append(group.Next, giveName)
 	}
 	found[slices.IndexFunc(found, func(finding Finding) bool { return finding.left != "" })] = group
 	return slices.DeleteFunc(found, func(finding Finding) bool { return finding.left != "" })

@@ -203,5 +203,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
 	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
 	deployment.Spec.Template.Labels["app"] = "shop"
-	wantParts(t, "during an adoption", first(printed(t, loaded)), map[string]bool{"Keep the ConfigMap": true, "Keep the ServiceAccount": true, " web exist and ": false})
+	wantParts(t, "during an adoption", first(printed(t, loaded)), map[string]bool{
+		"ServiceAccount web and ConfigMap web exist and do not belong": true, back + "\n": true, "another name": false,
+	})
 }
