@@ -125,7 +125,7 @@ func TestBudgetFollowsOpenReplicas(t *testing.T) {
 		e.patch(child.Deployment, "web", types.MergePatchType, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas), "scale")
 		e.eventually(fmt.Sprintf("%d pods have the budget that they need", replicas), func() (bool, string) {
 			budget := find[policyv1.PodDisruptionBudget](e, "web")
-			return (budget != nil) == (replicas > 1), fmt.Sprint(budget)
+			return (budget != nil) == (replicas > 1), fmt.Sprintf("a budget: %t", budget != nil)
 		})
 	}
 }

@@ -92,7 +92,7 @@ func TestGiveFieldsOfLostServiceBack(t *testing.T) {
 		})
 		services, clients, saved := kube.CoreV1().Services("shop"), &cluster.Clients{Kube: kube}, savedService()
 		saved.Service.ManagedFields = []metav1.ManagedFieldsEntry{{
-			Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:type":{}}}`)},
+			Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:type":{}}}`),
 		}}
 		_, err := findLost(clients, nil, saved, nil, true).restore(t.Context())
 		const want = "the Service web is created again, but its fields are not given back to the clients that managed them: the connection was lost. Run the command again"

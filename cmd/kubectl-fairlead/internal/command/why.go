@@ -111,10 +111,10 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 	if loaded.Saved, err = isSaved(ctx, clients, loaded); err != nil {
 		return nil, err
 	}
-	if err = clients.LoadMissingSecrets(ctx, loaded, why.Secrets(loaded)); err != nil {
+	if err := clients.LoadMissingSecrets(ctx, loaded, why.Secrets(loaded)); err != nil {
 		return nil, err
 	}
-	if err = clients.LoadUnboundClaims(ctx, loaded, why.Claims(loaded)); err != nil {
+	if err := clients.LoadUnboundClaims(ctx, loaded, why.Claims(loaded)); err != nil {
 		return nil, err
 	}
 	if why.ReplicasContended(application) {

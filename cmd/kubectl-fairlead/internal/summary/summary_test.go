@@ -103,12 +103,12 @@ func TestForeignAutoscaler(t *testing.T) {
 
 // TestSince: the time beside a reason is that of the reason, and not of the first one since the Application was ready.
 func TestSince(t *testing.T) {
-	condition := func(kind, reason string, minutes time.Duration) metav1.Condition {
+	condition := func(kind, reason string, minutes int) metav1.Condition {
 		status := metav1.ConditionTrue
 		if kind == v1.ConditionReady {
 			status = metav1.ConditionFalse
 		}
-		return metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(treetest.Now.Add(-minutes * time.Minute))}
+		return metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(treetest.Now.Add(time.Duration(-minutes) * time.Minute))}
 	}
 	for want, conditions := range map[string][]metav1.Condition{
 		"Not ready for 9m: RollingOut": {condition(v1.ConditionReady, v1.ReasonRollingOut, 9)},

@@ -60,8 +60,8 @@ func TestSecondFailedWrite(t *testing.T) {
 
 // TestCreator names no client as the creator of an object that cannot create one.
 func TestCreator(t *testing.T) {
-	at := func(manager string, seconds time.Duration) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Time: &metav1.Time{Time: treetest.Now.Add(seconds * time.Second)}}
+	at := func(manager string, seconds int) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Time: &metav1.Time{Time: treetest.Now.Add(time.Duration(seconds) * time.Second)}}
 	}
 	for want, entries := range map[string][]metav1.ManagedFieldsEntry{
 		"created by kubectl-create":    {at("kubectl-annotate", 0), at("kubectl-create", 0)},
