@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,14 +91,16 @@ func TestUpdateOverALimit(t *testing.T) {
 // An Application whose class ceased to select the namespace is edited and scaled under the limits of that class, with a warning.
 func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
 	const (
-		unselected = `the spec is stored, but not applied until this is fixed: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`
-		relative   = `spec.workingDir: Invalid value: "relative": must be an absolute path`
+		unselectedError = `spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`
+		unselected      = "the spec is stored, but not applied until this is fixed: " + unselectedError
+		relative        = `spec.workingDir: Invalid value: "relative": must be an absolute path`
 	)
 	limited := applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
 		forTeam("pay")(s)
 		s.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(4))}
 	})
 	other := applicationClass("other", false, forTeam("pay"))
+	had := func(a *v1.Application) { a.Status.Class = &v1.AppliedClass{Name: "standard"} }
 	for _, test := range []struct {
 		name     string
 		old      *v1.Application
@@ -105,12 +108,14 @@ func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
 		replicas int32 // Also by scaling, if it is not 0.
 		refused  string
 	}{
-		{name: "another image", old: inStandard(), change: image("web:2")},
-		{name: "more replicas", old: inStandard(replicas(1)), change: replicas(2), replicas: 2},
-		{name: "over the limit", old: inStandard(replicas(1)), change: replicas(9), replicas: 9, refused: "spec.replicas: " + atMostFour},
-		{name: "over it already, and less", old: inStandard(replicas(10)), change: replicas(9), replicas: 9},
-		{name: "an error", old: inStandard(), change: func(a *v1.Application) { a.Spec.WorkingDir = "relative" }, refused: relative},
-		{name: "another class that does not", old: inStandard(), change: inClass("other"), refused: `ApplicationClass "other" does not select namespace "shop"`},
+		{name: "another image", old: inStandard(had), change: image("web:2")},
+		{name: "more replicas", old: inStandard(had, replicas(1)), change: replicas(2), replicas: 2},
+		{name: "over the limit", old: inStandard(had, replicas(1)), change: replicas(9), replicas: 9, refused: "spec.replicas: " + atMostFour},
+		{name: "over it already, and less", old: inStandard(had, replicas(10)), change: replicas(9), replicas: 9},
+		{name: "an error", old: inStandard(had), change: func(a *v1.Application) { a.Spec.WorkingDir = "relative" }, refused: relative},
+		{name: "it never had the class", old: inStandard(), change: image("web:2"), refused: unselectedError},
+		{name: "it never had the class, and learns no limit", old: inStandard(), change: replicas(9), refused: unselectedError},
+		{name: "another class that does not", old: inStandard(had), change: inClass("other"), refused: `ApplicationClass "other" does not select namespace "shop"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			handler := (&inClasses{
@@ -124,6 +129,9 @@ func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
 			}
 			for _, response := range responses {
 				contains(t, messageOf(response), []string{test.refused})
+				if test.refused == unselectedError && strings.Contains(messageOf(response), atMostFour) {
+					t.Errorf("it tells a limit of a class that the Application never had: %s", messageOf(response))
+				}
 				var warned []string
 				if test.refused == "" {
 					warned = []string{unselected}

@@ -64,6 +64,18 @@ func (c codec) review(body []byte) (*admissionv1.AdmissionReview, error) {
 type object struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     json.RawMessage   `json:"spec"`
+	Status   json.RawMessage   `json:"status"`
+}
+
+// appliedClass is the class that the status says was applied; nil if there is none.
+func (o object) appliedClass() *v1.AppliedClass {
+	var status struct {
+		Class *v1.AppliedClass `json:"class"`
+	}
+	if json.Unmarshal(o.Status, &status) != nil {
+		return nil
+	}
+	return status.Class
 }
 
 func parse(raw runtime.RawExtension) (object, error) {
@@ -75,8 +87,8 @@ func parse(raw runtime.RawExtension) (object, error) {
 }
 
 // application decodes the spec. With a strict decoder an unknown field is an error: the schema knows it,
-// since the API server has not dropped it, but this version of the controller would ignore it. The status
-// is left out, so that it cannot fail an edit of the spec.
+// since the API server has not dropped it, but this version of the controller would ignore it. Of the
+// status only the class counts, so that the rest cannot fail an edit of the spec.
 func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
 	spec := o.Spec
 	if len(spec) == 0 {
@@ -93,7 +105,7 @@ func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
 	if _, _, err := decoder.Decode(data, nil, application); err != nil {
 		return nil, err
 	}
-	application.ObjectMeta = o.Metadata
+	application.ObjectMeta, application.Status.Class = o.Metadata, o.appliedClass()
 	return application, nil
 }
 

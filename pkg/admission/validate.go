@@ -136,7 +136,7 @@ func (h *Handler) splitExcess(ctx context.Context, errs field.ErrorList, in inpu
 	switch {
 	case in.old == nil:
 		return errs, nil, nil
-	case class.OnlyNotSelected(errs) && in.new.Spec.ClassName == in.old.Spec.ClassName:
+	case class.OnlyNotSelected(errs) && in.new.Spec.ClassName == in.old.Spec.ClassName && hadClass(in.old):
 		added, err := h.addedInClass(ctx, in)
 		return added, errs, err
 	case !validation.OnlyExceedsClass(errs):
@@ -148,6 +148,13 @@ func (h *Handler) splitExcess(ctx context.Context, errs field.ErrorList, in inpu
 	}
 	added, kept = validation.SplitExcess(errs, stored)
 	return added, kept, nil
+}
+
+// hadClass reports whether the class that the Application names was applied to it once. Errors about the rules of another class would tell
+// its author what these are.
+func hadClass(application *v1.Application) bool {
+	applied := application.Status.Class
+	return applied != nil && applied.Name == application.Spec.ClassName
 }
 
 // addedInClass returns the errors that an update adds under a class that does not select the namespace any more. They are

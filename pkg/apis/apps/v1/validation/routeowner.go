@@ -196,9 +196,16 @@ func (c routeCheck) keyClaims(key v1.RouteKey) ([]v1.RouteClaim, error) {
 }
 
 // counts reports whether a claim of another namespace counts. An Application that only asks for a host name which its
-// class does not allow blocks no other Application.
+// class does not allow, or whose class it may not have, blocks no other Application.
 func (c routeCheck) counts(claim *v1.RouteClaim) bool {
-	return claim.Serves || allowsHostname(c.owners.Class(claim.Application), claim.Host)
+	if claim.Serves {
+		return true
+	}
+	class := c.owners.Class(claim.Application)
+	if class == nil && claim.Application.Spec.ClassName != "" {
+		return false
+	}
+	return allowsHostname(class, claim.Host)
 }
 
 // shares reports whether both Applications may share a host name: the class of each lists its own.

@@ -140,6 +140,9 @@ func TestRouteOwnership(t *testing.T) {
 
 		// The limits of the class refuse b.
 		{"an older one whose class does not allow it", []party{claimant("a/web", 1, host), claimant("b/web", 9, host).ofClass("strict")}, nil},
+		// It may not have its class, so the class refuses it. Older than a, it would reserve what it cannot serve.
+		{"an older one that may not have its class", []party{claimant("a/web", 1, host), claimant("b/web", 9, host).ofClass("of another namespace")}, nil},
+		{"one that serves, and may not have its class any more", []party{claimant("a/web", 1, host), claimant("b/web", 9, host).ofClass("of another namespace").serving(host)}, []string{"a/web"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for range 2 {
