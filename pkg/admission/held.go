@@ -24,7 +24,7 @@ func held(_ context.Context, in input, found *verdict) error {
 		found.warnings = append(found.warnings, fmt.Sprintf(
 			"spec.reconcilePolicy: it is %s, so %s has no effect until you set it to %s", is.ReconcilePolicy, changeOf(was, is), v1.ReconcileEnforce))
 	}
-	if paused(was) && paused(is) && (!revision.SamePods(was, is) || !equality.Semantic.DeepEqual(pinned(was), pinned(is))) {
+	if paused(was) && paused(is) && (!revision.SamePods(was, is) || toRevision(in.old) != toRevision(in.new)) {
 		found.warnings = append(found.warnings, "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false")
 	}
 	return nil
@@ -36,14 +36,6 @@ func withholds(spec *v1.ApplicationSpec) bool {
 }
 
 func paused(spec *v1.ApplicationSpec) bool { return spec.Paused != nil && *spec.Paused }
-
-// pinned is the revision that the spec asks for by its number; nil if it asks for none.
-func pinned(spec *v1.ApplicationSpec) *int64 {
-	if spec.Rollback == nil {
-		return nil
-	}
-	return spec.Rollback.ToRevision
-}
 
 // changeOf says what an update changes.
 func changeOf(was, is *v1.ApplicationSpec) string {

@@ -29,7 +29,7 @@ const (
 	collectionGrace = 30 * time.Second
 	// finalizerGrace is the same for a finalizer of another controller. Few Applications have one, and until then the status is
 	// about children that may be gone.
-	finalizerGrace = 2 * time.Second
+	finalizerGrace = 10 * time.Second
 )
 
 // finalize finishes the deletion of an Application. It writes only the owners of its children.
@@ -62,7 +62,10 @@ func (c *Controller) finalize(ctx context.Context, observed observation, now tim
 // awaitFinalizers reports the finalizers that remain after a while. Their removal is an event.
 func (c *Controller) awaitFinalizers(ctx context.Context, observed observation, now time.Time) Outcome {
 	grace := collectionGrace
-	if len(without(observed.Application.Finalizers, metav1.FinalizerDeleteDependents)) > 0 {
+	ofCollector := func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	}
+	if !slices.ContainsFunc(observed.Application.Finalizers, ofCollector) {
 		grace = finalizerGrace
 	}
 	if left := grace - observed.serverTime.Sub(observed.Application.DeletionTimestamp.Time); left > 0 {

@@ -81,6 +81,7 @@ func TestDeletionByAClockThatIsBehind(t *testing.T) {
 		{"example.com/hold", finalizerGrace, false},
 		{"example.com/hold", finalizerGrace, true},
 		{metav1.FinalizerDeleteDependents, collectionGrace, false},
+		{metav1.FinalizerOrphanDependents, collectionGrace, false},
 	} {
 		t.Run(fmt.Sprintf("%s, restart %t", test.finalizer, test.restart), func(t *testing.T) {
 			clock := &wallclock.Clock{}

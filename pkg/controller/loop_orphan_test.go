@@ -294,6 +294,8 @@ func TestDeletionThatIsHeldUp(t *testing.T) {
 			want: "Deletion waits until its controller removes the finalizer example.com/hold."},
 		{name: "the garbage collector", finalizers: []string{metav1.FinalizerDeleteDependents},
 			want: "Deletion waits until the garbage collector has deleted the children."},
+		{name: "the garbage collector, which keeps the children", finalizers: []string{metav1.FinalizerOrphanDependents},
+			want: "Deletion waits until the garbage collector has released the children."},
 		{name: "a policy that denies the release", policy: v1.DeletionOrphan, fault: func(r applytest.Request) error {
 			if r.Kind == child.Service && r.Writes() {
 				return denied()

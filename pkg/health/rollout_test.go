@@ -124,7 +124,7 @@ func TestAssess(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(Rollout{}, "Deployment", "Status")); diff != "" {
 				t.Errorf("the rollout (-want +got):\n%s", diff)
 			}
-			if known := got.Deployment == deployment; known != test.want.Observed && known != (test.want.Desired > 0) {
+			if known := got.Deployment == deployment; known != (test.want.Observed || test.want.Desired > 0) {
 				t.Errorf("the rollout has the Deployment: %t", known)
 			}
 		})

@@ -82,7 +82,7 @@ func (s Step) WaitOwned(target Result) Step {
 	switch {
 	case done.Action == NotOwned:
 		why = "does not belong to the Application"
-	case done.Live != nil:
+	case done.Action == WaitDependency && done.Live != nil:
 		why = "waits too"
 	}
 	s = s.wait(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))

@@ -26,6 +26,8 @@ func summarizeDeletion(in Input) summary {
 		s.message = unownedMessage(in)
 	case slices.Equal(others, []string{metav1.FinalizerDeleteDependents}):
 		s.message = "Deletion waits until the garbage collector has deleted the children."
+	case slices.Equal(others, []string{metav1.FinalizerOrphanDependents}):
+		s.message = "Deletion waits until the garbage collector has released the children."
 	case len(others) == 1:
 		s.message = fmt.Sprintf("Deletion waits until its controller removes the finalizer %s.", others[0])
 	case len(others) > 1:

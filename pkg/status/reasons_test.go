@@ -95,10 +95,17 @@ func TestDriftBeforeAdoption(t *testing.T) {
 	status := func(reason string) v1.ApplicationStatus {
 		return v1.ApplicationStatus{Conditions: []metav1.Condition{drifted, {Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: reason}}}
 	}
+	// It adopted the Deployment once, and then a user deleted it.
+	adopted := func(status v1.ApplicationStatus) v1.ApplicationStatus {
+		status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1}
+		return status
+	}
 	for _, test := range []struct {
 		old, new v1.ApplicationStatus
 		want     int
 	}{
+		{adopted(v1.ApplicationStatus{}), adopted(status(v1.ReasonAdopting)), 1},
+		{adopted(status(v1.ReasonAdopting)), adopted(status(v1.ReasonPodsHeld)), 0},
 		{v1.ApplicationStatus{}, status(v1.ReasonAdopting), 0},
 		{status(v1.ReasonAdopting), status(v1.ReasonAdopting), 0},
 		{status(v1.ReasonAdopting), status(v1.ReasonAwaitingConsent), 0},

@@ -67,8 +67,11 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 }
 
 // awaitsAdoption reports whether the Application shall adopt a Deployment, and has not begun to. What it would change is no news then: the
-// plugin begins under Observe, and the controller does not see what exists without the labels.
+// plugin begins under Observe, and the controller does not see what exists without the labels. Pods that were healthy once are its own.
 func awaitsAdoption(status v1.ApplicationStatus) bool {
+	if status.Revision != nil && status.Revision.LastHealthy > 0 {
+		return false
+	}
 	adopted := meta.FindStatusCondition(status.Conditions, v1.ConditionAdopted)
 	return adopted != nil && adopted.Status == metav1.ConditionFalse && slices.Contains([]string{v1.ReasonAdopting, v1.ReasonAwaitingConsent}, adopted.Reason)
 }
