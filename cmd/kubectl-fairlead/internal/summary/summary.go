@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -138,21 +140,41 @@ func Of(loaded *cluster.Loaded) Summary {
 }
 
 // outdated reports whether the Deployment does not have the pods of the spec: they wait, for example, for a Secret or the end of a
-// suspension. A revision that runs instead of the spec has words of its own.
+// suspension. A revision that runs instead of the spec has words of its own. That the Deployment waits proves nothing: an unchanged one
+// waits too, such as for a ServiceAccount that another client owns.
 func outdated(loaded *cluster.Loaded) bool {
 	application := loaded.Application
-	status, pinned := application.Status, application.Spec.Rollback != nil && application.Spec.Rollback.ToRevision != nil
+	status := application.Status
 	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
 	if deployment == nil || !child.OwnedBy(deployment, application) || status.ObservedGeneration != application.Generation ||
-		pinned || status.Revision != nil && status.Revision.RolledBackFrom > 0 {
+		edit.PinOf(application) > 0 || status.Revision != nil && status.Revision.RolledBackFrom > 0 {
 		return false
 	}
-	waits := slices.ContainsFunc(status.Resources, func(resource v1.ResourceStatus) bool {
-		return resource.Kind == child.Deployment.Kind && resource.State == v1.ResourcePending
-	})
-	return waits || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(container corev1.Container) bool {
+	// A suspended controller determines no revision of a new spec, so there only the image shows it.
+	return lacksRevision(application, deployment) || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(container corev1.Container) bool {
 		return container.Name == application.Name && container.Image != application.Spec.Image
 	})
+}
+
+// lacksRevision reports whether status has a revision of the spec, and the Deployment rolls out another one. The revision is in status
+// even while it waits to be created.
+func lacksRevision(application *v1.Application, deployment *appsv1.Deployment) bool {
+	// The content of ConfigMaps and Secrets, if it is part of the name, comes last. The spec does not ask for that.
+	ofPods := func(revision string) string {
+		key, _, _ := strings.Cut(strings.TrimPrefix(revision, application.Name+"-"), "-")
+		return key
+	}
+	deployed, others := ofPods(deployment.Annotations[v1.AnnotationRevision]), false
+	for _, resource := range application.Status.Resources {
+		if resource.Group != child.ControllerRevision.Group || resource.Kind != child.ControllerRevision.Kind {
+			continue
+		}
+		if ofPods(resource.Name) == deployed {
+			return false
+		}
+		others = true
+	}
+	return others && deployed != ""
 }
 
 // sinceReason is since when a condition says what the reason of Ready says; nil if none does. Stalled comes last: it stays True from one

@@ -152,6 +152,17 @@ func TestImageOfAdoptedPods(t *testing.T) {
 
 // TestOutdated: all pods are updated to what the Deployment says, which is not what the spec says.
 func TestOutdated(t *testing.T) {
+	pending := func(a *v1.Application, revision string) {
+		for i := range a.Status.Resources {
+			switch resource := &a.Status.Resources[i]; resource.Kind {
+			case child.ControllerRevision.Kind:
+				resource.Name, resource.State = revision, v1.ResourcePending
+			case child.Deployment.Kind:
+				resource.State = v1.ResourcePending
+			}
+		}
+	}
+	const deployed = "cart-75b0b5ecf7"
 	for _, test := range []struct {
 		name   string
 		change func(*v1.Application)
@@ -163,13 +174,10 @@ func TestOutdated(t *testing.T) {
 			a.Spec.Image, a.Spec.ReconcilePolicy = "example.com/cart:next", v1.ReconcileSuspend
 		}, true},
 		{"a spec that is not observed", func(a *v1.Application) { a.Spec.Image, a.Generation = "example.com/cart:next", a.Generation+1 }, false},
-		{"a Deployment that waits", func(a *v1.Application) {
-			for i := range a.Status.Resources {
-				if a.Status.Resources[i].Kind == "Deployment" {
-					a.Status.Resources[i].State = v1.ResourcePending
-				}
-			}
-		}, true},
+		{"pods that wait for a Secret", func(a *v1.Application) { pending(a, "cart-0123456789") }, true},
+		{"an unchanged Deployment that waits for a ServiceAccount, or is recreated", func(a *v1.Application) { pending(a, deployed) }, false},
+		{"a Secret with other content", func(a *v1.Application) { pending(a, deployed+"-0123456789") }, false},
+		{"a status with too many objects to list", func(a *v1.Application) { a.Status.Resources = nil }, false},
 		{"a spec that another revision replaces", func(a *v1.Application) {
 			a.Spec.Image, a.Spec.Rollback = "example.com/cart:next", &v1.Rollback{ToRevision: new(int64(1))}
 		}, false},
