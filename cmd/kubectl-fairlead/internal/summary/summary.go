@@ -55,7 +55,7 @@ type Summary struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Events     []Event            `json:"events,omitempty"`
 	Unreadable []string           `json:"unreadable,omitempty"`
-	// reasonSince is since when another condition says what Reason says: Since does not move when only the reason changes.
+	// reasonSince is since when Reason holds, where another condition shows that: Since does not move when only the reason changes.
 	reasonSince *time.Time
 }
 
@@ -114,7 +114,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Ready = ready.Status == metav1.ConditionTrue
 		s.Reason, s.Message, s.Since = ready.Reason, ready.Message, &ready.LastTransitionTime.Time
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
-		s.reasonSince = sinceReason(status.Conditions, ready.Reason)
+		s.reasonSince = sinceReason(status.Conditions, ready)
 	}
 	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {
 		s.Routes = routes.Reason
@@ -177,13 +177,18 @@ func lacksRevision(application *v1.Application, deployment *appsv1.Deployment) b
 	return others && deployed != ""
 }
 
-// sinceReason is since when a condition says what the reason of Ready says; nil if none does. Stalled comes last: it stays True from one
-// reason to the next.
-func sinceReason(conditions []metav1.Condition, reason string) *time.Time {
-	for _, kind := range []string{v1.ConditionRolledBack, v1.ConditionPaused, v1.ConditionDrifted, v1.ConditionStalled} {
-		if found := meta.FindStatusCondition(conditions, kind); found != nil && found.Status == metav1.ConditionTrue && found.Reason == reason {
-			return &found.LastTransitionTime.Time
+// sinceReason is since when the Application is not ready for the reason of Ready, as far as another condition shows it; nil if none does.
+// Such a condition may be older than that: Paused begins with spec.paused. Stalled shows nothing: it stays True from one reason to the next.
+func sinceReason(conditions []metav1.Condition, ready *metav1.Condition) *time.Time {
+	for _, kind := range []string{v1.ConditionRolledBack, v1.ConditionPaused, v1.ConditionDrifted} {
+		found := meta.FindStatusCondition(conditions, kind)
+		if found == nil || found.Status != metav1.ConditionTrue || found.Reason != ready.Reason {
+			continue
 		}
+		if found.LastTransitionTime.Before(&ready.LastTransitionTime) {
+			found = ready
+		}
+		return &found.LastTransitionTime.Time
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func TestForeignAutoscaler(t *testing.T) {
 	}
 }
 
-// TestSince: the time beside a reason is that of the reason, and not of the first one since the Application was ready.
+// TestSince: the time beside a reason is since when the Application is not ready for it, where a condition shows that.
 func TestSince(t *testing.T) {
 	condition := func(kind, reason string, minutes int) metav1.Condition {
 		status := metav1.ConditionTrue
@@ -115,11 +115,12 @@ func TestSince(t *testing.T) {
 		"Not ready: RolledBack (stalled), for 5m": {
 			condition(v1.ConditionReady, v1.ReasonRolledBack, 9), condition(v1.ConditionStalled, v1.ReasonRolledBack, 7), condition(v1.ConditionRolledBack, v1.ReasonRolledBack, 5),
 		},
-		"Not ready: Paused, for 30m": {condition(v1.ConditionReady, v1.ReasonPaused, 9), condition(v1.ConditionPaused, v1.ReasonPaused, 30)},
+		"Not ready: Paused, for 8m": {condition(v1.ConditionReady, v1.ReasonPaused, 8), condition(v1.ConditionPaused, v1.ReasonPaused, 30)},
+		"Not ready: Paused, for 6m": {condition(v1.ConditionReady, v1.ReasonPaused, 30), condition(v1.ConditionPaused, v1.ReasonPaused, 6)},
 		"Not ready for 9m: ConfigMissing": {
 			condition(v1.ConditionReady, v1.ReasonConfigMissing, 9), condition(v1.ConditionPaused, v1.ReasonPaused, 30),
 		},
-		"Not ready: Invalid (stalled), for 4m": {condition(v1.ConditionReady, v1.ReasonInvalid, 9), condition(v1.ConditionStalled, v1.ReasonInvalid, 4)},
+		"Not ready for 9m: Invalid (stalled)": {condition(v1.ConditionReady, v1.ReasonInvalid, 9), condition(v1.ConditionStalled, v1.ReasonInvalid, 4)},
 	} {
 		loaded := clustertest.Load(t, "image")
 		loaded.Application.Status.Conditions = conditions
