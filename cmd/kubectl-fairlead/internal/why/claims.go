@@ -42,16 +42,19 @@ func unboundClaims(f facts) []Finding {
 	}
 	var found []Finding
 	for _, claim := range f.UnboundClaims {
-		class := "the default StorageClass"
-		if name := claim.Spec.StorageClassName; name != nil && *name != "" {
-			class = "StorageClass " + *name
+		state, created := string(claim.Status.Phase), claim.CreationTimestamp.Time
+		switch name := claim.Spec.StorageClassName; {
+		case name == nil: // The default applies, if the cluster has one.
+		case *name == "":
+			state += ", of no StorageClass"
+		default:
+			state += ", of StorageClass " + *name
 		}
-		created := claim.CreationTimestamp.Time
 		found = append(found, Finding{
 			Reason: reasonClaimNotBound,
 			What:   fmt.Sprintf("PersistentVolumeClaim %s has no volume, and pods wait for it.", claim.Name),
 			Evidence: []Evidence{{
-				Object: "PersistentVolumeClaim/" + claim.Name, Field: "status.phase", Message: string(claim.Status.Phase) + ", of " + class, Time: &created,
+				Object: "PersistentVolumeClaim/" + claim.Name, Field: "status.phase", Message: state, Time: &created,
 			}},
 			Next: []string{"See why, such as that nothing provisions volumes: kubectl describe persistentvolumeclaims"},
 		})

@@ -48,7 +48,7 @@ func TestUnboundClaim(t *testing.T) {
 	const (
 		headline = "unschedulable/web is not ready (RollingOut): pods wait for a volume, which Fairlead cannot provide.\n"
 		what     = "PersistentVolumeClaim data has no volume, and pods wait for it.\n"
-		evidence = "   - PersistentVolumeClaim/data status.phase, 9m ago: Pending, of StorageClass fast\n"
+		evidence = "   - PersistentVolumeClaim/data status.phase, 9m ago: Pending"
 		next     = "   → See why, such as that nothing provisions volumes: kubectl describe persistentvolumeclaims\n"
 	)
 	loaded := clustertest.Load(t, "unschedulable")
@@ -63,13 +63,16 @@ func TestUnboundClaim(t *testing.T) {
 	if got := why.Claims(loaded); !slices.Equal(got, []string{"data"}) {
 		t.Errorf("asks for %q, want data", got)
 	}
-	claim := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("fast")}}
+	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.Status.Phase, claim.CreationTimestamp = "data", corev1.ClaimPending, metav1.NewTime(treetest.Now.Add(-9*time.Minute))
 	loaded.UnboundClaims = []*corev1.PersistentVolumeClaim{claim}
 	wantParts(t, "the scheduler says so", first(printed(t, loaded)), map[string]bool{what: false, "No node takes the pods.": true})
 
 	status.Problems, meta.FindStatusCondition(status.Conditions, v1.ConditionReady).Reason = nil, v1.ReasonRollingOut
-	wantParts(t, "no condition", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + next: true})
+	for words, class := range map[string]*string{", of StorageClass fast\n": new("fast"), ", of no StorageClass\n": new(""), "\n": nil} {
+		claim.Spec.StorageClassName = class
+		wantParts(t, "no condition", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + words + next: true})
+	}
 	loaded.Application.DeletionTimestamp = &metav1.Time{}
 	wantParts(t, "deleted", first(printed(t, loaded)), map[string]bool{what: false})
 	for _, pod := range loaded.Pods {
