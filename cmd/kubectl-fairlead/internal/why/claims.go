@@ -64,8 +64,10 @@ func unboundClaims(f facts) []Finding {
 
 // waitsFor says what pods wait for that the controller has no part in; "" if the controller, or Kubernetes', is at work.
 func (f facts) waitsFor(answer Answer) string {
-	if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonClaimNotBound }) {
-		return "pods wait for a volume, which Fairlead cannot provide"
+	if f.ready.Reason == v1.ReasonRollingOut || f.ready.Reason == v1.ReasonPodsUnavailable { // Any other reason has another cause.
+		if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonClaimNotBound }) {
+			return "pods wait for a volume, which Fairlead cannot provide"
+		}
 	}
 	i := slices.IndexFunc(f.app.Status.Problems, func(problem v1.Problem) bool { return problem.Reason == f.ready.Reason })
 	if i < 0 {

@@ -73,6 +73,10 @@ func TestUnboundClaim(t *testing.T) {
 		claim.Spec.StorageClassName = class
 		wantParts(t, "no condition", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + words + next: true})
 	}
+	meta.FindStatusCondition(status.Conditions, v1.ConditionReady).Reason = v1.ReasonApplyFailed
+	wantParts(t, "a child cannot be written", first(printed(t, loaded)), map[string]bool{
+		"unschedulable/web is not ready (ApplyFailed); the controller is still at work.\n": true, what: true,
+	})
 	loaded.Application.DeletionTimestamp = &metav1.Time{}
 	wantParts(t, "deleted", first(printed(t, loaded)), map[string]bool{what: false})
 	for _, pod := range loaded.Pods {
