@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -35,6 +36,8 @@ type Clients struct {
 	Kube     kubernetes.Interface
 	Fairlead versioned.Interface
 	Dynamic  dynamic.Interface
+	// Metadata reads Secrets without their content, where the plugin only needs to know that they exist.
+	Metadata metadata.Interface
 }
 
 // New makes the Clients.
@@ -51,6 +54,9 @@ func New(config *rest.Config) (*Clients, error) {
 		return nil, err
 	}
 	if c.Dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if c.Metadata, err = metadata.NewForConfig(config); err != nil {
 		return nil, err
 	}
 	return c, nil

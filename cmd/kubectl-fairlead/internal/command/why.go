@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -131,12 +130,9 @@ func isSaved(ctx context.Context, clients *cluster.Clients, loaded *cluster.Load
 	if deployment == nil || !adopt.Taken(deployment) || deployment.Annotations[adopt.AnnotationBackup] == "" {
 		return false, nil
 	}
-	_, err := clients.Kube.CoreV1().Secrets(application.Namespace).Get(ctx, adopt.BackupName(application.Name), metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return false, nil
-	case err != nil && !apierrors.IsForbidden(err):
-		return false, err
+	saved, err := clients.HasSecret(ctx, application.Namespace, adopt.BackupName(application.Name))
+	if apierrors.IsForbidden(err) {
+		return true, nil
 	}
-	return true, nil
+	return saved, err
 }
