@@ -62,6 +62,12 @@ func unboundClaims(f facts) []Finding {
 	return found
 }
 
+// lacksVolume reports whether no node takes pods because of a PersistentVolumeClaim. Only the message of the scheduler says so: it names
+// a claim that does not exist in lower case, and one without a volume by its kind.
+func lacksVolume(problem v1.Problem) bool {
+	return problem.Reason == v1.ReasonUnschedulable && strings.Contains(strings.ToLower(problem.Message), "persistentvolumeclaim")
+}
+
 // waitsFor says what pods wait for that the controller has no part in; "" if the controller, or Kubernetes', is at work.
 func (f facts) waitsFor(answer Answer) string {
 	if f.ready.Reason == v1.ReasonRollingOut || f.ready.Reason == v1.ReasonPodsUnavailable { // Any other reason has another cause.
@@ -73,8 +79,8 @@ func (f facts) waitsFor(answer Answer) string {
 	if i < 0 {
 		return ""
 	}
-	switch message := strings.ToLower(f.app.Status.Problems[i].Message); {
-	case f.ready.Reason == v1.ReasonUnschedulable && strings.Contains(message, "persistentvolumeclaim"):
+	switch problem := f.app.Status.Problems[i]; {
+	case lacksVolume(problem):
 		return "pods wait for a volume, which Fairlead cannot provide"
 	case f.ready.Reason == v1.ReasonUnschedulable:
 		return "pods wait for a node, which Fairlead cannot provide"

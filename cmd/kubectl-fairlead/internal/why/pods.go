@@ -159,7 +159,7 @@ func adviceFor(problem v1.Problem) advice {
 			"See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims",
 			"Correct the claim, which may need a new one: kubectl get storageclasses",
 		}}
-	case problem.Reason == v1.ReasonUnschedulable && says("persistentvolumeclaim"):
+	case lacksVolume(problem):
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):
 		return advice{"A LimitRange of this namespace refuses the pods.", []string{"Keep spec.resources within its limits, or ask for others: kubectl describe limitranges"}}

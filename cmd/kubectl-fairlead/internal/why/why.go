@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -138,9 +137,7 @@ func headline(f facts, answer Answer) string {
 
 // lacksNode reports whether the pods wait for a node, such as one that an autoscaler of the cluster adds, and not for a volume.
 func (f facts) lacksNode() bool {
-	return f.ready.Reason == v1.ReasonUnschedulable && !slices.ContainsFunc(f.app.Status.Problems, func(problem v1.Problem) bool {
-		return problem.Reason == v1.ReasonUnschedulable && strings.Contains(strings.ToLower(problem.Message), "persistentvolumeclaim")
-	})
+	return f.ready.Reason == v1.ReasonUnschedulable && !slices.ContainsFunc(f.app.Status.Problems, lacksVolume)
 }
 
 // isSuspended reports whether the controller leaves the Application alone. Deletion goes on.
