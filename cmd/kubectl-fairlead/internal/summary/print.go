@@ -100,8 +100,10 @@ func (s Summary) headline(now time.Time) string {
 
 // imageText has both images where the spec does not run, or not yet.
 func (s Summary) imageText() string {
+	// No revision names the image of adopted pods.
+	adopted := s.RunningImage == "" && (s.Rollout.Updated > 0 || s.Rollout.Available > 0)
 	switch {
-	case s.RunningImage == s.Image, s.RunningImage == "" && (s.Rollout.Updated > 0 || s.Rollout.Available > 0): // The pods of an adopted Deployment have no known image.
+	case s.RunningImage == s.Image, adopted:
 		return s.Image
 	case s.RunningImage == "":
 		return s.Image + ", which no pod runs yet"

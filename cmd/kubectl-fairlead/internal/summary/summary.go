@@ -110,7 +110,10 @@ func Of(loaded *cluster.Loaded) Summary {
 		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application), Notes: notes(loaded),
 		Autoscaler: autoscaler(loaded), Conditions: status.Conditions,
 	}
-	if ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady); ready != nil && status.ObservedGeneration == application.Generation && (application.DeletionTimestamp == nil || ready.Reason == v1.ReasonDeleting) {
+	ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady)
+	// A status from before the deletion may be the last one.
+	isAboutDeletion := ready != nil && ready.Reason == v1.ReasonDeleting
+	if ready != nil && status.ObservedGeneration == application.Generation && (application.DeletionTimestamp == nil || isAboutDeletion) {
 		s.Ready = ready.Status == metav1.ConditionTrue
 		s.Reason, s.Message, s.Since = ready.Reason, ready.Message, &ready.LastTransitionTime.Time
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
@@ -151,9 +154,10 @@ func outdated(loaded *cluster.Loaded) bool {
 		return false
 	}
 	// A suspended controller determines no revision of a new spec, so there only the image shows it.
-	return lacksRevision(application, deployment) || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(container corev1.Container) bool {
+	otherImage := func(container corev1.Container) bool {
 		return container.Name == application.Name && container.Image != application.Spec.Image
-	})
+	}
+	return lacksRevision(application, deployment) || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, otherImage)
 }
 
 // lacksRevision reports whether status has a revision of the spec, and the Deployment rolls out another one. The revision is in status
@@ -177,8 +181,9 @@ func lacksRevision(application *v1.Application, deployment *appsv1.Deployment) b
 	return others && deployed != ""
 }
 
-// sinceReason is since when the Application is not ready for the reason of Ready, as far as another condition shows it; nil if none does.
-// Such a condition may be older than that: Paused begins with spec.paused. Stalled shows nothing: it stays True from one reason to the next.
+// sinceReason is since when the Application is not ready for the reason of Ready, as far as another condition shows it; nil if none
+// does. Such a condition may be older than that: Paused begins with spec.paused. Stalled shows nothing: it stays True from one reason
+// to the next.
 func sinceReason(conditions []metav1.Condition, ready *metav1.Condition) *time.Time {
 	for _, kind := range []string{v1.ConditionRolledBack, v1.ConditionPaused, v1.ConditionDrifted} {
 		found := meta.FindStatusCondition(conditions, kind)
