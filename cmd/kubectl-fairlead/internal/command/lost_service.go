@@ -51,7 +51,7 @@ func findLost(clients *cluster.Clients, application *v1.Application, before adop
 		lost.created = live
 		return lost
 	case live == nil:
-	case application != nil && child.OwnedBy(live, application) || plan.IsLeftover(live):
+	case application != nil && child.OwnedBy(live, application) || wasLeft(live):
 		lost.own = live
 	default:
 		lost.stays = "is another one than before the adoption, and stays as it is."
@@ -61,6 +61,14 @@ func findLost(clients *cluster.Clients, application *v1.Application, before adop
 		lost.stays = "was deleted meanwhile, and is not created again, because nothing confirms what the Secret says about it."
 	}
 	return lost
+}
+
+// wasLeft reports whether an earlier Application left the Service behind. An earlier run may have deleted it already: a load balancer may hold
+// it longer than that run waited.
+func wasLeft(live *corev1.Service) bool {
+	staying := live.DeepCopy()
+	staying.DeletionTimestamp = nil
+	return plan.IsLeftover(staying)
 }
 
 // isCreator reports whether this client has a field of the Service that only the client that created it has.

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 func savedService() adopt.Saved {
@@ -73,6 +74,20 @@ func TestCreateLostService(t *testing.T) {
 		if diff := cmp.Diff(map[string]string{"team": "a"}, live.Annotations); diff != "" || len(live.Finalizers) > 0 {
 			t.Errorf("finalizers %v, annotations (-want +got):\n%s", live.Finalizers, diff)
 		}
+	}
+}
+
+// TestLostServiceStillBeingDeleted: a load balancer holds the ejected Service longer than the first run waited. The next run goes on.
+func TestLostServiceStillBeingDeleted(t *testing.T) {
+	tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+	clients := &cluster.Clients{Kube: kubefake.NewClientset()}
+	ejected := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "web", UID: "own", DeletionTimestamp: new(metav1.Now()), Finalizers: []string{"service.kubernetes.io/load-balancer-cleanup"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: plan.PluginFieldManager, Operation: metav1.ManagedFieldsOperationUpdate}},
+	}}
+	const want = "The Service web was deleted meanwhile, and is created again as it was, in place of the one that the Application created."
+	if got := findLost(clients, nil, savedService(), ejected, true).describe(tool, false); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
