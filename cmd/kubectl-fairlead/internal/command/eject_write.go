@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -38,7 +39,11 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		orphan := application.DeepCopy()
 		orphan.Spec.DeletionPolicy = v1.DeletionOrphan
 		if _, err := write(ctx, e.clients, application, orphan, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
-			return fmt.Errorf("set deletionPolicy to Orphan: %w", err)
+			policy := ""
+			if mayBeStored(err) {
+				policy = e.resetPolicy(ctx, application)
+			}
+			return fmt.Errorf("set deletionPolicy to Orphan: %w%s", err, policy)
 		}
 	}
 	const interval = 500 * time.Millisecond
@@ -73,6 +78,15 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 	return awaitGone(ctx, e.clients, application)
 }
 
+// mayBeStored reports whether a write that failed may have been stored: its answer was lost, or the API server gave up waiting.
+func mayBeStored(err error) bool {
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) {
+		return answer.Status().Code >= http.StatusInternalServerError
+	}
+	return !errors.Is(err, errChanged)
+}
+
 // resetPolicy sets deletionPolicy back to what it was, because nothing was deleted, and says so. It does that after an interruption too.
 // It leaves alone, without a word, an Application that is being deleted, and one whose deletionPolicy another client changed meanwhile.
 func (e *ejecting) resetPolicy(ctx context.Context, before *v1.Application) string {
@@ -80,20 +94,31 @@ func (e *ejecting) resetPolicy(ctx context.Context, before *v1.Application) stri
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	was := cmp.Or(before.Spec.DeletionPolicy, v1.DeletionDelete)
-	now, err := e.clients.Fairlead.AppsV1().Applications(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) || err == nil && (now.UID != before.UID || now.DeletionTimestamp != nil || now.Spec.DeletionPolicy != v1.DeletionOrphan) {
-		return ""
-	}
-	if err == nil {
+	isOrphan, unless := "is Orphan now", ""
+	var err error
+	for range 5 { // A change by another client may be the deletion, after which Delete would take the objects along.
+		var now *v1.Application
+		now, err = e.clients.Fairlead.AppsV1().Applications(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && (now.UID != before.UID || now.DeletionTimestamp != nil || now.Spec.DeletionPolicy != v1.DeletionOrphan) {
+			return ""
+		}
+		if err != nil {
+			isOrphan, unless = "may be Orphan now", ", unless the Application is being deleted"
+			break
+		}
 		back := now.DeepCopy()
 		back.Spec.DeletionPolicy = was
 		_, err = write(ctx, e.clients, now, back, metav1.PatchOptions{FieldManager: fieldManager})
-	}
-	if err == nil {
-		return fmt.Sprintf(". The deletionPolicy of the Application is %s again", was)
+		if err == nil {
+			return fmt.Sprintf(". The deletionPolicy of the Application is %s again", was)
+		}
+		if !errors.Is(err, errChanged) && !apierrors.IsNotFound(err) {
+			break
+		}
 	}
 	reset := fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"deletionPolicy":%q}}'`, e.name, was)
-	return fmt.Sprintf(". The deletionPolicy of the Application is Orphan now, and could not be set back to %s: %v. To set it back: %s", was, err, e.tool.withNamespace(e.namespace, reset))
+	return fmt.Sprintf(". The deletionPolicy of the Application %s, and could not be set back to %s: %v. To set it back%s: %s",
+		isOrphan, was, err, unless, e.tool.withNamespace(e.namespace, reset))
 }
 
 // awaitGone waits until a deleted Application is gone, or another one has its name.
