@@ -13,9 +13,10 @@ import (
 // TestLintOfLabelsInSelector: a label that is written into a selector itself belongs in its matchLabels.
 func TestLintOfLabelsInSelector(t *testing.T) {
 	wantLint(t, map[string]string{
-		`networkPolicy: {ingress: [{from: [{podSelector: {app: web}}]}]}`:                  `spec.networkPolicy.ingress[0].from[0].podSelector.app: Forbidden: unknown field: a label belongs in spec.networkPolicy.ingress[0].from[0].podSelector.matchLabels`,
-		`networkPolicy: {ingress: [{from: [{podSelector: {matchLabel: {app: web}}}]}]}`:    `spec.networkPolicy.ingress[0].from[0].podSelector.matchLabel: Forbidden: unknown field: did you mean matchLabels?`,
-		`networkPolicy: {ingress: [{from: [{podSelector: {example.com/tier: "front"}}]}]}`: `spec.networkPolicy.ingress[0].from[0].podSelector.example.com/tier: Forbidden: unknown field: a label belongs in spec.networkPolicy.ingress[0].from[0].podSelector.matchLabels`,
+		`networkPolicy: {ingress: [{from: [{podSelector: {app: web}}]}]}`:                                               `spec.networkPolicy.ingress[0].from[0].podSelector.app: Forbidden: unknown field: a label belongs in spec.networkPolicy.ingress[0].from[0].podSelector.matchLabels`,
+		`networkPolicy: {ingress: [{from: [{podSelector: {matchLabel: {app: web}}}]}]}`:                                 `spec.networkPolicy.ingress[0].from[0].podSelector.matchLabel: Forbidden: unknown field: did you mean matchLabels?`,
+		`networkPolicy: {ingress: [{from: [{podSelector: {example.com/tier: "front"}}]}]}`:                              `spec.networkPolicy.ingress[0].from[0].podSelector.example.com/tier: Forbidden: unknown field: a label belongs in spec.networkPolicy.ingress[0].from[0].podSelector.matchLabels`,
+		`networkPolicy: {ingress: [{from: [{podSelector: {matchExpressions: [{key: a, operator: In, value: [b]}]}}]}]}`: `spec.networkPolicy.ingress[0].from[0].podSelector.matchExpressions[0].value: Forbidden: unknown field: did you mean values?`,
 	})
 	streams, in, out, _ := genericiooptions.NewTestIOStreams()
 	fmt.Fprint(in, "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: {namespaceSelector: {example.com/tenant: \"true\"}}\n")

@@ -120,13 +120,21 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	return field.Forbidden(field.NewPath(path), didYouMean(meant...))
 }
 
-// selectorAbove is the path of the label selector that the unknown field is in; "" if there is none, or the field is a misspelt one of it.
+// selectorAbove is the path of the label selector that the unknown field is in; "" if there is none, or the field is a misspelt one of it or
+// in one of its fields.
 func selectorAbove(of *schema.Structural, path string) string {
 	for at, letter := range path {
-		fields := fieldsOf(of, path[:at])
-		if letter == '.' && hasField(fields, "matchLabels") && len(beside(fields, path[at+1:])) == 0 {
-			return path[:at]
+		if letter != '.' {
+			continue
 		}
+		fields, rest := fieldsOf(of, path[:at]), path[at+1:]
+		if !hasField(fields, "matchLabels") {
+			continue
+		}
+		if hasField(fields, pathStep.FindString(rest)) || len(beside(fields, rest)) > 0 {
+			return ""
+		}
+		return path[:at]
 	}
 	return ""
 }
