@@ -86,6 +86,11 @@ func (k *kinds) visit(path *field.Path, of *schema.Structural, value any) {
 func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string {
 	isMap, isList, isText := isOf[map[string]any](value), isOf[[]any](value), isOf[string](value)
 	given := k.document.given(path.String())
+	if of.Type == "integer" {
+		if want := numberWithUnit(path, given); want != "" {
+			return want
+		}
+	}
 	switch {
 	case of.XIntOrString:
 		if isText || isWhole(value) {
@@ -98,11 +103,9 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 		return wantMap(of, value)
 	case of.Type == "string" && !isText:
 		return wantString(path, of, value, given)
-	case of.Type == "integer" && numberWithUnit(path, given) != "":
-		return numberWithUnit(path, given)
 	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
 		return unquoted("must be a whole number", value, func() bool { _, err := strconv.ParseInt(given, 10, 64); return err == nil })
-	case of.Type == "integer" && isTooLong(of, value):
+	case of.Type == "integer" && exceedsInt32(of, value):
 		return fmt.Sprintf("must be a whole number from %s, not %s", limitsOf(of), given)
 	case of.Type == "boolean" && !isOf[bool](value):
 		return unquoted("must be true or false", value, func() bool { _, err := strconv.ParseBool(given); return err == nil })
@@ -244,8 +247,9 @@ func unquoted(want string, value any, meant func() bool) string {
 	return want
 }
 
-// isTooLong reports whether a number does not fit into the field. The schema has limits too, and more than one message for such a number.
-func isTooLong(of *schema.Structural, value any) bool {
+// exceedsInt32 reports whether a number is too large or too small for a field of 32 bits. The schema has limits too, and more than one message
+// for such a number.
+func exceedsInt32(of *schema.Structural, value any) bool {
 	if of.ValueValidation == nil || of.ValueValidation.Format != "int32" {
 		return false
 	}
