@@ -263,6 +263,12 @@ func TestEjected(t *testing.T) {
 			}},
 			beginning + " and belongs to Shop front (UID 1); give the Application another name",
 		},
+		"ejected, with consent to an adoption": {
+			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+				ManagedFields: []metav1.ManagedFieldsEntry{ejected}, Annotations: map[string]string{v1.AnnotationAdoptableBy: "u"},
+			}},
+			beginning + " and does not belong to the Application; delete it, or give the Application another name",
+		},
 		"written by the plugin": {
 			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{consent}}},
 			beginning + " and does not belong to the Application; delete it, or give the Application another name",

@@ -39,10 +39,9 @@ func RefuseSelector(live metav1.Object) (path, why string) {
 // Fairlead sets, and no controller, and stays. An object that waits for its adoption has not been Fairlead's yet.
 func LeftBehind(object metav1.Object) bool {
 	annotations := object.GetAnnotations()
-	_, waits := annotations[v1.AnnotationAdoptableBy]
 	_, rendered := annotations[v1.AnnotationRenderedHash]
 	_, owned := annotations[v1.AnnotationOwnerUID]
-	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && (rendered || owned) && stays(object) && !waits
+	return object.GetLabels()[v1.LabelManagedBy] == v1.ManagedBy && (rendered || owned) && stays(object)
 }
 
 // PluginFieldManager is the field manager of the kubectl plugin.
@@ -62,9 +61,10 @@ func IsLeftover(object metav1.Object) bool {
 	return LeftBehind(object) || IsEjected(object) && stays(object)
 }
 
-// stays reports whether the object is neither being deleted nor another controller's.
+// stays reports whether the object is neither being deleted nor another controller's, and does not wait for its adoption.
 func stays(object metav1.Object) bool {
-	return object.GetDeletionTimestamp() == nil && metav1.GetControllerOfNoCopy(object) == nil
+	_, waits := object.GetAnnotations()[v1.AnnotationAdoptableBy]
+	return !waits && object.GetDeletionTimestamp() == nil && metav1.GetControllerOfNoCopy(object) == nil
 }
 
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
