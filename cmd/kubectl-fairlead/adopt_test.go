@@ -260,7 +260,7 @@ func TestNoAdoptionOfExpressions(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.policy, r.stderr, refused)
 		}
 		r := p.want(1, []string{"why", "web"}, "spec.selector.matchExpressions: only matchLabels can stay, so the Deployment cannot be adopted\n",
-			"   → Replace it without stopping its pods: see 'Move an existing Deployment' in docs/applications.md\n")
+			"   → Replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md\n")
 		if strings.Contains(r.stdout, "--existing") || strings.Contains(strings.ToLower(r.stdout), "consent to") {
 			t.Errorf("%s: what misleads:\n%s", test.policy, r.stdout)
 		}

@@ -73,16 +73,18 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if live == nil {
 		return finding
 	}
+	var first []string
 	path, why := plan.RefuseSelector(live)
 	switch {
 	case path != "" && metav1.GetControllerOfNoCopy(live) == nil:
 		finding.Evidence = append(finding.Evidence, Evidence{Object: resource.Kind + "/" + resource.Name, Field: path, Message: why + ", so the Deployment cannot be adopted"})
-		finding.Next = append([]string{"Replace it without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"}, finding.Next...)
+		first = []string{"Replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"}
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.adoptable(child.Deployment):
-		finding.Next = append([]string{"The adoption of the Deployment takes it over too."}, finding.Next...)
+		first = []string{"The adoption of the Deployment takes the Service over too."}
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
-		finding.Next = append(f.adoption(), finding.Next...)
+		first = f.adoption()
 	}
+	finding.Next = append(first, finding.Next...)
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
 	if owner := metav1.GetControllerOfNoCopy(live); owner != nil {
@@ -93,7 +95,8 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	message := "created by " + creator(live)
 	if plan.IsLeftover(live) {
 		message = "left behind by an Application that is gone"
-		finding.left = resource.Kind + " " + resource.Name
+		finding.left, finding.removable = resource.Kind+" "+resource.Name, f.isRemovable(resource)
+		finding.otherwise = append(slices.Clone(first), f.orDelete(resource)...)
 		finding.Next = append([]string{takeBack}, finding.Next...)
 	}
 	finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: message, Time: &created})
@@ -112,7 +115,7 @@ func (f facts) adoption() []string {
 		return []string{"Consent to the adoption, which replaces no pod until you say so: " + adopt + " --existing"}
 	default:
 		return []string{
-			"Let an Application adopt it, which replaces no pod until you say so. The short way: " + writes + adopt + " --harden",
+			"Let an Application adopt the Deployment, which replaces no pod until you say so. The short way: " + writes + adopt + " --harden",
 			"Or let this one adopt it: set adoptionPolicy: Consented and paused: true in its spec, then " + adopt + " --existing",
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
-// orRename is the other way out of a conflict. An Application that has adopted a Deployment has it no more.
 const (
+	// orRename is the other way out of a conflict. An Application that has adopted a Deployment has it no more.
 	orRename = ", or give the Application another name."
 	giveName = "Or give the Application another name."
 )
@@ -29,11 +29,15 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		return []string{"Delete the Deployment with --cascade=orphan, which keeps its pods" + orRename}
 	}
 	adopted := f.hasAdopted()
-	if !adopted && !f.adoptable(child.Deployment) {
+	if f.isRemovable(resource) {
 		return []string{deleteOrRename("the " + resource.Kind)}
 	}
 	if live := f.live(resource); live != nil && plan.IsLeftover(live) {
-		return f.afterTakeBack(resource, adopted)
+		next := f.orDelete(resource) // To take it back comes first.
+		if !adopted {
+			next = append(next, giveName)
+		}
+		return next
 	}
 	next := []string{fmt.Sprintf("Keep the %s until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. "+
 		"Then delete or rename it.", resource.Kind)}
@@ -80,15 +84,17 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	return next
 }
 
-// afterTakeBack are the other ways out where an earlier Application left the object behind. To take it back comes first.
-func (f facts) afterTakeBack(resource v1.ResourceStatus, adopted bool) (next []string) {
-	if resource.Kind == child.ServiceAccount.Kind && !f.runsAs(resource.Name) {
-		next = append(next, "Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.")
+// isRemovable reports whether no pod that runs needs the object: the Application has not adopted a Deployment, and there is none to adopt.
+func (f facts) isRemovable(resource v1.ResourceStatus) bool {
+	return resource.Kind != child.Deployment.Kind && !f.hasAdopted() && !f.adoptable(child.Deployment)
+}
+
+// orDelete is another way out where an earlier Application left a ServiceAccount behind that the pods of the Deployment do not use.
+func (f facts) orDelete(resource v1.ResourceStatus) []string {
+	if resource.Kind != child.ServiceAccount.Kind || f.isRemovable(resource) || f.runsAs(resource.Name) {
+		return nil
 	}
-	if !adopted {
-		next = append(next, giveName)
-	}
-	return next
+	return []string{"Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one."}
 }
 
 // runsAs reports whether the pods of the Deployment use the ServiceAccount.
@@ -113,13 +119,8 @@ func (f facts) groupLeftBehind(found []Finding) []Finding {
 		}
 		all = append(all, finding.left)
 		group.Evidence = append(group.Evidence, finding.Evidence...)
-		kind, _, _ := strings.Cut(finding.left, " ")
-		removable = removable && slices.Contains(finding.Next, deleteOrRename("the "+kind))
-		for _, next := range finding.Next {
-			if strings.HasPrefix(next, "Or delete the ") {
-				otherwise = append(otherwise, next)
-			}
-		}
+		removable = removable && finding.removable
+		otherwise = append(otherwise, finding.otherwise...)
 	}
 	if len(all) < 2 {
 		return found

@@ -41,7 +41,7 @@ func TestKeepsWhatServes(t *testing.T) {
 			"To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours.", name,
 		}},
 		{child.Ingress, &networkingv1.Ingress{}, true, []string{keep}},
-		{child.Service, &corev1.Service{}, false, []string{"The adoption of the Deployment takes it over too.", "Keep the Service, since what runs now needs it.", name}},
+		{child.Service, &corev1.Service{}, false, []string{"The adoption of the Deployment takes the Service over too.", "Keep the Service, since what runs now needs it.", name}},
 		{child.Service, &corev1.Service{}, true, []string{
 			"Do what the message says, so that the Application adopts the Service too. Keep it meanwhile, since what runs now needs it.",
 		}},
@@ -188,8 +188,9 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
 	text, _ = printed(t, loaded)
 	wantParts(t, "with the Deployment", text, map[string]bool{
-		"ServiceAccount web, Deployment web and ConfigMap web exist and do not belong": true,
-		back + "   → Or give the Application another name.\n":                          true,
+		"ServiceAccount web, Deployment web and ConfigMap web exist and do not belong":                                                          true,
+		back + "   → Let an Application adopt the Deployment, which replaces no pod until you say so. The short way: delete this Application, ": true,
+		"--existing\n   → Or give the Application another name.\n":                                                                              true,
 		"Delete or rename them": false,
 	})
 

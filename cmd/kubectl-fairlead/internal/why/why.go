@@ -40,6 +40,10 @@ type Finding struct {
 	Next []string `json:"next,omitempty"`
 	// left is the object that an earlier Application left behind, if that is the finding.
 	left string
+	// removable says that it may be deleted: no pod that runs needs it.
+	removable bool
+	// otherwise are the steps that are about this object alone. They stay if one finding is about several objects.
+	otherwise []string
 }
 
 // Evidence is where the finding comes from.

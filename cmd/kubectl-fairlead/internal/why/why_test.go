@@ -137,7 +137,7 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	want := "Let an Application adopt it, which replaces no pod until you say so. The short way: delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden"
+	want := "Let an Application adopt the Deployment, which replaces no pod until you say so. The short way: delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden"
 	advised := func() bool {
 		return slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == want })
 	}
@@ -166,7 +166,7 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	if want = "The adoption of the Deployment takes it over too."; !advised() {
+	if want = "The adoption of the Deployment takes the Service over too."; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 	for _, object := range loaded.Children {
@@ -177,7 +177,7 @@ func TestAdvisesAdoption(t *testing.T) {
 	if advised() {
 		t.Errorf("advised for a Deployment that cannot be adopted: %q", want)
 	}
-	if want = "Replace it without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"; !advised() {
+	if want = "Replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 }
