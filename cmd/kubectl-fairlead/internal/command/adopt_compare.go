@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,7 +155,7 @@ func takenMessage(taken []takenRef, account string, existing bool) string {
 	var said, foreign, left, deleted, unused, routes, without []string
 	for _, ref := range taken {
 		name := ref.Kind.Kind + " " + ref.Name
-		used := ref.Kind == child.ServiceAccount && ref.Name == account
+		used := ref.Kind == child.ServiceAccount && ref.Name == cmp.Or(account, "default")
 		switch {
 		case used:
 			said = append(said, name+" exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name")
@@ -193,9 +194,18 @@ func takenMessage(taken []takenRef, account string, existing bool) string {
 		said = append(said, "Without "+strings.Join(routes, ", ")+", no request arrives until the Application has its own")
 	}
 	if existing && len(without) > 0 {
-		said = append(said, "To keep what serves the pods now, "+strings.Join(without, ", ")+" in the Application until the condition Adopted is True")
+		said = append(said, "To keep what serves the pods now, "+enumerate(without)+" in the Application until the condition Adopted is True")
 	}
 	return strings.Join(said, ". ")
+}
+
+// enumerate joins the parts of a sentence.
+func enumerate(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
 // withoutOwn says how an Application does without an object of its own of the kind; "" if it cannot.

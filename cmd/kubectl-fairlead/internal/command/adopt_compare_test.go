@@ -26,8 +26,8 @@ func TestTakenMessage(t *testing.T) {
 		{[]takenRef{account, ingress}, "other", false, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs. " +
 			"The pods of the Deployment do not run as ServiceAccount web. Without Ingress web, no request arrives until the Application has its own"},
 		{[]takenRef{ingress, budget}, "", true, "Ingress web, PodDisruptionBudget web exist already, and the Application would create its own: rename them, or delete what nothing needs. " +
-			"Without Ingress web, no request arrives until the Application has its own. To keep what serves the pods now, remove spec.routes, " +
-			"set spec.disruptionBudget to mode Disabled in the Application until the condition Adopted is True"},
+			"Without Ingress web, no request arrives until the Application has its own. To keep what serves the pods now, remove spec.routes " +
+			"and set spec.disruptionBudget to mode Disabled in the Application until the condition Adopted is True"},
 		{[]takenRef{leftAccount}, "", false, "ServiceAccount web was left behind by an earlier Application: delete it if nothing needs it " +
 			"(kubectl delete serviceaccount/web), or take it back as docs/guides/take-back.md says. The pods of the Deployment do not run as ServiceAccount web"},
 		{[]takenRef{leftAccount}, "web", true, "ServiceAccount web exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name"},
@@ -35,6 +35,8 @@ func TestTakenMessage(t *testing.T) {
 			"ServiceAccount web, NetworkPolicy web were left behind by an earlier Application: delete them if nothing needs them " +
 			"(kubectl delete serviceaccount/web networkpolicy/web), or take them back as docs/guides/take-back.md says. " +
 			"The pods of the Deployment do not run as ServiceAccount web. Without Ingress web, no request arrives until the Application has its own"},
+		{[]takenRef{{child.Ref{Kind: child.ServiceAccount, Name: "default"}, false}}, "", true,
+			"ServiceAccount default exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name"},
 		{},
 	} {
 		if got := takenMessage(test.taken, test.account, test.existing); got != test.want {

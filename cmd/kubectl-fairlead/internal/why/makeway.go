@@ -4,6 +4,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,10 +98,10 @@ func (f facts) orDelete(resource v1.ResourceStatus) []string {
 	return []string{"Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one."}
 }
 
-// runsAs reports whether the pods of the Deployment use the ServiceAccount.
+// runsAs reports whether the pods of the Deployment use the ServiceAccount. Pods that name none use the one called default.
 func (f facts) runsAs(account string) bool {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	return deployment == nil || deployment.Spec.Template.Spec.ServiceAccountName == account
+	return deployment == nil || cmp.Or(deployment.Spec.Template.Spec.ServiceAccountName, "default") == account
 }
 
 func deleteOrRename(objects string) string { return "Delete or rename " + objects + orRename }

@@ -152,6 +152,17 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 	})
 }
 
+// rename gives the Application and its children another name.
+func rename(loaded *cluster.Loaded, name string) {
+	loaded.Application.Name = name
+	for i := range loaded.Application.Status.Resources {
+		loaded.Application.Status.Resources[i].Name = name
+	}
+	for _, object := range loaded.Children {
+		object.SetName(name)
+	}
+}
+
 // TestGroupsWhatWasLeftBehind: one step takes all of it back, so it is said once.
 func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	loaded := clustertest.Load(t, "paused")
@@ -193,6 +204,13 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 		"--existing\n   → Or give the Application another name.\n":                                                                              true,
 		"Delete or rename them": false,
 	})
+
+	// An Application of that name may be called default, as the account of the pods that name none.
+	childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment).Spec.Template.Spec.ServiceAccountName = ""
+	const orDelete = "   → Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.\n"
+	wantParts(t, "another account", first(printed(t, loaded)), map[string]bool{orDelete: true})
+	rename(loaded, "default")
+	wantParts(t, "the account default", first(printed(t, loaded)), map[string]bool{"ServiceAccount default, Deployment default and": true, orDelete: false})
 
 	loaded = adopting(t, v1.ReasonPodsHeld)
 	for _, kind := range []child.Kind{child.ServiceAccount, child.ConfigMap} {
