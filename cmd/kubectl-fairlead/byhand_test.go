@@ -128,7 +128,7 @@ func TestWhyBeforeTheConsent(t *testing.T) {
 	p.eventually("the conflict", func() bool {
 		return strings.Contains(p.run("why", "web").stdout, "Deployment web exists and has no consent")
 	})
-	p.want(1, []string{"why", "web"}, "   → First do what is said about the Deployment above: ")
+	p.want(1, []string{"why", "web"}, "   → First follow the advice about the Deployment above. The Application is not ready before it owns the Deployment.\n")
 	p.want(0, []string{"resume", "web", "--dry-run=client"}, "  No pod changes, because the Deployment does not belong to the Application. ")
 
 	p.consentTo(kube, application)

@@ -261,7 +261,7 @@ func drift(f facts) []Finding {
 	}
 	if f.adoptable(child.Deployment) {
 		// A conflict says how. To carry the spec out before would end the pause that the adoption needs.
-		finding.Next = []string{"First do what is said about the Deployment above: until the Application has it, none of this makes it ready."}
+		finding.Next = []string{"First follow the advice about the Deployment above. The Application is not ready before it owns the Deployment."}
 	}
 	consented := true
 	for _, resource := range f.app.Status.Resources {
