@@ -7,15 +7,28 @@ import (
 	"regexp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // itemKey finds the key of an item of a list as managed fields spell it, such as [name="web"] or [containerPort=80,protocol="TCP"].
 var itemKey = regexp.MustCompile(`\[\w+=(?:"([^"]*)"|([^,\]]*))(?:,\w+=(?:"[^"]*"|[^,\]]*))*\]`)
 
+// protocolOf finds the protocol in the key of a port.
+var protocolOf = regexp.MustCompile(`,protocol="?(\w+)`)
+
 // pathOf is the path of a change in one spelling, whether it comes from two renderings or from managed fields: an item is in brackets by its
-// key alone.
-func pathOf(change preview.Change) string { return itemKey.ReplaceAllString(change.Path, "[$1$2]") }
+// key alone. Two ports may have the same number, so one that is not TCP has its protocol too: [53/UDP].
+func pathOf(change preview.Change) string {
+	return itemKey.ReplaceAllStringFunc(change.Path, func(key string) string {
+		short := itemKey.ReplaceAllString(key, "$1$2")
+		if protocol := protocolOf.FindStringSubmatch(key); protocol != nil && protocol[1] != string(corev1.ProtocolTCP) {
+			short += "/" + protocol[1]
+		}
+		return "[" + short + "]"
+	})
+}
 
 // EditedFirst moves what a user just edited before what waits since earlier edits.
 func EditedFirst(because, edited []preview.Change) []preview.Change {

@@ -117,7 +117,12 @@ func TestEditedFirst(t *testing.T) {
 	if got := difference.Sentence(d); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := difference.Describe(preview.Change{Path: `.spec.ports[port=80,protocol="TCP"].name`, After: "http"}); got != `.spec.ports[80].name: added "http"` {
-		t.Error(got)
+	for path, want := range map[string]string{
+		`.spec.ports[port=80,protocol="TCP"].name`: `.spec.ports[80].name: added "dns"`,
+		`.spec.ports[port=53,protocol="UDP"].name`: `.spec.ports[53/UDP].name: added "dns"`, // Another port has that number for TCP.
+	} {
+		if got := difference.Describe(preview.Change{Path: path, After: "dns"}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
