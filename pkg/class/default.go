@@ -56,7 +56,7 @@ func InsteadOf(class *v1.ApplicationClass, classes []*v1.ApplicationClass) *v1.A
 // Precedence says why the class of InsteadOf is the default in the place of another one.
 func Precedence(instead, of *v1.ApplicationClass) string {
 	if instead.CreationTimestamp.Equal(&of.CreationTimestamp) {
-		return "comes first by name (both were created in the same second)"
+		return "was created in the same second and comes first by name"
 	}
 	return "was created later"
 }

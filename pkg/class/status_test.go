@@ -119,7 +119,7 @@ func TestNewerDefaultMessage(t *testing.T) {
 		want   string
 	}{
 		{marked("gold", 1), "ApplicationClass gold is marked as the default too, and was created later. Take the annotation off one of them."},
-		{marked("gold", 0), "ApplicationClass gold is marked as the default too, and comes first by name (both were created in the same second). Take the annotation off one of them."},
+		{marked("gold", 0), "ApplicationClass gold is marked as the default too, and was created in the same second and comes first by name. Take the annotation off one of them."},
 	} {
 		got := meta.FindStatusCondition(Status(marked("standard", 0), Usage{}, test.chosen, start).Conditions, v1.ConditionDefault)
 		if got.Reason != v1.ReasonNewerDefault || got.Message != test.want {

@@ -19,7 +19,7 @@ func reportWatchError(resource string) cache.WatchErrorHandlerWithContext {
 		case apierrors.IsForbidden(err):
 			logger.Error(err, "No permission to watch; grant list and watch on the resource")
 		case apierrors.IsNotFound(err):
-			logger.Error(err, "API not found; install the CRDs: make install, in a checkout of Fairlead")
+			logger.Error(err, "API not found; run 'make install' in a checkout of Fairlead to install the CRDs")
 		default:
 			cache.DefaultWatchErrorHandler(ctx, reflector, err)
 		}

@@ -46,7 +46,7 @@ func TestWatchErrors(t *testing.T) {
 		},
 		{
 			"the CRD is missing", applytest.Applications, apierrors.NewNotFound(schema.GroupResource{Resource: "applications"}, ""),
-			`API not found; install the CRDs: make install, in a checkout of Fairlead err="failed to list *v1.Application: applications \"\" not found" resource="applications"`,
+			`API not found; run 'make install' in a checkout of Fairlead to install the CRDs err="failed to list *v1.Application: applications \"\" not found" resource="applications"`,
 		},
 		{
 			"anything else", child.Service, apierrors.NewInternalError(context.DeadlineExceeded),

@@ -200,7 +200,7 @@ func (c *Config) Complete(ctx context.Context) (CompletedConfig, error) {
 	_, err = client.ServerResourcesForGroupVersionWithContext(ctx, v1.SchemeGroupVersion.String())
 	switch {
 	case apierrors.IsNotFound(err):
-		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not serve %s: install the CRDs: make install, in a checkout of Fairlead", c.Client.Host, v1.SchemeGroupVersion)
+		return CompletedConfig{}, fmt.Errorf("the cluster at %s does not serve %s: run 'make install' in a checkout of Fairlead to install the CRDs", c.Client.Host, v1.SchemeGroupVersion)
 	case apierrors.IsForbidden(err):
 		return CompletedConfig{}, fmt.Errorf("no permission to read the API of the cluster at %s: %w", c.Client.Host, err)
 	case err != nil:

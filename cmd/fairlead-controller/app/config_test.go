@@ -271,7 +271,7 @@ func TestComplete(t *testing.T) {
 		{"Applications are known", map[string]answer{"/version": aVersion, group: resources}, ""},
 		{
 			"the CRD is missing", map[string]answer{"/version": aVersion},
-			"the cluster at URL does not serve apps.fairlead.dev/v1: install the CRDs: make install, in a checkout of Fairlead",
+			"the cluster at URL does not serve apps.fairlead.dev/v1: run 'make install' in a checkout of Fairlead to install the CRDs",
 		},
 		{
 			"discovery is forbidden", map[string]answer{"/version": aVersion, group: forbidden(group)},

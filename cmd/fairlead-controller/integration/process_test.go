@@ -45,7 +45,7 @@ func TestProcess(t *testing.T) {
 			{"no such kubeconfig", []string{"--kubeconfig=/nowhere"}, 1, "read kubeconfig: stat /nowhere: no such file or directory"},
 			{"unreachable cluster", []string{"--kubeconfig=" + nobody}, 1, "cannot reach the cluster at https://127.0.0.1:1 (check --kubeconfig and --context): "},
 			{"unknown context", []string{"--kubeconfig=" + nobody, "--context=nope"}, 1, `context "nope" does not exist`},
-			{"no CRD", []string{"--kubeconfig=" + without}, 1, "does not serve apps.fairlead.dev/v1: install the CRDs: make install, in a checkout of Fairlead"},
+			{"no CRD", []string{"--kubeconfig=" + without}, 1, "does not serve apps.fairlead.dev/v1: run 'make install' in a checkout of Fairlead to install the CRDs"},
 			{"no permission", []string{"--kubeconfig=" + closed}, 1, "no permission to read the API of the cluster at http://127.0.0.1:"},
 			{"unknown flag", []string{"--wrokers=3"}, 1, "unknown flag: --wrokers"},
 			{"no worker", []string{"--workers=0"}, 1, "--workers is 0, but must be between 1 and 1000"},

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
-const install = "make install, in a checkout of Fairlead"
+const install = "'make install' in a checkout of Fairlead to install the CRDs"
 
 // definitions finds CRDs that are missing, or about to be. One that is being deleted is still established, but takes no new object.
 func (in Installation) definitions(now time.Time) Result {
@@ -36,9 +36,9 @@ func (in Installation) definitions(now time.Time) Result {
 		if len(missing) > 0 {
 			deleted = append(deleted, strings.Join(missing, " and ")+" not established")
 		}
-		return Result{Definitions, tree.Degraded, strings.Join(deleted, "; "), "The deletion cannot be undone, and ends when nothing holds the objects of the CRD any more. Then install it again: " + install}
+		return Result{Definitions, tree.Degraded, strings.Join(deleted, "; "), "The deletion cannot be undone, and ends when nothing holds the objects of the CRD any more. Then run " + install}
 	case len(missing) > 0:
-		return Result{Definitions, tree.Missing, strings.Join(missing, " and ") + " not established", "Install them: " + install}
+		return Result{Definitions, tree.Missing, strings.Join(missing, " and ") + " not established", "Run " + install}
 	default:
 		return Result{Definitions, tree.Healthy, "established, on " + in.Server, ""}
 	}

@@ -148,7 +148,7 @@ func TestDefaultClasses(t *testing.T) {
 			[]*v1.ApplicationClass{class("gold", "true", time.Hour), class("free", "true", time.Hour)},
 			doctor.Result{
 				Check: doctor.Classes, Health: tree.Progressing, Next: next,
-				Message: "gold is the default nowhere: free is marked too, and comes first by name (both were created in the same second)",
+				Message: "gold is the default nowhere: free is marked too, and was created in the same second and comes first by name",
 			},
 		},
 	} {
@@ -169,7 +169,7 @@ func TestWithoutDefinitions(t *testing.T) {
 		{Check: doctor.Classes, Health: tree.Unknown, Message: "not known: the cluster serves no ApplicationClasses"},
 		{
 			Check: doctor.Definitions, Health: tree.Missing, Message: "applications.apps.fairlead.dev and applicationclasses.apps.fairlead.dev not established",
-			Next: "Install them: make install, in a checkout of Fairlead",
+			Next: "Run 'make install' in a checkout of Fairlead to install the CRDs",
 		},
 	} {
 		if got := find(in, want.Check); got != want {

@@ -188,7 +188,7 @@ func TestCRDIsDeleted(t *testing.T) {
 			test.change(&in)
 			want := doctor.Result{
 				Check: doctor.Definitions, Health: tree.Degraded, Message: test.message,
-				Next: "The deletion cannot be undone, and ends when nothing holds the objects of the CRD any more. Then install it again: make install, in a checkout of Fairlead",
+				Next: "The deletion cannot be undone, and ends when nothing holds the objects of the CRD any more. Then run 'make install' in a checkout of Fairlead to install the CRDs",
 			}
 			if diff := cmp.Diff(want, find(in, doctor.Definitions)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
