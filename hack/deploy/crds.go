@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,8 +117,8 @@ func printWhoEndsDeletions(c *cluster, all []unstructured.Unstructured, until st
 		fmt.Fprintf(c.out, "stays: %s with the finalizer %s, so a deletion waits %s\n", counted(ours), v1.FinalizerOrphan, until)
 	}
 	if len(unheld) > 0 {
-		fmt.Fprintf(c.out, "stays: %s with deletionPolicy Orphan and without the finalizer %s (%s), so a deletion takes the children along %s\n",
-			counted(len(unheld)), v1.FinalizerOrphan, someNames(unheld), until)
+		fmt.Fprintf(c.out, "stays: %s with deletionPolicy Orphan and without the finalizer %s (%s). %s, deleting them deletes their children too\n",
+			counted(len(unheld)), v1.FinalizerOrphan, someNames(unheld), strings.ToUpper(until[:1])+until[1:])
 	}
 	if theirs > 0 {
 		fmt.Fprintf(c.out, "stays: %s with a finalizer of another tool, so a deletion waits for that tool\n", counted(theirs))

@@ -83,7 +83,7 @@ func TestDeployAndUndeploy(t *testing.T) {
 	for _, want := range []string{
 		"not there: Namespace fairlead-system\n", "stays: applications.apps.fairlead.dev, with 2 objects\n" +
 			"stays: 1 object with the finalizer apps.fairlead.dev/orphan, so a deletion waits until Fairlead is deployed again\n" +
-			"stays: 1 object with deletionPolicy Orphan and without the finalizer apps.fairlead.dev/orphan (default/theirs), so a deletion takes the children along until Fairlead is deployed again\n" +
+			"stays: 1 object with deletionPolicy Orphan and without the finalizer apps.fairlead.dev/orphan (default/theirs). Until Fairlead is deployed again, deleting them deletes their children too\n" +
 			"stays: 1 object with a finalizer of another tool, so a deletion waits for that tool\n",
 	} {
 		if !strings.Contains(output, want) {
