@@ -190,10 +190,14 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	if gone && e.restore {
 		made = append(made, e.ejectedBefore(ctx)...)
 	}
-	if unneeded := unneeded(made, before); e.restore && len(unneeded) > 0 {
-		deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
+	var serving []string
+	if e.restore {
+		var unneeded []string
+		if unneeded, serving = madeByApplication(made, before); len(unneeded) > 0 {
+			deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
+		}
 	}
-	printEjected(e.tool.screen(), e.id(), deletion, e.replaces)
+	printEjected(e.tool.screen(), e.id(), deletion, serving, e.replaces)
 	return objects, nil
 }
 
@@ -237,8 +241,9 @@ func printStaying(to io.Writer, out output, objects []left) error {
 	return encode(to, out.format, plain, true)
 }
 
-// printEjected says that all is done. deletion is the command that deletes what is not needed any more; "" if nothing is.
-func printEjected(to *screen.Screen, id, deletion string, replaces bool) {
+// printEjected says that all is done. deletion is the command that deletes what is not needed any more; "" if nothing is. serving are the
+// names of what still acts on the restored objects.
+func printEjected(to *screen.Screen, id, deletion string, serving []string, replaces bool) {
 	to.Printf("%s: ejected. The objects are yours.", id)
 	switch {
 	case deletion == "":
@@ -247,17 +252,34 @@ func printEjected(to *screen.Screen, id, deletion string, replaces bool) {
 	default:
 		to.Hanging("  ", "The Application had made these for itself. Delete them: "+deletion)
 	}
+	if len(serving) > 0 {
+		to.Hanging("  ", "Also made by the Application, and still at work for the restored objects: "+strings.Join(serving, ", ")+". Keep what you need.")
+	}
 }
 
-// unneeded are the objects that there were not before the adoption.
-func unneeded(objects []left, before adopt.Saved) (names []string) {
+// madeByApplication are the objects that there were not before the adoption: those that nothing needs, and those that act on what was
+// restored, such as an autoscaler of the Deployment.
+func madeByApplication(objects []left, before adopt.Saved) (unneeded, serving []string) {
 	for _, object := range objects {
 		restored := before.Deployment != nil && object.GetUID() == before.Deployment.UID || before.Service != nil && object.GetUID() == before.Service.UID
-		if name := strings.ToLower(object.GetKind()) + "/" + object.GetName(); !restored && !slices.Contains(names, name) {
-			names = append(names, name)
+		name := strings.ToLower(object.GetKind()) + "/" + object.GetName()
+		if restored || slices.Contains(unneeded, name) || slices.Contains(serving, name) {
+			continue
+		}
+		switch object.kind {
+		case child.HorizontalPodAutoscaler:
+			serving = append(serving, name)
+		case child.Ingress, child.HTTPRoute:
+			if before.Service != nil {
+				serving = append(serving, name)
+				continue
+			}
+			unneeded = append(unneeded, name)
+		default:
+			unneeded = append(unneeded, name)
 		}
 	}
-	return names
+	return unneeded, serving
 }
 
 func (e *ejecting) id() string { return e.namespace + "/" + e.name }

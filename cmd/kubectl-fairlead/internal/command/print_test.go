@@ -62,7 +62,7 @@ func TestPrint(t *testing.T) {
 		},
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
-			printEjected(to, "shop/web", "", false)
+			printEjected(to, "shop/web", "", nil, false)
 		},
 		"eject.gone": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true, service: &corev1.Service{}}).announce(to, objects, true)
@@ -71,7 +71,7 @@ func TestPrint(t *testing.T) {
 				{Path: "Deployment/web: .spec.template.spec.containers[web].securityContext.allowPrivilegeEscalation", Before: false},
 				{Path: "Service/web: .spec.type", Before: "ClusterIP", After: "LoadBalancer"},
 			})
-			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", true)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", []string{"horizontalpodautoscaler/web", "ingress/web"}, true)
 		},
 		"eject.paused": func(to *screen.Screen) {
 			paused := left{objects[1].DeepCopy(), child.Deployment}
@@ -87,7 +87,7 @@ func TestPrint(t *testing.T) {
 		},
 		"eject.held": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true, service: &corev1.Service{}}).announce(to, objects, false)
-			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", false)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", nil, false)
 		},
 		"edit": func(to *screen.Screen) {
 			printEdit(to, "shop/web", "spec.image: example.com/web:1 → example.com/web:2", "All 2 pods are replaced, because of containers[web].image. That waits: ConfigMap shop/settings not found; the rollout waits until it exists.")
