@@ -73,11 +73,16 @@ func before(running Revision, former []Revision) (Revision, error) {
 			failed = append(failed, r)
 		}
 	}
+	const samePods = "have the same pods, apart from restarts and the content of ConfigMaps and Secrets"
 	switch {
 	case len(failed) > 0:
-		return Revision{}, fmt.Errorf("%w that was healthy. To go back to one that was not, name it with --to-revision: %s", errNoFormer, numbersOf(failed))
+		others := ""
+		if healthy := slices.DeleteFunc(same, func(r Revision) bool { return !r.WasHealthy }); len(healthy) > 0 {
+			others = fmt.Sprintf(": those that were (%s) %s", numbersOf(healthy), samePods) // history shows them as healthy.
+		}
+		return Revision{}, fmt.Errorf("%w that was healthy%s. To go back to one that was not, name it with --to-revision: %s", errNoFormer, others, numbersOf(failed))
 	case len(same) > 0:
-		return Revision{}, fmt.Errorf("%w: those that there are (%s) have the same pods, apart from restarts and the content of ConfigMaps and Secrets", errNoFormer, numbersOf(same))
+		return Revision{}, fmt.Errorf("%w: those that there are (%s) %s", errNoFormer, numbersOf(same), samePods)
 	default:
 		return Revision{}, errNoFormer
 	}

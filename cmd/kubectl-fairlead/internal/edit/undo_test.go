@@ -137,6 +137,11 @@ func TestUndoOfHistories(t *testing.T) {
 			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:1", restart}, asksFor: 2,
 			want: "there is no former revision to go back to: those that there are (1) have the same pods, apart from restarts and the content of ConfigMaps and Secrets",
 		},
+		"a restart of what was healthy, after a failure": {
+			status: v1.RevisionStatus{Current: 3, LastHealthy: 3, FormerHealthy: []int64{1}}, images: []string{"web:1", "web:2", "web:1"}, asksFor: 3,
+			want: "there is no former revision to go back to that was healthy: those that were (1) have the same pods, " +
+				"apart from restarts and the content of ConfigMaps and Secrets. To go back to one that was not, name it with --to-revision: 2",
+		},
 		"pinned to what fails": {
 			status: v1.RevisionStatus{Current: 2, LastHealthy: 3}, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, given: pin(2),
 			want: "the pods of revision 3 (web:3) in the spec; rollback.toRevision 2 is removed",
