@@ -163,6 +163,9 @@ func adviceFor(problem v1.Problem) advice {
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):
 		return advice{"A LimitRange of this namespace refuses the pods.", []string{"Keep spec.resources within its limits, or ask for others: kubectl describe limitranges"}}
+	case problem.Reason == v1.ReasonReplicaFailure && says("must be less than or equal to cpu limit", "must be less than or equal to memory limit"):
+		// The rules of the Application compare its requests with its own limits, so the API server saw another limit.
+		known.next = []string{"The limit is not in the spec, so a LimitRange sets it: set spec.resources.limits, or lower the requests: kubectl describe limitranges"}
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
 		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set in spec.resources what the message asks for."}}
 	}
