@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
@@ -22,6 +23,8 @@ import (
 type Class struct {
 	Name    string `json:"name"`
 	Default bool   `json:"default,omitempty"`
+	// NotDefault is why a class with the annotation is not the default.
+	NotDefault string `json:"notDefault,omitempty"`
 	// Namespaces is the selector of its namespaces; empty selects all.
 	Namespaces string `json:"namespaces,omitempty"`
 	// Defaults and Limits are a line for each field: its path and value.
@@ -69,6 +72,9 @@ func Of(all []v1.ApplicationClass, applications []v1.Application, names []string
 			return nil, err
 		}
 		shown := Class{Name: c.Name, Default: class.IsMarkedDefault(c), Defaults: defaults, Limits: limits}
+		if not := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionDefault); shown.Default && not != nil && not.Status == metav1.ConditionFalse {
+			shown.Default, shown.NotDefault = false, not.Message
+		}
 		if c.Spec.NamespaceSelector != nil {
 			shown.Namespaces = metav1.FormatLabelSelector(c.Spec.NamespaceSelector)
 		}
@@ -166,6 +172,9 @@ func Print(to *screen.Screen, found []Class) {
 			title += "  default"
 		}
 		to.Line(title)
+		if c.NotDefault != "" {
+			to.Row("Default", "no: "+c.NotDefault)
+		}
 		to.Row("Namespaces", cmp.Or(c.Namespaces, "all"))
 		rows(to, "Defaults", c.Defaults)
 		rows(to, "Limits", c.Limits)

@@ -48,6 +48,21 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// TestNotTheDefault shows a class that a newer default replaces.
+func TestNotTheDefault(t *testing.T) {
+	const message = "ApplicationClass silver is marked as the default too, and it is newer. Take the annotation off one of them."
+	gold := v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold", Annotations: map[string]string{v1.AnnotationDefaultClass: "true"}}}
+	gold.Status.Conditions = []metav1.Condition{{Type: v1.ConditionDefault, Status: metav1.ConditionFalse, Reason: v1.ReasonNewerDefault, Message: message}}
+	found, err := classes.Of([]v1.ApplicationClass{gold}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found[0].Default || found[0].NotDefault != message {
+		t.Errorf("%+v", found[0])
+	}
+	golden.Screens(t, "not-default", func(to *screen.Screen) { classes.Print(to, found) })
+}
+
 // TestUsedBy counts Applications that break the rules of their class: it is never applied to them.
 func TestUsedBy(t *testing.T) {
 	application := func(name string, change func(*v1.Application)) v1.Application {
