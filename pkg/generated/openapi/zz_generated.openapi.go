@@ -928,7 +928,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"networkPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Which peers may connect to the application, and to which it may connect. Set, even if empty or with ingress alone, it allows only what it lists, in both directions, DNS, and the route controllers for the ports that have routes. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
+							Description: "Which peers may connect to the application, and to which it may connect. Set, even if empty or with ingress alone, it allows only what it lists, in both directions, DNS, the route controllers for the ports that have routes, and, with monitoring, the namespaces of Prometheus for the metrics port. Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that the Application does not have are left out, and so is a rule that has none of its ports.",
 							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
 						},
 					},
@@ -1467,7 +1467,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"lifecycle": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, so that endpoints drain before the process gets SIGTERM.",
+							Description: "Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, but at most half of terminationGracePeriodSeconds, so that endpoints drain before the process gets SIGTERM.",
 							Ref:         ref(corev1.Lifecycle{}.OpenAPIModelName()),
 						},
 					},
@@ -1615,7 +1615,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"networkPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy. If set, even if empty, it allows only what it lists, DNS, and the route controllers for the ports that have routes.",
+							Description: "Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy. If set, even if empty, it allows only what it lists, DNS, the route controllers for the ports that have routes, and, with monitoring, the namespaces of Prometheus for the metrics port.",
 							Ref:         ref(v1.NetworkPolicy{}.OpenAPIModelName()),
 						},
 					},

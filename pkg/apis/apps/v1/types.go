@@ -180,8 +180,8 @@ type ApplicationSpec struct {
 	// +optional
 	StartupProbe *Probe `json:"startupProbe,omitempty"`
 
-	// Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, so that
-	// endpoints drain before the process gets SIGTERM.
+	// Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, but at most half
+	// of terminationGracePeriodSeconds, so that endpoints drain before the process gets SIGTERM.
 	// +optional
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 
@@ -283,8 +283,8 @@ type ApplicationSpec struct {
 	DisruptionBudget *DisruptionBudget `json:"disruptionBudget,omitempty"`
 
 	// Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy.
-	// If set, even if empty, it allows only what it lists, DNS, and the route controllers for the ports that have
-	// routes.
+	// If set, even if empty, it allows only what it lists, DNS, the route controllers for the ports that have routes,
+	// and, with monitoring, the namespaces of Prometheus for the metrics port.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 

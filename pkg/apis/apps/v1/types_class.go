@@ -166,7 +166,8 @@ type ApplicationDefaults struct {
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
 	// Which peers may connect to the application, and to which it may connect. Set, even if empty or with ingress alone,
-	// it allows only what it lists, in both directions, DNS, and the route controllers for the ports that have routes.
+	// it allows only what it lists, in both directions, DNS, the route controllers for the ports that have routes, and,
+	// with monitoring, the namespaces of Prometheus for the metrics port.
 	// Replaced: an Application that has a networkPolicy, even an empty one, takes nothing. Ports in ingress rules that
 	// the Application does not have are left out, and so is a rule that has none of its ports.
 	// +optional

@@ -63,8 +63,8 @@ type ApplicationSpecApplyConfiguration struct {
 	ReadinessProbe *ProbeApplyConfiguration `json:"readinessProbe,omitempty"`
 	// Delays the other probes until it has succeeded once.
 	StartupProbe *ProbeApplyConfiguration `json:"startupProbe,omitempty"`
-	// Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, so that
-	// endpoints drain before the process gets SIGTERM.
+	// Actions on start and stop of the container. With ports, defaults to a preStop sleep of 5 seconds, but at most half
+	// of terminationGracePeriodSeconds, so that endpoints drain before the process gets SIGTERM.
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 	// Seconds between SIGTERM (or preStop) and SIGKILL. Default 30.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
@@ -110,8 +110,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// How many pods voluntary disruptions, such as a node drain, may evict. Defaults to Auto.
 	DisruptionBudget *DisruptionBudgetApplyConfiguration `json:"disruptionBudget,omitempty"`
 	// Which peers may connect to the application, and to which it may connect. If omitted, there is no NetworkPolicy.
-	// If set, even if empty, it allows only what it lists, DNS, and the route controllers for the ports that have
-	// routes.
+	// If set, even if empty, it allows only what it lists, DNS, the route controllers for the ports that have routes,
+	// and, with monitoring, the namespaces of Prometheus for the metrics port.
 	NetworkPolicy *NetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
 	// The identity of the pods. Defaults to a ServiceAccount of the Application, without a token.
 	ServiceAccount *ServiceAccountApplyConfiguration `json:"serviceAccount,omitempty"`
