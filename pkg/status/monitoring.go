@@ -25,7 +25,11 @@ func monitoringReady(in Input, children []assessment) (metav1.Condition, bool) {
 		}
 		switch {
 		case a.Action == plan.APIUnavailable:
-			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: a.message}, true
+			message := a.message
+			if in.Snapshot.Application.Spec.Monitoring == nil && in.Class != nil {
+				message += fmt.Sprintf(" ApplicationClass %s sets monitoring, and not the Application.", in.Class.Name)
+			}
+			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: message}, true
 		case a.state != v1.ResourceSynced:
 			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonMonitoringNotApplied, Message: fmt.Sprintf("ServiceMonitor %s: %s", a.Ref.Name, a.message)}, true
 		}

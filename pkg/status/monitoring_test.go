@@ -29,6 +29,7 @@ func TestMonitoringReady(t *testing.T) {
 		name    string
 		results []plan.Result
 		observe bool
+		class   *v1.AppliedClass
 		want    *metav1.Condition
 	}{
 		{name: "not wanted"},
@@ -38,6 +39,9 @@ func TestMonitoringReady(t *testing.T) {
 		{name: "created", results: []plan.Result{monitor(plan.Create, "")}, want: applied},
 		{name: "the API is not served", results: []plan.Result{monitor(plan.APIUnavailable, "the cluster does not serve ServiceMonitor")},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: "The cluster does not serve ServiceMonitor."}},
+		{name: "the API is not served, and the class asks for it", results: []plan.Result{monitor(plan.APIUnavailable, "remove spec.monitoring")},
+			class: &v1.AppliedClass{Name: "platform"}, want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed,
+				Message: "Remove spec.monitoring. ApplicationClass platform sets monitoring, and not the Application."}},
 		{name: "refused", results: []plan.Result{failedWith(monitor(plan.Apply, ""), errOther)},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: something else."}},
 		{name: "another owner's", results: []plan.Result{monitor(plan.NotOwned, "it belongs to others")},
@@ -50,7 +54,7 @@ func TestMonitoringReady(t *testing.T) {
 				if test.observe {
 					in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
 				}
-				in.Results = append(in.Results, test.results...)
+				in.Results, in.Class = append(in.Results, test.results...), test.class
 			})
 			compareCondition(t, compute(in, noon), v1.ConditionMonitoringReady, test.want)
 		})

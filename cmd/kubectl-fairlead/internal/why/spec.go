@@ -297,7 +297,11 @@ func secondary(f facts) []Finding {
 		if kind.condition == v1.ConditionAutoscalingActive && f.autoscalerDisabled() {
 			continue // There is a finding about it.
 		}
-		found = append(found, Finding{Reason: condition.Reason, What: kind.what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: []string{kind.next}})
+		next := kind.next
+		if class := f.app.Status.Class; kind.condition == v1.ConditionMonitoringReady && f.app.Spec.Monitoring == nil && class != nil {
+			next = "Ask the platform team to install the Prometheus Operator, or to leave monitoring out of ApplicationClass " + class.Name + "."
+		}
+		found = append(found, Finding{Reason: condition.Reason, What: kind.what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: []string{next}})
 	}
 	return found
 }
