@@ -322,8 +322,10 @@ func TestAbortAwaitsThePromise(t *testing.T) {
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	p.runs(kube)
 	p.create("web", strings.Replace(byHand, "deletionPolicy: Orphan,", "", 1))
-	p.want(0, []string{"adopt", "web", "--existing", "--accept=.spec.containers[web].tty"}, "The pods run as before the adoption.")
-	const advice = "error: its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again\n"
+	patch := "kubectl -n " + p.namespace + ` patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"deletionPolicy":"Orphan"}}'`
+	p.want(0, []string{"adopt", "web", "--existing", "--accept=.spec.containers[web].tty"}, "The pods run as before the adoption.",
+		"because its deletionPolicy is not Orphan. To take the adoption back, first run "+patch+"\n")
+	advice := "error: the deletionPolicy of the Application is not Orphan, so its deletion would delete the Deployment too: run " + patch + ", and this command again\n"
 	if r := p.want(2, []string{"adopt", "web", "--abort"}); r.stderr != advice {
 		t.Errorf("%q, want %q", r.stderr, advice)
 	}

@@ -60,7 +60,7 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 	paused := application.Spec.Paused != nil && *application.Spec.Paused
 	switch {
 	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
-		return errors.New("its deletionPolicy is not Orphan, so its deletion would delete the Deployment: set it, and run the command again")
+		return errors.New("the deletionPolicy of the Application is not Orphan, so its deletion would delete the Deployment too: run " + a.orphanPatch() + ", and this command again")
 	case !paused || !held:
 		return a.released()
 	}
@@ -178,4 +178,9 @@ func (a *adopting) restorable(ctx context.Context, before adopt.Saved, secret *c
 			secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore --dry-run=client"))
 	}
 	return before, nil
+}
+
+// orphanPatch is the command with which the Deployment outlives the Application.
+func (a *adopting) orphanPatch() string {
+	return a.tool.withNamespace(a.namespace, fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"deletionPolicy":"Orphan"}}'`, a.name))
 }

@@ -40,7 +40,12 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 	existing.APIVersion, existing.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
 	if a.existing {
 		a.options.Harden = true // It changes this command's own Application only.
-		return a.announce(ctx, existing)
+		if err := a.announce(ctx, existing); err != nil || existing.Spec.DeletionPolicy == v1.DeletionOrphan {
+			return err
+		}
+		a.tool.screen().Hanging("  ! ", "Once it has adopted the Deployment, the deletion of this Application deletes the Deployment too, because its deletionPolicy is not Orphan. "+
+			"To take the adoption back, first run "+a.orphanPatch())
+		return nil
 	}
 	lines, err := a.unlike(ctx, existing)
 	if err != nil {

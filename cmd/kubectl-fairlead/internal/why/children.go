@@ -147,10 +147,10 @@ func (f facts) adoptable(kind child.Kind) bool {
 	})
 }
 
-// isDrifted reports whether the child of the kind and of the Application's name differs from the spec, and stays so.
-func (f facts) isDrifted(kind child.Kind) bool {
+// isIn reports whether the child of the kind and of the Application's name is in the state.
+func (f facts) isIn(state v1.ResourceState, kind child.Kind) bool {
 	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
-		return resource.Kind == kind.Kind && resource.Group == kind.Group && resource.Name == f.app.Name && resource.State == v1.ResourceDrifted
+		return resource.Kind == kind.Kind && resource.Group == kind.Group && resource.Name == f.app.Name && resource.State == state
 	})
 }
 

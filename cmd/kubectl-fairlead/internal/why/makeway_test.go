@@ -149,6 +149,7 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 	wantParts(t, "Deployment", text, map[string]bool{
 		"   → Delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
 		"Delete or rename": false,
+		"→ Go on: ":        false, // It would end the pause that an adoption needs.
 	})
 }
 

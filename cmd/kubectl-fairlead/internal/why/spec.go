@@ -176,8 +176,8 @@ func refusalWords(reason string) string {
 // pausedRollout explains a rollout that a user stopped.
 func pausedRollout(f facts) []Finding {
 	paused := f.condition(v1.ConditionPaused)
-	if paused == nil || paused.Status != metav1.ConditionTrue {
-		return nil
+	if paused == nil || paused.Status != metav1.ConditionTrue || f.isIn(v1.ResourceConflict, child.Deployment) {
+		return nil // The way out, to take the Deployment back or to adopt it, needs the pause.
 	}
 	if found := f.startsNoPods(); len(found) > 0 {
 		return found
@@ -221,7 +221,7 @@ func pinned(f facts) []Finding {
 	if number == 0 || !f.observed() || status == nil || status.Current != number {
 		return nil // If it is not carried out, another finding says why.
 	}
-	if f.isDrifted(child.Deployment) || f.ready != nil && f.ready.Reason == v1.ReasonPaused {
+	if f.isIn(v1.ResourceDrifted, child.Deployment) || f.ready != nil && f.ready.Reason == v1.ReasonPaused {
 		return nil // Other pods run: under Observe another client may have set them, and a paused rollout waits.
 	}
 	return []Finding{{
