@@ -23,7 +23,7 @@ var protocolOf = regexp.MustCompile(`,protocol="?(\w+)`)
 func pathOf(change preview.Change) string {
 	return itemKey.ReplaceAllStringFunc(change.Path, func(key string) string {
 		short := itemKey.ReplaceAllString(key, "$1$2")
-		if protocol := protocolOf.FindStringSubmatch(key); protocol != nil && protocol[1] != string(corev1.ProtocolTCP) {
+		if protocol := protocolOf.FindStringSubmatch(key); len(protocol) > 1 && protocol[1] != string(corev1.ProtocolTCP) {
 			short += "/" + protocol[1]
 		}
 		return "[" + short + "]"
