@@ -6,13 +6,13 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // conditions returns all conditions in a stable order, Ready first. Other conditions no longer apply and disappear.
@@ -131,8 +131,5 @@ func withheld(differing, missing, superfluous int) string {
 			steps = append(steps, fmt.Sprintf("%s %d objects", step.verb, step.n))
 		}
 	}
-	if last := len(steps) - 1; last > 0 {
-		steps = []string{strings.Join(steps[:last], ", ") + " and " + steps[last]}
-	}
-	return "Fairlead would " + steps[0] + "."
+	return "Fairlead would " + text.Enumerate(steps) + "."
 }

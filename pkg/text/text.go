@@ -29,6 +29,15 @@ func Capitalize(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
+// Enumerate joins the parts of a sentence: a, b and c.
+func Enumerate(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}
+
 // Truncate shortens text to at most limit bytes of JSON, between two characters, and marks the cut.
 func Truncate(text string, limit int) string {
 	const mark = "…"

@@ -22,6 +22,14 @@ func TestSentence(t *testing.T) {
 	}
 }
 
+func TestEnumerate(t *testing.T) {
+	for want, parts := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := Enumerate(parts); got != want {
+			t.Errorf("%q are enumerated as %q, want %q", parts, got, want)
+		}
+	}
+}
+
 func TestTruncateCountsJSON(t *testing.T) {
 	for _, given := range []string{strings.Repeat("<", 100), strings.Repeat("é", 100), "a\x00" + strings.Repeat("\"", 100), strings.Repeat("x", 100)} {
 		for _, most := range []int{0, 2, 3, 40, 99} {

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // compare renders the Application, and finds out what its children mean for the pods and the other objects, without storing anything.
@@ -194,18 +195,9 @@ func takenMessage(taken []takenRef, account string, existing bool) string {
 		said = append(said, "Without "+strings.Join(routes, ", ")+", no request arrives until the Application has its own")
 	}
 	if existing && len(without) > 0 {
-		said = append(said, "To keep what serves the pods now, "+enumerate(without)+" in the Application until the condition Adopted is True")
+		said = append(said, "To keep what serves the pods now, "+text.Enumerate(without)+" in the Application until the condition Adopted is True")
 	}
 	return strings.Join(said, ". ")
-}
-
-// enumerate joins the parts of a sentence.
-func enumerate(parts []string) string {
-	last := len(parts) - 1
-	if last < 1 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
 // withoutOwn says how an Application does without an object of its own of the kind; "" if it cannot.

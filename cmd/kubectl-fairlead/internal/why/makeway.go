@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 const (
@@ -126,7 +126,7 @@ func (f facts) groupLeftBehind(found []Finding) []Finding {
 	if len(all) < 2 {
 		return found
 	}
-	group.What = series(all) + " exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits."
+	group.What = text.Enumerate(all) + " exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits."
 	group.Next = append([]string{takeBack}, otherwise...)
 	switch {
 	case removable:
@@ -136,14 +136,6 @@ func (f facts) groupLeftBehind(found []Finding) []Finding {
 	}
 	found[slices.IndexFunc(found, func(finding Finding) bool { return finding.left != "" })] = group
 	return slices.DeleteFunc(found, func(finding Finding) bool { return finding.left != "" })
-}
-
-// series is an enumeration.
-func series(names []string) string {
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " and " + names[last]
-	}
-	return strings.Join(names, "")
 }
 
 // hasAdopted reports whether the Deployment is adopted, and the adoption is not complete.
