@@ -65,7 +65,7 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 		r.Status.Replicas == r.Status.UpdatedReplicas
 	r.Paused = isPaused(deployment, r.Desired)
 	progressing := r.Condition(appsv1.DeploymentProgressing)
-	// Of the rollout that a scaling to 0 ends, the condition stays.
+	// A scaling to 0 ends the rollout, and leaves its condition.
 	r.TimedOut = r.Observed && !r.Complete && r.Desired > 0 && progressing != nil && progressing.Reason == ReasonTimedOut
 	if snapshot.Application.DeletionTimestamp == nil {
 		r.Problems, r.RequeueAfter = r.findProblems(snapshot, now)

@@ -51,7 +51,7 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 			if awaitsAdoption(new) {
 				continue
 			}
-			if awaitsAdoption(old) { // No Event has told it yet.
+			if awaitsAdoption(old) { // There was no Event about it yet.
 				before.Conditions = nil
 			}
 		}
@@ -66,7 +66,7 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 	return list
 }
 
-// awaitsAdoption reports whether the Application shall adopt a Deployment, and has not begun to. What it would change is no news then: the
+// awaitsAdoption reports whether the Application waits to adopt a Deployment. What it would change is no news then: the
 // plugin begins under Observe, and the controller does not see what exists without the labels. Pods that were healthy once are its own.
 func awaitsAdoption(status v1.ApplicationStatus) bool {
 	if status.Revision != nil && status.Revision.LastHealthy > 0 {

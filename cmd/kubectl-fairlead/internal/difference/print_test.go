@@ -87,7 +87,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestWithoutDeployment says when pods start, instead of which are replaced.
+// TestWithoutDeployment says when pods start. There are none to replace.
 func TestWithoutDeployment(t *testing.T) {
 	const none = "The Deployment does not exist, so no pod is replaced. "
 	for want, pods := range map[string]preview.Pods{

@@ -50,7 +50,7 @@ func deleted(finalizer string, ago time.Duration) edit {
 	}
 }
 
-// scaled is a write of the subresource scale, of which the API server keeps no time.
+// scaled is a write of the subresource scale. The API server keeps no time of it.
 func scaled(a *v1.Application) {
 	a.ManagedFields = append(a.ManagedFields, metav1.ManagedFieldsEntry{Manager: "kubectl", Subresource: "scale"})
 	a.Generation++

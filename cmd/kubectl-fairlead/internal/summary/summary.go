@@ -246,7 +246,7 @@ func policies(application *v1.Application) []string {
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		note := "the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)"
 		if len(found) > 0 {
-			note = "revision %d is asked for, and waits too, unless it runs already (spec.rollback.toRevision)"
+			note = "revision %d is asked for; if it does not run yet, it waits too (spec.rollback.toRevision)"
 		}
 		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && ready.Reason == v1.ReasonRevisionMissing {
 			note = "nothing changes, because revision %d does not exist (spec.rollback.toRevision)"

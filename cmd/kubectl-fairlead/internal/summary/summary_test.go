@@ -76,7 +76,7 @@ func TestMissingRevision(t *testing.T) {
 		t.Errorf("%q lacks %q", s.Policies, want)
 	}
 	loaded.Application.Spec.Paused = new(true)
-	want = "revision 77 is asked for, and waits too, unless it runs already (spec.rollback.toRevision)"
+	want = "revision 77 is asked for; if it does not run yet, it waits too (spec.rollback.toRevision)"
 	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
 		t.Errorf("%q lacks %q", s.Policies, want)
 	}

@@ -177,7 +177,7 @@ func creator(live child.Object) string {
 	return entries[0].Manager
 }
 
-// editsOnly is 1 for an entry of a client that only changes what exists, and else 0. If it is the oldest entry, that of the creator is gone.
+// editsOnly is 1 for an entry of a client that only changes what exists, and else 0. If it is the oldest entry, the entry of the creator is gone.
 func editsOnly(entry metav1.ManagedFieldsEntry) int {
 	switch entry.Manager {
 	case "kubectl-annotate", "kubectl-edit", "kubectl-label", "kubectl-patch", "kubectl-rollout", "kubectl-set":
