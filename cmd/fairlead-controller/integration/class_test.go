@@ -138,7 +138,18 @@ func TestClasses(t *testing.T) {
 		t.Errorf("the Deployment was changed: generation %d, was %d", after.Generation, kept.Generation)
 	}
 
+	// The column says which of two defaults counts: the name is first, should both be created in the same second.
+	e.apply(strings.Replace(class("a-newer", "new"), "{name: a-newer", `{name: a-newer, annotations: {applicationclass.apps.fairlead.dev/is-default: "true"}`, 1))
+	e.waitPriority("default", "new")
+	e.waitCounts("standard", 0, 0, 0)
+	e.eventually("the column DEFAULT tells the two apart", func() (bool, string) {
+		rows := e.row(v1.ApplicationClassResource, "standard") + "\n" + e.row(v1.ApplicationClassResource, "a-newer")
+		return rows == "standard False True 0 0 0\na-newer True True 1 1 0", rows
+	})
+
 	// The annotation makes another class the default.
+	e.apply(strings.Replace(class("a-newer", "new"), "{name", `{annotations: {applicationclass.apps.fairlead.dev/is-default: "false"}, name`, 1))
+	e.waitPriority("default", "low")
 	e.apply(strings.Replace(class("standard", "low"), `"true"`, `"false"`, 1))
 	e.waitPriority("default", "")
 }

@@ -131,12 +131,12 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, shared.Get(t))
 	e.apply(using)
-	if got, want := e.row("web"), "web Unknown 0 NotObserved The controller has not observed it yet."; got != want {
+	if got, want := e.row(v1.ApplicationResource, "web"), "web Unknown 0 NotObserved The controller has not observed it yet."; got != want {
 		t.Errorf("without a controller the columns are %q, want %q", got, want)
 	}
 	e.run()
 	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
-	if got, want := e.row("web"), "web False 0 ConfigMissing Secret db does not exist; no pod starts without it."; got != want {
+	if got, want := e.row(v1.ApplicationResource, "web"), "web False 0 ConfigMissing Secret db does not exist; no pod starts without it."; got != want {
 		t.Errorf("the columns are %q, want %q", got, want)
 	}
 }
@@ -157,7 +157,7 @@ func TestWhyColumn(t *testing.T) {
 	} {
 		applySpec(test.spec)(e, name)
 		e.waitCondition(name, v1.ConditionReady, metav1.ConditionFalse, test.reason)
-		if got, want := e.row(name), fmt.Sprintf("%s False 0 %s %s", name, test.reason, test.want); got != want {
+		if got, want := e.row(v1.ApplicationResource, name), fmt.Sprintf("%s False 0 %s %s", name, test.reason, test.want); got != want {
 			t.Errorf("the columns are %q, want %q", got, want)
 		}
 	}
@@ -211,11 +211,12 @@ func TestFailingProbeHasAnEvent(t *testing.T) {
 	}
 }
 
-// row prints an Application as kubectl get does, but for its age.
-func (e *env) row(name string) string {
+// row prints an object of Fairlead's as kubectl get does, but for its age.
+func (e *env) row(resource, name string) string {
 	e.Helper()
 	var table metav1.Table
-	body, err := e.fairlead.AppsV1().RESTClient().Get().Namespace(e.namespace).Resource("applications").Name(name).
+	namespaced := resource == v1.ApplicationResource
+	body, err := e.fairlead.AppsV1().RESTClient().Get().NamespaceIfScoped(e.namespace, namespaced).Resource(resource).Name(name).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(e.Context())
 	if err != nil {
 		e.Fatalf("get a table: %v", err)

@@ -1535,7 +1535,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default. maxUnavailable and maxSurge take a number of pods, such as 1, or a percentage, such as 25%.",
+							Description: "How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit keeps its default, but with maxSurge 0 maxUnavailable is then 1. Both take a number of pods, such as 1, or a percentage, such as 25%.",
 							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
 						},
 					},
@@ -1805,7 +1805,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					},
 					"updatedReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Pods of the current revision.",
+							Description: "Pods of revision.current. While a newer spec waits, for example for a Secret, that is an older revision.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",

@@ -222,7 +222,8 @@ type ApplicationSpec struct {
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
 	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
-	// keeps its default. maxUnavailable and maxSurge take a number of pods, such as 1, or a percentage, such as 25%.
+	// keeps its default, but with maxSurge 0 maxUnavailable is then 1. Both take a number of pods, such as 1, or a
+	// percentage, such as 25%.
 	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate",messageExpression="'strategy.type must be RollingUpdate or Recreate, not %s'.format([self.type])"
 	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type != 'Recreate'",message="strategy.rollingUpdate needs type RollingUpdate: change strategy.type, or remove strategy.rollingUpdate",messageExpression="'strategy.rollingUpdate has no effect with strategy.type ' + self.type + ': change the type to RollingUpdate, or remove rollingUpdate'"
 	// +optional

@@ -33,7 +33,7 @@ const (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=applicationclasses,singular=applicationclass,shortName=flc,categories={fairlead},scope=Cluster
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Default",type=string,JSONPath=`.metadata.annotations.applicationclass\.apps\.fairlead\.dev/is-default`
+// +kubebuilder:printcolumn:name="Default",type=string,JSONPath=`.status.conditions[?(@.type=="Default")].status`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Applications",type=integer,JSONPath=`.status.applications`
 // +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updated`

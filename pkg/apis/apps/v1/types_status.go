@@ -35,7 +35,7 @@ type ApplicationStatus struct {
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// Pods of the current revision.
+	// Pods of revision.current. While a newer spec waits, for example for a Secret, that is an older revision.
 	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas"`
 

@@ -83,7 +83,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// maxReplicas. A target in percent needs a request: resources.requests.cpu for a target of CPU.
 	Autoscaling *AutoscalingApplyConfiguration `json:"autoscaling,omitempty"`
 	// How pods are replaced. Defaults to RollingUpdate with maxUnavailable 0 and maxSurge 25%; a field that you omit
-	// keeps its default. maxUnavailable and maxSurge take a number of pods, such as 1, or a percentage, such as 25%.
+	// keeps its default, but with maxSurge 0 maxUnavailable is then 1. Both take a number of pods, such as 1, or a
+	// percentage, such as 25%.
 	Strategy *apiappsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds that a new pod must stay ready before it counts as available. Default 0.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`

@@ -26,7 +26,7 @@ type ApplicationStatusApplyConfiguration struct {
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 	// Pods that exist.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Pods of the current revision.
+	// Pods of revision.current. While a newer spec waits, for example for a Secret, that is an older revision.
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
 	// Pods that are ready.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
