@@ -18,6 +18,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // DeploymentKey and ServiceKey are the parts of a backup from which a user can read what the objects were.
@@ -54,8 +55,16 @@ type Release struct {
 	Manifest  string `json:"manifest"`
 }
 
-// Backup is the Secret. It has no owner, so it stays.
+// Backup is the Secret. It has no owner, so it stays. A user can create its parts as they are: each says what kind of object it is, and
+// none has a resource version.
 func Backup(saved Saved) (*corev1.Secret, error) {
+	saved.Deployment, saved.Service = saved.Deployment.DeepCopy(), saved.Service.DeepCopy()
+	saved.Deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(child.Deployment.Kind))
+	saved.Deployment.ResourceVersion = ""
+	if saved.Service != nil {
+		saved.Service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(child.Service.Kind))
+		saved.Service.ResourceVersion = ""
+	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: saved.Deployment.Namespace, Name: BackupName(saved.Deployment.Name)}, Data: map[string][]byte{}}
 	for _, part := range []struct {
 		key   string
