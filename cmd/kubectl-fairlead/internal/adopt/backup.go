@@ -28,6 +28,9 @@ const (
 	releaseKey    = "release.json"
 )
 
+// revisionAnnotation is set by Kubernetes' Deployment controller.
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
 const backupSuffix = "-before-adoption"
 
 // BackupName is the name of the Secret with the objects as they were. It is a Secret, because variables may hold passwords.
@@ -210,6 +213,30 @@ func Recreated(saved Saved) *corev1.Service {
 		ObjectMeta: metav1.ObjectMeta{Namespace: saved.Deployment.Namespace, Name: saved.Deployment.Name, Labels: labels, Annotations: annotations},
 		Spec:       *before.Spec.DeepCopy(),
 	}
+}
+
+// RecreatedDeployment is the Deployment of a backup, for a cluster that does not have it any more. Kubernetes counts its revisions from
+// the beginning, because the old ReplicaSets went with the old Deployment.
+func RecreatedDeployment(saved Saved) *appsv1.Deployment {
+	before := saved.Deployment
+	labels, annotations := maps.Clone(before.Labels), maps.Clone(before.Annotations)
+	delete(annotations, AnnotationBackup)
+	delete(annotations, revisionAnnotation)
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: before.Namespace, Name: before.Name, Labels: labels, Annotations: annotations},
+		Spec:       *before.Spec.DeepCopy(),
+	}
+}
+
+// IsRecreatedDeployment reports whether the live Deployment is another object than the saved one, but says the same, with the marks of a
+// Helm release or without. An earlier run has created it, or the user did, from the backup.
+func IsRecreatedDeployment(live *appsv1.Deployment, saved Saved) bool {
+	if live.UID == saved.Deployment.UID {
+		return false
+	}
+	plain := Saved{Deployment: saved.Deployment.DeepCopy()}
+	plain.Unmark()
+	return saved.isDeployment(live) || plain.isDeployment(live)
 }
 
 // IsRecreated reports whether the live Service is that of the backup, but for its addresses.

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -22,11 +23,17 @@ var privileged = regexp.MustCompile(`\.(image|command|args|exec|env|envFrom|volu
 	`type|selector|externalIPs|externalName|externalTrafficPolicy|loadBalancer\w*|nodePort)\b`)
 
 // Restored returns how a restoration changes the specs of the objects; of a backup that nothing vouches for, in every field,
-// otherwise in those that are about privileges. Each change is one value, so that none hides in a long line.
+// otherwise in those that are about privileges. Each change is one value, so that none hides in a long line. live is nil if the Deployment
+// is created again: then all of it is a change.
 func (s Saved) Restored(live *appsv1.Deployment, service *corev1.Service, every bool) ([]preview.Change, error) {
-	after := Restore(live, s.Deployment)
-	if name := onlyNew(live, after); name != "" {
-		rename(&after.Spec.Template.Spec, name, live.Name, addsTemporaryVolume(&live.Spec.Template.Spec))
+	after := s.Deployment
+	if live == nil {
+		live = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: after.Name}}
+	} else {
+		after = Restore(live, s.Deployment)
+		if name := onlyNew(live, after); name != "" {
+			rename(&after.Spec.Template.Spec, name, live.Name, addsTemporaryVolume(&live.Spec.Template.Spec))
+		}
 	}
 	changes, err := values(child.Deployment.Kind+"/"+live.Name+": .spec", live.Spec, after.Spec)
 	if err != nil {

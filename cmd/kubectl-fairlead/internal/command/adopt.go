@@ -201,6 +201,9 @@ func (a *adopting) command(flag string) string {
 func (a *adopting) read(ctx context.Context) (err error) {
 	a.deployment, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		if lost := a.lostDeployment(ctx); lost != nil {
+			return lost
+		}
 		return misspeltDeployment(ctx, a.clients, types.NamespacedName{Namespace: a.namespace, Name: a.name}, err)
 	}
 	if err != nil {

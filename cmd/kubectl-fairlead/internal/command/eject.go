@@ -25,13 +25,11 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/eject"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
-	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // ejecting is one ejection.
@@ -45,7 +43,7 @@ type ejecting struct {
 	release         *release // nil without --to-helm
 	backup          *corev1.Secret
 	replaces        bool               // with --restore: whether that replaces pods
-	deployment      *appsv1.Deployment // that --restore changes
+	deployment      *appsv1.Deployment // that --restore changes; nil if it creates it again
 	service         *corev1.Service    // that --restore changes; nil if there is none
 	lost            *lostService       // that --restore creates again; nil if the Service is still there
 	acceptBackup    string
@@ -68,7 +66,8 @@ func (t *tool) eject() *cobra.Command {
 			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too. Both write
 			what the Secret NAME-before-adoption says, with your rights, and first print what of it is about code, privileges
 			and data. If the Secret is not as the adoption saved it, every field is printed, and nothing is written without
-			--accept-backup.
+			--accept-backup. A Deployment that was deleted meanwhile is created again. Nothing confirms what the Secret says about
+			it, so that needs --accept-backup, too.
 
 			A run that was interrupted goes on when you run the command again.`),
 		Example: examples(`
@@ -335,36 +334,6 @@ func leftBehind(ctx context.Context, clients *cluster.Clients, application *v1.A
 func awaitsAdoption(kind child.Kind, object metav1.Object, application *v1.Application) bool {
 	by := object.GetAnnotations()[v1.AnnotationAdoptableBy]
 	return (kind == child.Deployment || kind == child.Service) && by != "" && (application.UID == "" || by == string(application.UID))
-}
-
-// checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission
-// to edit Secrets could otherwise choose what this one runs.
-func (e *ejecting) checkRestored(before adopt.Saved) error {
-	if !e.restore {
-		return nil
-	}
-	digest := adopt.Digest(e.backup)
-	vouched := before.IsVouched(digest, e.deployment, e.service)
-	service := e.service
-	if e.lost.recreates() {
-		vouched, service = vouched && e.deployment.Annotations[adopt.AnnotationBackup] == digest, &corev1.Service{ObjectMeta: e.lost.before.ObjectMeta}
-	}
-	changes, err := before.Restored(e.deployment, service, !vouched)
-	if err != nil {
-		return err
-	}
-	printRestored(e.tool.screen(), changes)
-	if vouched || e.acceptBackup == digest {
-		return nil
-	}
-	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. If what it would change, as printed, is what you want, pass --accept-backup=%s",
-		e.backup.Name, digest)
-}
-
-func printRestored(to *screen.Screen, changes []preview.Change) {
-	for _, change := range changes {
-		to.Hanging("  ~ ", difference.Describe(change))
-	}
 }
 
 // save writes the manifests. It overwrites nothing; those that an earlier run wrote may stay.

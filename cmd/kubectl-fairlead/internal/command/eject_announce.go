@@ -34,15 +34,7 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		to.Printf("  %s %s", object.GetKind(), object.GetName())
 	}
 	if e.restore {
-		effect := "no pod is replaced."
-		if e.replaces {
-			effect = "all pods are replaced."
-		}
-		restored := "The Deployment becomes what it was before the adoption: "
-		if e.service != nil || e.lost.restores() {
-			restored = "The Deployment and the Service become what they were before the adoption: "
-		}
-		to.Hanging("  ", restored+effect)
+		to.Hanging("  ", e.describeRestored())
 		if e.lost != nil {
 			to.Hanging("  ", e.lost.describe(e.tool, false))
 		}

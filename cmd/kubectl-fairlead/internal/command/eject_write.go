@@ -191,18 +191,9 @@ func (e *ejecting) saved(ctx context.Context, application *v1.Application) (adop
 	if err != nil {
 		return adopt.Saved{}, err
 	}
-	live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
-	if err != nil {
+	if err := e.readDeployment(ctx, before); err != nil {
 		return adopt.Saved{}, err
 	}
-	if live.UID != before.Deployment.UID {
-		return adopt.Saved{}, fmt.Errorf("the Deployment %s was deleted and created again after the adoption began, so it cannot be restored: leave out --restore. "+
-			"The Secret %s still has the earlier one. To read it: %s", e.name, secret.Name, e.tool.readBackup(e.namespace, e.name, adopt.DeploymentKey))
-	}
-	if e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment); err != nil {
-		return adopt.Saved{}, err
-	}
-	e.deployment = live
 	switch {
 	case !e.toHelm:
 		before.Unmark()
@@ -254,15 +245,8 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 			return fmt.Errorf("restore the Service: %w", err)
 		}
 	}
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		return restoreDeployment(ctx, e.clients, live, before.Deployment)
-	})
-	if err != nil {
-		return fmt.Errorf("restore the Deployment: %w", err)
+	if err := e.bringDeploymentBack(ctx, before); err != nil {
+		return err
 	}
 	if e.release != nil {
 		if err := e.release.end(ctx); err != nil {
@@ -272,7 +256,7 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	if e.keepsBackup(before) {
 		return nil
 	}
-	err = e.clients.Kube.CoreV1().Secrets(e.namespace).Delete(ctx, e.backup.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &e.backup.UID}})
+	err := e.clients.Kube.CoreV1().Secrets(e.namespace).Delete(ctx, e.backup.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &e.backup.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete Secret %s, which is needed no more: %w", e.backup.Name, err)
 	}

@@ -34,7 +34,7 @@ func TestPrint(t *testing.T) {
 		{&unstructured.Unstructured{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": template}}, child.Deployment},
 		{&unstructured.Unstructured{Object: map[string]any{"kind": "Service", "metadata": map[string]any{"name": "web"}}}, child.Service},
 	}
-	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	deployment, now := &appsv1.Deployment{}, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, draw := range map[string]func(*screen.Screen){
 		"adopt": func(to *screen.Screen) {
 			changed := []preview.Change{
@@ -65,7 +65,7 @@ func TestPrint(t *testing.T) {
 			printEjected(to, "shop/web", "", nil, false)
 		},
 		"eject.gone": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true, service: &corev1.Service{}}).announce(to, objects, true)
+			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, true)
 			printRestored(to, []preview.Change{
 				{Path: "Deployment/web: .spec.template.spec.containers[web].image", Before: "example.com/shop:2", After: "example.com/shop:1"},
 				{Path: "Deployment/web: .spec.template.spec.containers[web].securityContext.allowPrivilegeEscalation", Before: false},
@@ -83,10 +83,14 @@ func TestPrint(t *testing.T) {
 		},
 		"eject.nothing": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, nil, false)
+			(&ejecting{namespace: "shop", name: "web", restore: true, deployment: deployment}).announce(to, nil, true)
+		},
+		"eject.lost": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, nil, true)
+			(&ejecting{namespace: "shop", name: "web", restore: true, service: &corev1.Service{}}).announce(to, nil, true)
 		},
 		"eject.held": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true, service: &corev1.Service{}}).announce(to, objects, false)
+			(&ejecting{namespace: "shop", name: "web", restore: true, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, false)
 			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", nil, false)
 		},
 		"edit": func(to *screen.Screen) {

@@ -1,0 +1,140 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// lostDeployment is the error if the Deployment is gone, and only the backup of its adoption still has it. It is nil if there is no
+// backup, or the user may not read it.
+func (a *adopting) lostDeployment(ctx context.Context) error {
+	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if err == nil {
+		return fmt.Errorf("the Deployment %s is gone. The Secret %s has it as it was before its adoption. To create it again, as a plain one, run %s",
+			a.name, secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
+	}
+	return nil
+}
+
+// readDeployment finds the very Deployment that was adopted. If there is none any more, a restoration creates it again: its pods are gone,
+// so none is replaced.
+func (e *ejecting) readDeployment(ctx context.Context, before adopt.Saved) error {
+	live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case live.UID == before.Deployment.UID:
+	case adopt.IsRecreatedDeployment(live, before):
+		before.Deployment.UID = live.UID // It is the restored one.
+	default:
+		return fmt.Errorf("the Deployment %s was deleted and created again after the adoption began, so it cannot be restored: leave out --restore. "+
+			"The Secret %s still has the earlier one. To read it: %s", e.name, e.backup.Name, e.tool.readBackup(e.namespace, e.name, adopt.DeploymentKey))
+	}
+	e.deployment = live
+	e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment)
+	return err
+}
+
+// describeRestored says what becomes of the Deployment, and of the Service that is still there.
+func (e *ejecting) describeRestored() string {
+	restoresService := e.service != nil || e.lost.restores()
+	if e.deployment == nil {
+		said := "The Deployment " + e.name + " is gone, and is created again as it was before the adoption: its pods start."
+		if e.service != nil {
+			said += " The Service becomes what it was then."
+		}
+		return said
+	}
+	effect := "no pod is replaced."
+	if e.replaces {
+		effect = "all pods are replaced."
+	}
+	if restoresService {
+		return "The Deployment and the Service become what they were before the adoption: " + effect
+	}
+	return "The Deployment becomes what it was before the adoption: " + effect
+}
+
+// checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission
+// to edit Secrets could otherwise choose what this one runs. Of a Deployment that is gone, no digest is left.
+func (e *ejecting) checkRestored(before adopt.Saved) error {
+	if !e.restore {
+		return nil
+	}
+	digest := adopt.Digest(e.backup)
+	vouched := e.deployment != nil && before.IsVouched(digest, e.deployment, e.service)
+	service := e.service
+	if e.lost.recreates() {
+		vouched, service = vouched && e.deployment.Annotations[adopt.AnnotationBackup] == digest, &corev1.Service{ObjectMeta: e.lost.before.ObjectMeta}
+	}
+	changes, err := before.Restored(e.deployment, service, !vouched)
+	if err != nil {
+		return err
+	}
+	printRestored(e.tool.screen(), changes)
+	switch {
+	case vouched || e.acceptBackup == digest:
+		return nil
+	case e.deployment == nil:
+		return fmt.Errorf("the Deployment %s is gone, so nothing confirms what the Secret %s says about it, and nothing was written. If the pods may run as printed, pass --accept-backup=%s",
+			e.name, e.backup.Name, digest)
+	}
+	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. If what it would change, as printed, is what you want, pass --accept-backup=%s",
+		e.backup.Name, digest)
+}
+
+func printRestored(to *screen.Screen, changes []preview.Change) {
+	for _, change := range changes {
+		to.Hanging("  ~ ", difference.Describe(change))
+	}
+}
+
+// bringDeploymentBack restores the Deployment, or creates it again.
+func (e *ejecting) bringDeploymentBack(ctx context.Context, before adopt.Saved) error {
+	if e.deployment == nil {
+		return e.createDeployment(ctx, before)
+	}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return restoreDeployment(ctx, e.clients, live, before.Deployment)
+	})
+	if err != nil {
+		return fmt.Errorf("restore the Deployment: %w", err)
+	}
+	return nil
+}
+
+// createDeployment creates the Deployment as it was, and gives its fields back to the clients that managed them. The Application, or
+// another client, may have created one meanwhile: that stays, and the next run says what the user can do.
+func (e *ejecting) createDeployment(ctx context.Context, before adopt.Saved) error {
+	created, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Create(ctx, adopt.RecreatedDeployment(before), metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("the Deployment %s was gone, but another client created one meanwhile, so it is not created again. Run the command again", e.name)
+	}
+	if err != nil {
+		return fmt.Errorf("create the Deployment %s again: %w. The Secret %s still has it: correct that, and run the command again", e.name, err, e.backup.Name)
+	}
+	if err := giveFieldsBack(ctx, e.clients, created, before.Deployment); err != nil {
+		return fmt.Errorf("the Deployment %s is created again, but its fields are not given back to the clients that managed them: %w. Run the command again", e.name, err)
+	}
+	before.Deployment.UID = created.UID // It is the restored one from here on.
+	return nil
+}

@@ -1,0 +1,133 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+)
+
+func savedDeployment() *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "web", UID: "before", ResourceVersion: "7", Generation: 3, Labels: map[string]string{"app": "shop"},
+			Annotations:     map[string]string{"team": "a", "deployment.kubernetes.io/revision": "4", adopt.AnnotationBackup: "sha256:0"},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Application", Name: "web"}},
+			ManagedFields: []metav1.ManagedFieldsEntry{{
+				Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:selector":{}}}`),
+			}},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "shop"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "shop", Image: "shop:1"}}}},
+		},
+		Status: appsv1.DeploymentStatus{Replicas: 2},
+	}
+}
+
+func ejectingOf(t *testing.T, objects ...runtime.Object) (*ejecting, *kubefake.Clientset) {
+	t.Helper()
+	backup, err := adopt.Backup(adopt.Saved{Deployment: savedDeployment()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kube := kubefake.NewClientset(append(objects, backup)...)
+	return &ejecting{
+		tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: &cluster.Clients{Kube: kube}, restore: true, namespace: "shop", name: "web", backup: backup,
+	}, kube
+}
+
+// TestCreateLostDeployment: the Deployment is created as it was, and its managers have their fields again. What was about the old object
+// alone is left out. A run that ended before the fields were given back is ended by the next one.
+func TestCreateLostDeployment(t *testing.T) {
+	e, kube := ejectingOf(t)
+	fails := true
+	kube.PrependReactor("patch", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return fails, nil, errors.New("the connection was lost")
+	})
+	before, err := adopt.Read(e.backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.readDeployment(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the Deployment web is created again, but its fields are not given back to the clients that managed them: the connection was lost. Run the command again"
+	if err := e.bringDeploymentBack(t.Context(), before); err == nil || err.Error() != want {
+		t.Fatalf("%v, want %s", err, want)
+	}
+	fails = false
+	if err := e.readDeployment(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	const said = "The Deployment becomes what it was before the adoption: no pod is replaced."
+	if got := e.describeRestored(); got != said {
+		t.Errorf("%q, want %q", got, said)
+	}
+	if err := e.checkRestored(before); err != nil {
+		t.Error(err)
+	}
+	if err := e.bringDeploymentBack(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	live, err := kube.AppsV1().Deployments("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := savedDeployment()
+	if diff := cmp.Diff(wanted.Spec, live.Spec); diff != "" {
+		t.Errorf("the spec (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"team": "a"}, live.Annotations); diff != "" || len(live.OwnerReferences) > 0 || live.Status.Replicas != 0 {
+		t.Errorf("owners %v, status %v, annotations (-want +got):\n%s", live.OwnerReferences, live.Status, diff)
+	}
+	if diff := cmp.Diff(wanted.ManagedFields, live.ManagedFields); diff != "" {
+		t.Errorf("the managers (-want +got):\n%s", diff)
+	}
+	if before.Deployment.UID != live.UID {
+		t.Error("what the command restored counts as made by the Application")
+	}
+}
+
+// TestKeepLostDeployment: where the Deployment cannot come back, the user learns why, and what to do.
+func TestKeepLostDeployment(t *testing.T) {
+	exists := apierrors.NewAlreadyExists(schema.GroupResource{Group: "apps", Resource: "deployments"}, "web")
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{exists, "the Deployment web was gone, but another client created one meanwhile, so it is not created again. Run the command again"},
+		{errors.New("the quota is used up"), "create the Deployment web again: the quota is used up. " +
+			"The Secret web-before-adoption still has it: correct that, and run the command again"},
+	} {
+		e, kube := ejectingOf(t)
+		kube.PrependReactor("create", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.err })
+		if err := e.bringDeploymentBack(t.Context(), adopt.Saved{Deployment: savedDeployment()}); err == nil || err.Error() != test.want {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
+	another := savedDeployment()
+	another.UID, another.Spec.Template.Spec.Containers[0].Image = "another", "shop:2"
+	e, _ := ejectingOf(t, another)
+	const want = "the Deployment web was deleted and created again after the adoption began, so it cannot be restored: leave out --restore. " +
+		"The Secret web-before-adoption still has the earlier one. To read it: "
+	if err := e.readDeployment(t.Context(), adopt.Saved{Deployment: savedDeployment()}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
