@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,8 +21,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// TestAdoptBesideAutoscalerAndBudget: both have the name of the Deployment. They stay as they are, the number of pods stays
-// theirs to decide, and the budget protects the new pods.
+// TestAdoptBesideAutoscalerAndBudget: both have the name of the Deployment, and so has an Ingress. They stay as they are, the number of pods
+// stays the autoscaler's to decide, the budget protects the new pods, and the Ingress leads to them.
 func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 	p := start(t)
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
@@ -49,6 +50,18 @@ func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := networkingv1.HTTPIngressPath{
+		Path: "/", PathType: new(networkingv1.PathTypePrefix),
+		Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web", Port: networkingv1.ServiceBackendPort{Number: 80}}},
+	}
+	http := networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{path}}}
+	ingress, err := kube.NetworkingV1().Ingresses(p.namespace).Create(t.Context(), &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: p.namespace + ".example.com", IngressRuleValue: http}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	adopt := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
 	if r := p.want(2, adopt); !strings.Contains(r.stderr, "HorizontalPodAutoscaler web: .spec.metrics[0].containerResource.container is shop, which is called web in an Application") {
 		t.Errorf("no refusal in %q", r.stderr)
@@ -58,7 +71,8 @@ func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.want(0, adopt, "still at work for the new pods: HorizontalPodAutoscaler web, PodDisruptionBudget web.", "The pods run as before the adoption.")
+	p.want(0, adopt, "still at work for the new pods: HorizontalPodAutoscaler web, PodDisruptionBudget web.",
+		"  Ingress web leads to these pods, stays yours and goes on to serve. To have it in spec.routes of the Application instead, without a gap, see docs/guides/migrate.md.\n", "The pods run as before the adoption.")
 	if replicas := p.get("web").Spec.Replicas; replicas != nil {
 		t.Errorf("the Application wants %d pods, beside an autoscaler", *replicas)
 	}
@@ -74,6 +88,9 @@ func TestAdoptBesideAutoscalerAndBudget(t *testing.T) {
 	}
 	if diff := cmp.Diff(autoscaler.Spec, after.Spec); diff != "" {
 		t.Errorf("the autoscaler changed:\n%s", diff)
+	}
+	if now, err := kube.NetworkingV1().Ingresses(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil || now.ResourceVersion != ingress.ResourceVersion {
+		t.Errorf("the Ingress changed: %v", err)
 	}
 	p.eventually("the budget to count the new pods", func() bool {
 		now, err := budgets.Get(t.Context(), "web", metav1.GetOptions{})

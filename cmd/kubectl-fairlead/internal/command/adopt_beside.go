@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -65,33 +66,36 @@ func (a *adopting) staying(ctx context.Context, application *v1.Application) (sa
 			names = append(names, child.PodDisruptionBudget.Kind+" "+budgets.Items[i].Name)
 		}
 	}
-	services, err := a.otherServices(ctx, application)
-	return []string{stays(names), services}, err
+	others, err := a.otherServices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created, leading := "", others
+	if a.service != nil {
+		leading = append(slices.Clone(others), a.name)
+	} else if len(application.Spec.Ports) > 0 {
+		created = a.name
+	}
+	routes, err := a.routesTo(ctx, leading)
+	return []string{stays(names), servicesStay(others, created), routesStay(routes)}, err
 }
 
-// otherServices names the Services of other names that select the pods. One of the Application's own may appear beside them.
-func (a *adopting) otherServices(ctx context.Context, application *v1.Application) (string, error) {
+// otherServices returns the names of the Services of other names that select the pods. One of the Application's own may appear beside them.
+func (a *adopting) otherServices(ctx context.Context) (names []string, err error) {
 	services, err := a.clients.Kube.CoreV1().Services(a.namespace).List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("find out which Services select the pods: %w", err)
+		return nil, fmt.Errorf("find out which Services select the pods: %w", err)
 	}
-	var names []string
-	exists := false
 	for i := range services.Items {
 		service := &services.Items[i]
-		exists = exists || service.Name == a.name
 		if service.Name != a.name && len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(a.deployment.Spec.Template.Labels)) {
 			names = append(names, service.Name)
 		}
 	}
-	created := ""
-	if !exists && len(application.Spec.Ports) > 0 {
-		created = a.name
-	}
-	return servicesStay(names, created), nil
+	return names, nil
 }
 
 // servicesStay says which Services go on to select the pods, and which one joins them; created is "" if none does.

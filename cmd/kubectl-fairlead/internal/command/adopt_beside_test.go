@@ -26,7 +26,7 @@ func TestStayingNamesServices(t *testing.T) {
 	deployment := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "duo", "tier": "web"}}}}}
 	kube := kubefake.NewClientset(service("shop", "duo-svc", pods), service("other", "duo-other", pods),
 		service("shop", "elsewhere", map[string]string{"app": "duo", "tier": "store"}), service("shop", "manual", nil))
-	a := adopting{clients: &cluster.Clients{Kube: kube}, namespace: "shop", name: "duo", deployment: deployment}
+	a := adopting{clients: &cluster.Clients{Kube: kube, Dynamic: httpRoutes()}, namespace: "shop", name: "duo", deployment: deployment}
 	application := &v1.Application{Spec: v1.ApplicationSpec{Ports: []v1.ApplicationPort{{Name: "port-8080", ContainerPort: 8080}}}}
 	for _, test := range []struct {
 		service *corev1.Service
@@ -44,7 +44,7 @@ func TestStayingNamesServices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"", test.want}, got); diff != "" {
+		if diff := cmp.Diff([]string{"", test.want, ""}, got); diff != "" {
 			t.Errorf("it says (-want +got):\n%s", diff)
 		}
 	}

@@ -52,6 +52,7 @@ func TestPrint(t *testing.T) {
 			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
 			to.Hanging("  ", servicesStay([]string{"web-internal"}, ""))
 			to.Hanging("  ", servicesStay([]string{"shop", "web-internal"}, "web"))
+			to.Hanging("  ", routesStay([]string{"Ingress public"}))
 			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
 			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
 				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")
