@@ -238,11 +238,11 @@ func checkForm(d *Document, resource *crdschema.Resource, object map[string]any)
 			unknown = append(unknown, unknownField(resource, path))
 		}
 	}
-	return slices.Concat(errs, unknown, unknownMetadata(object))
+	return slices.Concat(errs, unknown, unknownMetadata(resource, object))
 }
 
 // unknownMetadata returns an error for each unknown field of the metadata, and removes it. The schema of a CRD allows them all.
-func unknownMetadata(object map[string]any) field.ErrorList {
+func unknownMetadata(resource *crdschema.Resource, object map[string]any) field.ErrorList {
 	metadata, _ := object["metadata"].(map[string]any)
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(metadata)) {
@@ -251,7 +251,9 @@ func unknownMetadata(object map[string]any) field.ErrorList {
 			continue
 		}
 		message := unknownMessage
-		if meant := nearest.To(key, known); meant != "" {
+		if hint := hintFor(resource, "metadata."+key); hint != "" {
+			message = "unknown field: " + hint
+		} else if meant := nearest.To(key, known); meant != "" {
 			message = didYouMean(meant)
 		}
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", key), message))
@@ -260,15 +262,20 @@ func unknownMetadata(object map[string]any) field.ErrorList {
 	return errs
 }
 
-// metadataFields are the names of all fields of the metadata.
-var metadataFields = sync.OnceValue(func() []string {
+var (
+	// metadataFields are the names of all fields of the metadata, and fieldsOfSpec those of the spec of an Application.
+	metadataFields = sync.OnceValue(namesOfFields[metav1.ObjectMeta])
+	fieldsOfSpec   = sync.OnceValue(namesOfFields[v1.ApplicationSpec])
+)
+
+func namesOfFields[T any]() []string {
 	var names []string
-	for of := range reflect.TypeFor[metav1.ObjectMeta]().Fields() {
+	for of := range reflect.TypeFor[T]().Fields() {
 		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	return names
-})
+}
 
 // checkMetadata checks what every object needs, and the labels that the webhook reserves.
 func checkMetadata(object map[string]any) field.ErrorList {

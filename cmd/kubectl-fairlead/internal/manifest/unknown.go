@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
@@ -28,71 +27,13 @@ func didYouMean(names ...string) string {
 	return "unknown field: did you mean " + meant + "?"
 }
 
-// kubernetesWords are fields of Kubernetes' own kinds and of charts, and the fields that an Application has for the same purpose: by their
-// paths from the map that the unknown field is in, or from the top.
-var kubernetesWords = map[string][]string{
-	"annotations":              {"podMetadata.annotations", "service.annotations"},
-	"averageUtilization":       {"targetCPUUtilizationPercentage", "targetMemoryUtilizationPercentage"},
-	"backend":                  {"port", "paths[].port"},
-	"class":                    {"className", "ingressClassName"},
-	"configMaps":               {"envFrom", "mounts"},
-	"containerSecurityContext": {"securityContext"},
-	"cpu":                      {"requests", "limits", "targetCPUUtilizationPercentage"},
-	"domain":                   {"hostnames", "spec.routes[].hostnames"},
-	"environment":              {"env"},
-	"gateway":                  {"parentRefs", "spec.routes[].parentRefs"},
-	"horizontalPodAutoscaler":  {"autoscaling"},
-	"host":                     {"hostnames", "spec.routes[].hostnames"},
-	"hostname":                 {"hostnames", "spec.routes[].hostnames"},
-	"hosts":                    {"hostnames", "spec.routes[].hostnames"},
-	"hpa":                      {"autoscaling"},
-	"http":                     {"paths"},
-	"ingress":                  {"routes"},
-	"ingressClass":             {"ingressClassName", "spec.routes[].ingressClassName"},
-	"labels":                   {"podMetadata.labels"},
-	"memory":                   {"requests", "limits", "targetMemoryUtilizationPercentage"},
-	"name":                     {"secretName", "claimName"},
-	"path":                     {"mountPath", "paths", "httpGet.path"},
-	"pdb":                      {"disruptionBudget"},
-	"podAnnotations":           {"podMetadata.annotations"},
-	"podDisruptionBudget":      {"disruptionBudget"},
-	"podLabels":                {"podMetadata.labels"},
-	"port":                     {"containerPort", "servicePort", "paths[].port", "httpGet.port", "tcpSocket.port", "grpc.port"},
-	"pvc":                      {"persistentVolumeClaim"},
-	"rules":                    {"paths"},
-	"secrets":                  {"envFrom", "mounts"},
-	"serviceMonitor":           {"monitoring"},
-	"targetAverageUtilization": {"targetCPUUtilizationPercentage", "targetMemoryUtilizationPercentage"},
-	"targetPort":               {"containerPort", "spec.ports[].containerPort"},
-	"updateStrategy":           {"strategy"},
-	"volumeMounts":             {"mounts"},
-	"volumes":                  {"mounts"},
-}
-
-// withoutField says what to do about fields of Kubernetes' own kinds for which an Application has no field, or has it elsewhere.
-var withoutField = map[string]string{
-	"spec.containers":              "write the fields of the main container, such as image, in the spec itself, and other containers in sidecars",
-	"spec.envFrom[].configMapName": "did you mean configMapRef.name?",
-	"spec.envFrom[].name":          "did you mean configMapRef.name or secretRef.name?",
-	"spec.envFrom[].secretName":    "did you mean secretRef.name?",
-	"spec.mounts[].hostPath":       "no pod of an Application mounts a path of its node: use emptyDir, or a persistentVolumeClaim",
-	"spec.mounts[].name":           "remove it: a mount has its source beside mountPath, such as secret, configMap or emptyDir",
-	"spec.ports[].nodePort":        "remove it: Kubernetes chooses the node port",
-	"spec.restartPolicy":           "remove it: the containers of an Application always restart",
-	"spec.selector":                "remove it: Fairlead sets the selectors of the Deployment and the Service",
-	"spec.service.port":            "did you mean spec.ports[].servicePort?",
-	"spec.service.ports":           "did you mean spec.ports?",
-	"spec.service.selector":        "remove it: Fairlead sets the selector of the Service",
-	"spec.template":                "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata",
-}
-
 var itemIndex = regexp.MustCompile(`\[\d+\]`)
 
 // unknownField names the fields that the user may have meant: those beside it for the same purpose or with nearly the same name, and
 // those elsewhere with exactly this name.
 func unknownField(resource *crdschema.Resource, path string) *field.Error {
-	if instead, known := withoutField[itemIndex.ReplaceAllString(path, "[]")]; known && resource.Kind == v1.ApplicationKind {
-		return field.Forbidden(field.NewPath(path), "unknown field: "+instead)
+	if hint := hintFor(resource, path); hint != "" {
+		return field.Forbidden(field.NewPath(path), "unknown field: "+hint)
 	}
 	if selector := selectorAbove(resource.Structural, path); selector != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: a label belongs in "+selector+".matchLabels")
@@ -108,7 +49,7 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 		meant = beside(fieldsOf(resource.Structural, parent), name)
 	}
 	switch {
-	case len(meant) == 1 && strings.EqualFold(meant[0], name): // No doubt is left.
+	case len(meant) == 1 && strings.EqualFold(strings.TrimSuffix(meant[0], "s"), strings.TrimSuffix(name, "s")): // No doubt is left.
 	case !listed:
 		meant = append(meant, elsewhere(resource.Structural, parent, name)...)
 	case len(meant) == 0:
@@ -118,6 +59,22 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 		return field.Forbidden(field.NewPath(path), unknownMessage)
 	}
 	return field.Forbidden(field.NewPath(path), didYouMean(meant...))
+}
+
+// hintFor says what to do about an unknown field for which the kind has no field of nearly its name; "" if there is nothing to say.
+func hintFor(resource *crdschema.Resource, path string) string {
+	isClass := resource.Kind == kindClass
+	if hint, known := instead[resource.Kind][itemIndex.ReplaceAllString(path, "[]")]; known {
+		return hint
+	}
+	if file, below := strings.CutPrefix(path, "spec.config."); below && strings.Contains(file, ".") && !isClass {
+		return "a file belongs in data, as in data: {" + file + ": …}"
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(path, "spec."), "defaults.")
+	if isClass && slices.Contains(fieldsOfSpec(), name) && !hasField(fieldsOf(resource.Structural, "spec.defaults"), name) {
+		return "remove it: a class has no default for " + name + ", and each Application sets its own"
+	}
+	return ""
 }
 
 // selectorAbove is the path of the label selector that the unknown field is in; "" if there is none, or the field is a misspelt one of it or
