@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A pattern becomes a rule with words, in front of other rules of the field.
+// A pattern becomes a rule with words, in front of other rules of the field. A * alone has words of its own in some fields.
 func TestExplain(t *testing.T) {
 	name := func(maxLength any) node {
 		return node{"type": "string", "maxLength": maxLength, "pattern": `^/`, "x-kubernetes-validations": []any{node{"rule": "true"}}}
@@ -27,10 +27,21 @@ func TestExplain(t *testing.T) {
 	want := node{"properties": node{"list": node{"items": node{"type": "string", "maxLength": 8, "x-kubernetes-validations": []any{
 		node{"rule": "self.matches(r'^/')", "message": "must start with /"}, node{"rule": "true"},
 	}}}, "map": node{"additionalProperties": node{"x-kubernetes-int-or-string": true, "maxLength": 64, "x-kubernetes-validations": []any{
-		node{"rule": "type(self) != string || self.matches(r'" + quantityPattern + "')", "message": "must be a quantity such as 100m or 64Mi"},
+		node{"rule": "type(self) != string || self.matches(r'" + quantityPattern + "')", "message": "must be a quantity, such as 500m for half a CPU, or 64Mi or 64M of memory"},
 	}}}}}
 	if diff := cmp.Diff(want, schema); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
+	}
+	limits := node{"properties": node{"limits": node{"properties": node{"allowedHostnames": node{"items": name(8)}}}}}
+	if err := explain("spec", limits); err != nil {
+		t.Fatal(err)
+	}
+	want = node{"properties": node{"limits": node{"properties": node{"allowedHostnames": node{"items": node{"type": "string", "maxLength": 8, "x-kubernetes-validations": []any{
+		node{"rule": "self == '*' || self.matches(r'^/')", "message": "must start with /"}, node{"rule": "true"},
+		node{"rule": "self != '*'", "message": insteadOfStar[".limits.allowedHostnames.[items]"]},
+	}}}}}}}
+	if diff := cmp.Diff(want, limits); diff != "" {
+		t.Errorf("schema of limits (-want +got):\n%s", diff)
 	}
 	for _, bad := range []node{name(nil), {"type": "string", "maxLength": 8, "pattern": "^unknown$"}} {
 		if err := explain("spec", node{"properties": node{"name": bad}}); err == nil || !strings.HasPrefix(err.Error(), "spec.name: the pattern ") {
