@@ -6,6 +6,7 @@ package validation
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -183,7 +184,11 @@ func validateMode(fldPath *field.Path, mode *int32) field.ErrorList {
 	if mode == nil || (*mode >= 0 && *mode <= 0o777) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(fldPath, *mode, "must be between 0 and 0777 octal (511 decimal)")}
+	message := "must be between 0 and 0777 octal (511 decimal)"
+	if meant, err := strconv.ParseInt(strconv.Itoa(int(*mode)), 8, 32); err == nil && meant > 0 && meant <= 0o777 {
+		message += fmt.Sprintf(": did you mean %#o, which is %d in JSON?", meant, meant)
+	}
+	return field.ErrorList{field.Invalid(fldPath, *mode, message)}
 }
 
 func validateUser(fldPath *field.Path, user *int64) field.ErrorList {

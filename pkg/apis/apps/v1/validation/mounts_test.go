@@ -132,17 +132,18 @@ mounts:
 		name: "secret and configMap",
 		spec: `
 mounts:
-- {mountPath: /a, secret: {secretName: "", defaultMode: 512, defaultUser: -1, items: [{key: "", path: ""}, {key: a, path: /a, mode: -1}, {key: b, path: ..b}, {key: c, path: x}, {key: d, path: ./x, user: -1}]}}
+- {mountPath: /a, secret: {secretName: "", defaultMode: 512, defaultUser: -1, items: [{key: "", path: ""}, {key: a, path: /a, mode: -1}, {key: b, path: ..b, mode: 644}, {key: c, path: x}, {key: d, path: ./x, user: -1}]}}
 - {mountPath: /b, configMap: {name: ""}}`,
 		want: []string{
 			`spec.mounts[0].secret.secretName: Required value: must be the name of an object`,
-			`spec.mounts[0].secret.defaultMode: Invalid value: 512: must be between 0 and 0777 octal (511 decimal)`,
+			`spec.mounts[0].secret.defaultMode: Invalid value: 512: must be between 0 and 0777 octal (511 decimal): did you mean 0512, which is 330 in JSON?`,
 			`spec.mounts[0].secret.defaultUser: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
 			`spec.mounts[0].secret.items[0].key: Required value: must be a key of the object`,
 			`spec.mounts[0].secret.items[0].path: Required value: must be a relative path in the volume`,
 			`spec.mounts[0].secret.items[1].path: Invalid value: "/a": must be a relative path`,
 			`spec.mounts[0].secret.items[1].mode: Invalid value: -1: must be between 0 and 0777 octal (511 decimal)`,
 			`spec.mounts[0].secret.items[2].path: Invalid value: "..b": must not start with '..'`,
+			`spec.mounts[0].secret.items[2].mode: Invalid value: 644: must be between 0 and 0777 octal (511 decimal): did you mean 0644, which is 420 in JSON?`,
 			`spec.mounts[0].secret.items[4].path: Duplicate value: "x": spec.mounts[0].secret.items[3].path has it too`,
 			`spec.mounts[0].secret.items[4].user: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
 			`spec.mounts[1].configMap.name: Required value: must be the name of an object`,

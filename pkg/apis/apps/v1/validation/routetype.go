@@ -50,7 +50,7 @@ func validateRouteType(path *field.Path, route *v1.Route) field.ErrorList {
 func validateHTTPRoute(path *field.Path, route *v1.Route) field.ErrorList {
 	var errs field.ErrorList
 	if len(route.ParentRefs) == 0 {
-		errs = append(errs, field.Required(path.Child("parentRefs"), "an HTTPRoute needs a Gateway: name one here, or in routes.parentRefs of the ApplicationClass"))
+		errs = append(errs, field.Required(path.Child("parentRefs"), "an HTTPRoute needs a Gateway: name one here, as in [{name: my-gateway}], or in spec.defaults.routes.parentRefs of the ApplicationClass"))
 	}
 	if len(route.Hostnames) > v1.MaxHTTPRouteHostnames {
 		errs = append(errs, field.Invalid(path.Child("hostnames"), len(route.Hostnames), fmt.Sprintf("an HTTPRoute has at most %d: make two routes of it", v1.MaxHTTPRouteHostnames)))
