@@ -209,6 +209,8 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 // What platform teams mean and a class does not say is warned of when a request begins to say it.
 func TestClassMistakesAreWarnedOf(t *testing.T) {
 	const marker = `the annotation ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`
+	const bare = `the annotation is-default has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`
+	const label = `the label applicationclass.apps.fairlead.dev/is-default has no effect: as an annotation, with the value "true", it makes the class a default`
 	const unit = `defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi`
 	const (
 		images      = "limits.allowedRegistries is empty, so the class allows no image and no Application: leave the field out to allow every image"
@@ -218,10 +220,11 @@ func TestClassMistakesAreWarnedOf(t *testing.T) {
 		s.Limits = &v1.ApplicationLimits{AllowedRegistries: []string{}, AllowedAnnotations: []string{"cert-manager.io", "example.com/a", "example.com/*", "plain"}}
 		s.Defaults = &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256")}}}
 	})
-	class.Annotations = map[string]string{"ingressclass.kubernetes.io/is-default-class": "true", "example.com/note": "x"}
+	class.Annotations = map[string]string{"ingressclass.kubernetes.io/is-default-class": "true", "is-default": "true", "example.com/note": "x"}
+	class.Labels = map[string]string{v1.AnnotationDefaultClass: "true"}
 	handler := (&inClasses{}).handler(t)
 	response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, class, nil))
-	if diff := cmp.Diff([]string{marker, unit, images, annotations}, response.Warnings); diff != "" || !response.Allowed {
+	if diff := cmp.Diff([]string{marker, bare, label, unit, images, annotations}, response.Warnings); diff != "" || !response.Allowed {
 		t.Errorf("allowed %t %s, warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
 	}
 	if response = ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Update, class, class)); len(response.Warnings) > 0 {

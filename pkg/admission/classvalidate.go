@@ -114,15 +114,20 @@ func unclearDefault(updated, old *v1.ApplicationClass) []string {
 	return []string{fmt.Sprintf("the annotation %s is %q: only \"true\" makes the class a default", v1.AnnotationDefaultClass, value)}
 }
 
-// misplacedDefault warns of an annotation that other kinds of classes are made a default with, such as IngressClasses.
+// misplacedDefault warns of an annotation that other kinds of classes are made a default with, such as IngressClasses, and of the annotation
+// of this kind as a label.
 func misplacedDefault(updated, old *v1.ApplicationClass) []string {
 	var warnings []string
 	for _, key := range slices.Sorted(maps.Keys(updated.Annotations)) {
-		_, name, _ := strings.Cut(key, "/")
+		name := key[strings.LastIndex(key, "/")+1:]
 		if _, before := old.Annotations[key]; before || key == v1.AnnotationDefaultClass || name != "is-default" && name != "is-default-class" {
 			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("the annotation %s has no effect here: %s: \"true\" makes the class a default", key, v1.AnnotationDefaultClass))
+	}
+	_, labelled := updated.Labels[v1.AnnotationDefaultClass]
+	if _, before := old.Labels[v1.AnnotationDefaultClass]; labelled && !before {
+		warnings = append(warnings, fmt.Sprintf("the label %s has no effect: as an annotation, with the value \"true\", it makes the class a default", v1.AnnotationDefaultClass))
 	}
 	return warnings
 }

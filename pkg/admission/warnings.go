@@ -148,7 +148,7 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 // Ineffective returns a warning for each field that has no effect, or not the one that was meant. Most begin with the field's
 // path in the spec and a colon. It needs no cluster.
 func Ineffective(spec *v1.ApplicationSpec) []string {
-	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec), hidden(spec))
+	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec), decimalModes(spec.Mounts), hidden(spec))
 }
 
 // unheeded returns a warning for each field that an HTTPRoute does not have. A route of type Auto may become an

@@ -148,6 +148,8 @@ func TestLintOfClassMistakes(t *testing.T) {
 		"metadata:\n  name: gold\n  annotations:\n    applicationclass.apps.fairlead.dev/is-default: \"True\"\nspec: {}\n": "-:6: " + unlikely + `"True": only "true" makes the class a default (effect)` + "\n" + checked,
 		"metadata:\n  name: gold\n  annotations: {ingressclass.kubernetes.io/is-default-class: \"true\"}\nspec: {}\n": "-:5: warning: metadata.annotations[ingressclass.kubernetes.io/is-default-class]: the annotation " +
 			`ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default (effect)` + "\n" + checked,
+		"metadata:\n  name: gold\n  labels:\n    applicationclass.apps.fairlead.dev/is-default: \"true\"\nspec: {}\n": "-:6: warning: metadata.labels[applicationclass.apps.fairlead.dev/is-default]: " +
+			`the label applicationclass.apps.fairlead.dev/is-default has no effect: as an annotation, with the value "true", it makes the class a default (effect)` + "\n" + checked,
 		"metadata: {name: gold}\nspec:\n  defaults: {resources: {limits: {memory: 256}}}\n": "-:5: warning: spec.defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi (effect)\n" + checked,
 		"metadata: {name: Bad_Name}\nspec: {}\n": `-:3: metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ` +
 			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*') (schema)` + "\n",

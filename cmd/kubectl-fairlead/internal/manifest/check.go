@@ -155,16 +155,17 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	return problems
 }
 
-// warnings are those of the webhooks. Most begin with the path of a field in the spec, and some with an annotation.
+// warnings are those of the webhooks. Most begin with the path of a field in the spec, and some with an annotation or a label.
 func (d *Document) warnings(all []string) []Problem {
 	problems := make([]Problem, 0, len(all))
 	for _, message := range all {
 		path := "spec"
 		if below, rest, found := strings.Cut(message, ": "); found && !strings.Contains(below, " ") {
 			path, message = "spec."+below, rest
-		} else if annotation, found := strings.CutPrefix(message, "the annotation "); found {
-			key, _, _ := strings.Cut(annotation, " ")
-			path = "metadata.annotations[" + key + "]"
+		} else if rest, found := strings.CutPrefix(message, "the annotation "); found {
+			path = "metadata.annotations[" + firstWord(rest) + "]"
+		} else if rest, found := strings.CutPrefix(message, "the label "); found {
+			path = "metadata.labels[" + firstWord(rest) + "]"
 		}
 		problems = append(problems, Problem{
 			File: d.File, Line: d.line(path), Object: fmt.Sprintf("%s/%s", d.Kind, d.Name), Field: path, Rule: Effect, Message: message, Warning: true,
@@ -172,6 +173,11 @@ func (d *Document) warnings(all []string) []Problem {
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return problems
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
 }
 
 // store does what an API server does before it stores an object, and decodes it.
