@@ -79,6 +79,8 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`ports: {name: http, containerPort: 80}`:                                 `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: begin its first field with "- "`,
 		`ports: {http: 80}`:                                                      `spec.ports: Invalid value: must be a list of {name, containerPort}, not a map: [{name: http, containerPort: …}]`,
 		`ports: [{name: http, containerPort: "80"}]`:                             `spec.ports[0].containerPort: Invalid value: must be a whole number, not a string: leave out the quotes`,
+		`routes: {host: a.example.com}`:                                          `spec.routes: Invalid value: must be a list of {name, hostnames}, not a map: [{name: NAME, hostnames: […]}]`,
+		`routes: {web: a.example.com}`:                                           `spec.routes: Invalid value: must be a list of {name, hostnames}, not a map: [{name: web, hostnames: […]}]`,
 		`envFrom: {secretRef: {name: a}}`:                                        `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
 		`command: sh`:                                                            `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
 		`command: nginx -g off`:                                                  `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, off]`,

@@ -139,15 +139,26 @@ func wantList(items *schema.Structural, value any, given string) string {
 		return want
 	}
 	name := "NAME"
-	if isMap && len(entries) > 0 {
+	if isMap && len(entries) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(entries)), isWordOf(items)) {
 		name = slices.Min(slices.Collect(maps.Keys(entries)))
 	}
 	// The example has the name alone of what is the user's: other values may be long, or secret.
 	example := []string{"name: " + name}
 	for _, other := range fields[1:] {
-		example = append(example, other+": …")
+		value := "…"
+		if items.Properties[other].Type == "array" {
+			value = "[…]"
+		}
+		example = append(example, other+": "+value)
 	}
 	return want + ": [{" + strings.Join(example, ", ") + "}]"
+}
+
+// isWordOf reports whether a key is no name that the user chose, but the word of Kubernetes for a field of the item.
+func isWordOf(items *schema.Structural) func(key string) bool {
+	return func(key string) bool {
+		return slices.ContainsFunc(kubernetesWords[key], func(word string) bool { return hasField(items.Properties, word) })
+	}
 }
 
 // shown are the fields of an item that an example needs: its name first, then those that are required, and a plain value.
