@@ -50,9 +50,9 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	}
 	switch {
 	case len(meant) == 1 && strings.EqualFold(strings.TrimSuffix(meant[0], "s"), strings.TrimSuffix(name, "s")): // No doubt is left.
-	case !listed:
+	case !listed && (len(meant) == 0 || parent == "spec"):
 		meant = append(meant, elsewhere(resource.Structural, parent, name)...)
-	case len(meant) == 0:
+	case listed && len(meant) == 0:
 		meant = fieldsAmong(resource.Structural, "", words)
 	}
 	if len(meant) == 0 {
