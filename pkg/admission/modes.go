@@ -24,7 +24,7 @@ func decimalModes(mounts []v1.Mount) []string {
 		if mode == nil || !slices.Contains(octalDigits, *mode) {
 			return
 		}
-		meant, _ := strconv.ParseInt(strconv.Itoa(int(*mode)), 8, 32) // All of octalDigits are.
+		meant, _ := strconv.ParseInt(strconv.Itoa(int(*mode)), 8, 32) // Each of octalDigits parses.
 		warnings = append(warnings, fmt.Sprintf("%s: %d is decimal, and %#o in octal; did you mean 0%d, which is %d in JSON?", path, *mode, *mode, *mode, meant))
 	}
 	checkAll := func(path string, mode *int32, items []corev1.KeyToPath) {

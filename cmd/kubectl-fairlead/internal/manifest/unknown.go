@@ -51,6 +51,7 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	switch {
 	case len(meant) == 1 && strings.EqualFold(strings.TrimSuffix(meant[0], "s"), strings.TrimSuffix(name, "s")): // No doubt is left.
 	case !listed && (len(meant) == 0 || parent == "spec"):
+		// A field elsewhere is a guess. It helps in the spec itself, or where no field beside is like the unknown one.
 		meant = append(meant, elsewhere(resource.Structural, parent, name)...)
 	case listed && len(meant) == 0:
 		meant = fieldsAmong(resource.Structural, "", words)
