@@ -29,15 +29,15 @@ var podAdvice = map[string]advice{
 	v1.ReasonConfigError:       {"A container refers to a ConfigMap, Secret or key that does not exist.", []string{"Create it, or correct the reference in the spec."}},
 	v1.ReasonImagePullFailed:   {"The image of container CONTAINER cannot be pulled.", []string{"Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials.", "Set another image: kubectl fairlead set image APP IMAGE"}},
 	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: kubectl fairlead logs APP -c CONTAINER"}},
-	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check spec.command, spec.args and spec.workingDir against what the image has."}},
+	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check FIELD.command, FIELD.args and FIELD.workingDir against what the image has."}},
 	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
 	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}},
 	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"}},
-	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster; Kubernetes tries again by itself."}},
+	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster.", retries}},
 	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower spec.resources.requests, or wait for a node."}},
 	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
 	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", []string{"Kubernetes replaces the pods after five minutes. Check the node: kubectl get nodes"}},
-	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that spec.readinessProbe fits the application: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
+	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELD.readinessProbe fits the container: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
 	v1.ReasonPodRejected:       {"A node has rejected a pod; Kubernetes creates another one.", nil},
 	v1.ReasonEvicted:           {"A node has evicted a pod; Kubernetes creates another one.", []string{"If it happens again, raise spec.resources.requests to what the application uses: kubectl fairlead top APP"}},
 }
@@ -70,9 +70,14 @@ func pods(f facts) []Finding {
 }
 
 func (f facts) podFinding(problem v1.Problem) Finding {
-	known := adviceFor(problem)
-	evidence, pod := f.podEvidence(problem)
-	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
+	evidence, pod := []Evidence(nil), ""
+	if isRejected(problem) {
+		problem, evidence = f.rejection(problem)
+	} else {
+		evidence, pod = f.podEvidence(problem)
+	}
+	known := f.adviceFor(problem)
+	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod, "FIELD", f.fieldOf(problem.Container))
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	if problem.Reason == v1.ReasonImagePullFailed {
 		f.addMissingPullSecrets(&finding)
@@ -137,7 +142,7 @@ func (f facts) formerServing() int {
 }
 
 // adviceFor looks at the message too: some reasons have several causes.
-func adviceFor(problem v1.Problem) advice {
+func (f facts) adviceFor(problem v1.Problem) advice {
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(problem.Message, words) })
 	}
@@ -162,12 +167,20 @@ func adviceFor(problem v1.Problem) advice {
 	case lacksVolume(problem):
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):
-		return advice{"A LimitRange of this namespace refuses the pods.", []string{"Keep spec.resources within its limits, or ask for others: kubectl describe limitranges"}}
-	case problem.Reason == v1.ReasonReplicaFailure && says("must be less than or equal to cpu limit", "must be less than or equal to memory limit"):
-		// The rules of the Application compare its requests with its own limits, so the API server saw another limit.
-		known.next = []string{"The limit is not in the spec, so a LimitRange sets it: set spec.resources.limits, or lower the requests: kubectl describe limitranges"}
+		return advice{"A LimitRange of this namespace refuses the pods.", []string{f.keepRange(problem.Message)}}
+	case problem.Reason == v1.ReasonReplicaFailure:
+		known.next = f.adviceForRejected(problem.Message, known.next)
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
-		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set in spec.resources what the message asks for."}}
+		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set what the message asks for in " + f.unspecified(problem.Message) + "."}}
+	case problem.Reason == v1.ReasonQuotaExceeded:
+		known.next = slices.Clone(known.next)
+		if surge := f.withoutSurge(problem.Message); surge != "" {
+			known.what = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
+			known.next = []string{"Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas", surge}
+		}
+		known.next = append(known.next, retries)
+	case problem.Reason == v1.ReasonUnschedulable && says("node affinity/selector", "untolerated taint") && !says("Insufficient"):
+		known.next = known.next[:1] // It is not the size.
 	}
 	return known
 }
@@ -176,7 +189,7 @@ func adviceFor(problem v1.Problem) advice {
 // status alone if no pod can be read.
 func (f facts) podEvidence(problem v1.Problem) (evidence []Evidence, pod string) {
 	objects, snapshot := f.Objects, f.Snapshot()
-	evidence = []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.problems[" + problem.Reason + "]", Message: problem.Message}}
+	evidence = []Evidence{f.problemEvidence(problem)}
 	for i, trimmed := range snapshot.Pods {
 		live := objects.Pods[i]
 		if trimmed.Problems == nil || tree.PodReady(live) {
@@ -194,14 +207,21 @@ func (f facts) podEvidence(problem v1.Problem) (evidence []Evidence, pod string)
 		}
 	}
 	for i := range f.EventsOfObjects {
-		event := &f.EventsOfObjects[i]
-		if problem.Pods == 0 && event.InvolvedObject.Kind == "ReplicaSet" || pod != "" && event.InvolvedObject.Name == pod {
-			when := cluster.EventTime(event)
-			evidence = append(evidence, Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when})
+		if event := &f.EventsOfObjects[i]; pod != "" && event.InvolvedObject.Name == pod {
+			evidence = append(evidence, eventEvidence(event))
 			break
 		}
 	}
 	return evidence, pod
+}
+
+func (f facts) problemEvidence(problem v1.Problem) Evidence {
+	return Evidence{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.problems[" + problem.Reason + "]", Message: problem.Message}
+}
+
+func eventEvidence(event *corev1.Event) Evidence {
+	when := cluster.EventTime(event)
+	return Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when}
 }
 
 // containerEvidence is the state of a container. A termination message of the container itself is not shown: it may be

@@ -284,7 +284,7 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", "See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
-		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set in spec.resources what the message asks for."},
+		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set what the message asks for in spec.resources."},
 		{v1.ReasonConfigError, `secret "db" not found`, "Create it, or correct the reference in the spec."},
 		{v1.ReasonConfigError, "couldn't find key password in Secret shop/db", "Add the key to the object that the message names, or correct the reference in the spec."},
 		{v1.ReasonPolicyDenied, `pods "web-1" is forbidden: maximum memory usage per Container is 64Mi, but limit is 1Gi`, "Keep spec.resources within its limits, or ask for others: kubectl describe limitranges"},
@@ -294,8 +294,9 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonConfigError, "container has runAsNonRoot and image has non-numeric user (nginx), cannot verify user is non-root", asUser},
 		{v1.ReasonConfigError, `failed to prepare subPath for volumeMount "data" of container "web"`, "Correct in the spec what the message names."},
 		{v1.ReasonReplicaFailure, `Pod "web-1" is invalid: spec.containers[0].resources.requests: Invalid value: "64Mi": must be less than or equal to memory limit of 32Mi`,
-			"The limit is not in the spec, so a LimitRange sets it: set spec.resources.limits, or lower the requests: kubectl describe limitranges"},
-		{v1.ReasonReplicaFailure, "no PriorityClass with name high was found", "Correct what the message names, in the spec or in the cluster; Kubernetes tries again by itself."},
+			"The limit is not in the spec, so a LimitRange sets it: set spec.resources.limits.memory, or lower spec.resources.requests.memory: kubectl describe limitranges"},
+		{v1.ReasonReplicaFailure, "no PriorityClass with name high was found", "Create PriorityClass high, or name another one in spec.priorityClassName: kubectl get priorityclasses"},
+		{v1.ReasonReplicaFailure, "error looking up service account shop/web", "Correct what the message names, in the spec or in the cluster."},
 	} {
 		loaded := clustertest.Load(t, "unschedulable")
 		loaded.Application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message}}

@@ -1,0 +1,201 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/pkg/apierror"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
+	"fairlead.dev/fairlead/pkg/text"
+)
+
+// isRejected reports whether the API server refuses to create the pods.
+func isRejected(problem v1.Problem) bool {
+	return problem.Pods == 0 && slices.Contains([]string{v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure}, problem.Reason)
+}
+
+// replicaSet is the ReplicaSet of the present pods; nil if the user may not read it, or it does not exist yet.
+func (f facts) replicaSet() *appsv1.ReplicaSet {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if deployment == nil {
+		return nil
+	}
+	for _, replicaSet := range f.ReplicaSets {
+		if metav1.IsControlledBy(replicaSet, deployment) && replicaSet.Annotations[child.RevisionAnnotation] == deployment.Annotations[child.RevisionAnnotation] {
+			return replicaSet
+		}
+	}
+	return nil
+}
+
+// newestRejection returns the newest Event about pods that could not be created, and the problem as the Event has it: the condition of a
+// ReplicaSet keeps the first message for as long as all attempts fail.
+func (f facts) newestRejection(problem v1.Problem) (v1.Problem, *corev1.Event) {
+	replicaSet := f.replicaSet()
+	i := slices.IndexFunc(f.EventsOfObjects, func(event corev1.Event) bool {
+		return event.InvolvedObject.Kind == "ReplicaSet" && (replicaSet == nil || event.InvolvedObject.UID == replicaSet.UID)
+	})
+	if i < 0 {
+		return problem, nil
+	}
+	event := &f.EventsOfObjects[i]
+	if event.Reason != "FailedCreate" || replicaSet == nil {
+		return problem, event
+	}
+	for _, condition := range replicaSet.Status.Conditions {
+		if condition.Type == appsv1.ReplicaSetReplicaFailure && cluster.EventTime(event).Before(condition.LastTransitionTime.Time) {
+			return problem, event
+		}
+	}
+	message := strings.TrimPrefix(strings.TrimPrefix(event.Message, "(combined from similar events): "), "Error creating: ")
+	message = text.Sanitize(text.WithoutPodName(message), health.MaxProblemMessage)
+	if invalidPod.ReplaceAllString(message, "") != invalidPod.ReplaceAllString(problem.Message, "") {
+		problem.Reason, problem.Message = apierror.ReasonForPods(message), message
+	}
+	return problem, event
+}
+
+// invalidPod finds the name of a pod that is invalid; each attempt has another one.
+var invalidPod = regexp.MustCompile(`^Pod "[^"]*" is invalid: `)
+
+// rejection is the problem with its newest message, and the evidence. An older message is left out.
+func (f facts) rejection(problem v1.Problem) (newest v1.Problem, evidence []Evidence) {
+	newest, event := f.newestRejection(problem)
+	if newest == problem {
+		evidence = append(evidence, f.problemEvidence(problem))
+	}
+	if event != nil {
+		evidence = append(evidence, eventEvidence(event))
+	}
+	return newest, evidence
+}
+
+// adviceForRejected is what to do about pods that are refused by neither a quota nor a policy.
+func (f facts) adviceForRejected(message string, otherwise []string) []string {
+	if container, resource, found := f.overLimit(message); found {
+		return []string{f.keepLimit(container, resource)}
+	}
+	if match := noPriorityClass.FindStringSubmatch(message); match != nil {
+		return []string{fmt.Sprintf("Create PriorityClass %s, or name another one in spec.priorityClassName: kubectl get priorityclasses", match[1]), retries}
+	}
+	return otherwise
+}
+
+var noPriorityClass = regexp.MustCompile(`no PriorityClass with name (\S+) was found`)
+
+// retries says when the pods come once the cause is gone: the ReplicaSet controller waits longer after each attempt.
+const retries = "Once the cause is gone, the pods come within 17 minutes: Kubernetes tries again at growing intervals."
+
+// rejectedContainer finds the container in a message about a pod that is invalid.
+var rejectedContainer = regexp.MustCompile(`spec\.(containers|initContainers)\[(\d+)\]\.resources\.requests.* must be less than or equal to (\S+) limit`)
+
+// overLimit finds the container whose request is above its limit, and the resource. The rules of the Application compare its requests with
+// its own limits, so the API server saw another limit.
+func (f facts) overLimit(message string) (container, resource string, found bool) {
+	match := rejectedContainer.FindStringSubmatch(message)
+	if match == nil {
+		return "", "", false
+	}
+	index, err := strconv.Atoi(match[2])
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if err != nil || deployment == nil {
+		return "", match[3], true
+	}
+	containers := deployment.Spec.Template.Spec.Containers
+	if match[1] == "initContainers" {
+		containers = deployment.Spec.Template.Spec.InitContainers
+	}
+	if index >= len(containers) {
+		return "", match[3], true // An admission webhook added it.
+	}
+	return containers[index].Name, match[3], true
+}
+
+// fieldOf is the path of a container in the spec: that of the application container is the spec.
+func (f facts) fieldOf(container string) string {
+	named := func(c corev1.Container) bool { return c.Name == container }
+	switch {
+	case slices.ContainsFunc(f.app.Spec.Sidecars, named):
+		return fmt.Sprintf("spec.sidecars[%s]", container)
+	case slices.ContainsFunc(f.app.Spec.InitContainers, named):
+		return fmt.Sprintf("spec.initContainers[%s]", container)
+	default:
+		return "spec"
+	}
+}
+
+// keepLimit is what to do about a request above a limit that the spec does not have.
+func (f facts) keepLimit(container, resource string) string {
+	if container == "" {
+		return "The limit is not in the spec, so a LimitRange sets it: set the limit of each container, or lower the requests: kubectl describe limitranges"
+	}
+	field := f.fieldOf(container) + ".resources"
+	return fmt.Sprintf("The limit is not in the spec, so a LimitRange sets it: set %s.limits.%s, or lower %[1]s.requests.%[2]s: kubectl describe limitranges", field, resource)
+}
+
+// keepRange is what to do about a container outside of a LimitRange. The message does not name the container, but what it asks for.
+func (f facts) keepRange(message string) string {
+	containers := slices.Concat([]corev1.Container{{Name: f.app.Name}}, f.app.Spec.Sidecars, f.app.Spec.InitContainers)
+	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil {
+		containers = slices.Concat(deployment.Spec.Template.Spec.Containers, deployment.Spec.Template.Spec.InitContainers)
+	}
+	var all, fields []string
+	for i := range containers {
+		field := f.fieldOf(containers[i].Name) + ".resources"
+		if all = append(all, field); asksFor(&containers[i], message) {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		fields = all
+	}
+	return "Keep " + text.Enumerate(fields) + " within its limits, or ask for others: kubectl describe limitranges"
+}
+
+// unspecified are the resources of the containers that the message of a ResourceQuota names, as in "limits.cpu for: a,b; limits.memory for: b".
+func (f facts) unspecified(message string) string {
+	var fields []string
+	for _, match := range namedContainers.FindAllStringSubmatch(message, -1) {
+		for container := range strings.SplitSeq(match[1], ",") {
+			if field := f.fieldOf(container) + ".resources"; !slices.Contains(fields, field) {
+				fields = append(fields, field)
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return "spec.resources"
+	}
+	return text.Enumerate(fields)
+}
+
+var namedContainers = regexp.MustCompile(` for: ([a-z0-9,-]+)`)
+
+// asksFor reports whether the message of a LimitRange has the very request or limit of the container.
+func asksFor(container *corev1.Container, message string) bool {
+	match := outOfRange.FindStringSubmatch(message)
+	if match == nil || match[2] == "Pod" {
+		return false
+	}
+	list := container.Resources.Limits
+	if match[3] == "request" {
+		list = container.Resources.Requests
+	}
+	asked, found := list[corev1.ResourceName(match[1])]
+	return found && asked.String() == match[4]
+}
+
+// outOfRange finds what a container, or all of them, ask for in a message of a LimitRange.
+var outOfRange = regexp.MustCompile(`(?:minimum|maximum) (\S+) usage per (Container|Pod) is \S+, but (limit|request) is ([^\s,\]]+)`)
