@@ -85,6 +85,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	for _, next := range known.next {
 		finding.Next = append(finding.Next, names.Replace(next))
 	}
+	f.addClassSettings(&finding, problem)
 	return finding
 }
 

@@ -86,21 +86,36 @@ func (f facts) addMissingPullSecrets(finding *Finding) {
 	missing := f.missing(pullSources(f.Loaded))
 	for _, source := range missing {
 		finding.Evidence = append(finding.Evidence, source.evidence())
-		finding.Next = append(finding.Next, fmt.Sprintf("Create Secret %s, or correct spec.imagePullSecrets: kubectl create secret docker-registry %[1]s "+
-			"--docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD", source.secret))
+		finding.Next = append(finding.Next, fmt.Sprintf("Create Secret %s, or %s: kubectl create secret docker-registry %[1]s "+
+			"--docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD", source.secret, f.correctPullSecret(source)))
 	}
 	i := slices.IndexFunc(f.EventsOfObjects, func(event corev1.Event) bool { return event.Reason == "FailedToRetrieveImagePullSecret" })
 	if i < 0 || len(missing) > 0 {
 		return
 	}
 	event := &f.EventsOfObjects[i]
-	when := cluster.EventTime(event)
-	finding.Evidence = append(finding.Evidence, Evidence{Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Field: "Event " + event.Reason, Message: event.Message, Time: &when})
+	finding.Evidence = append(finding.Evidence, eventEvidence(event))
 	secrets := "the Secret that the Event names"
 	if names := pullSecrets.FindStringSubmatch(event.Message); names != nil {
 		secrets = "Secret " + strings.ReplaceAll(names[1], ", ", " and Secret ")
 	}
 	finding.Next = append(finding.Next, "Create "+secrets+" with the credentials of the registry, or correct spec.imagePullSecrets.")
+}
+
+// correctPullSecret is what to do where the Secret is named: the Application, its class or its ServiceAccount.
+func (f facts) correctPullSecret(source secretSource) string {
+	is := func(secret corev1.LocalObjectReference) bool { return secret.Name == source.secret }
+	taken, class := f.class()
+	switch {
+	case slices.ContainsFunc(f.app.Spec.ImagePullSecrets, is):
+		return "correct spec.imagePullSecrets"
+	case slices.ContainsFunc(taken.ImagePullSecrets, is):
+		return "ask the platform team to correct ApplicationClass " + class + ", which names it"
+	case strings.HasPrefix(source.object, "Pod/"):
+		return "remove it from the ServiceAccount of the pods"
+	default:
+		return "correct spec.imagePullSecrets"
+	}
 }
 
 // pullSecrets finds the names in the kubelet's message.
@@ -140,6 +155,10 @@ func missingCertificates(f facts) []Finding {
 	}
 	var found []Finding
 	for _, source := range f.missing(certificates(f.Loaded)) {
+		names := "the route"
+		if taken, class := f.class(); taken.Routes != nil && taken.Routes.TLS != nil && taken.Routes.TLS.SecretName == source.secret {
+			names = "ApplicationClass " + class
+		}
 		next := []string{
 			fmt.Sprintf("Create it: kubectl create secret tls %s --cert=FILE --key=FILE", source.secret),
 			"Or let a controller such as cert-manager create it.",
@@ -149,7 +168,7 @@ func missingCertificates(f facts) []Finding {
 		}
 		found = append(found, Finding{
 			Reason:   "CertificateMissing",
-			What:     fmt.Sprintf("Secret %s does not exist, so HTTPS clients do not get the certificate that the route names.", source.secret),
+			What:     fmt.Sprintf("Secret %s does not exist, so HTTPS clients do not get the certificate that %s names.", source.secret, names),
 			Evidence: []Evidence{source.evidence()},
 			Next:     next,
 		})

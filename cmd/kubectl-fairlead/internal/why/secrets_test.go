@@ -5,6 +5,7 @@ package why_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,12 @@ func TestNamesTheMissingPullSecret(t *testing.T) {
 
 	loaded.Application.Spec.ImagePullSecrets = nil
 	pods := "   - Pod/" + loaded.Pods[0].Name + " spec.imagePullSecrets: names Secret regcred, which does not exist\n"
-	wantParts(t, "of the ServiceAccount", first(printed(t, loaded)), map[string]bool{pods: true, next: true})
+	ofAccount := strings.Replace(next, "correct spec.imagePullSecrets", "remove it from the ServiceAccount of the pods", 1)
+	wantParts(t, "of the ServiceAccount", first(printed(t, loaded)), map[string]bool{pods: true, ofAccount: true})
+
+	loaded.Application.Status.Class = &v1.AppliedClass{Name: "platform", Defaults: &v1.ApplicationDefaults{ImagePullSecrets: named[:1]}}
+	ofClass := strings.Replace(next, "correct spec.imagePullSecrets", "ask the platform team to correct ApplicationClass platform, which names it", 1)
+	wantParts(t, "of the class", first(printed(t, loaded)), map[string]bool{pods: true, ofClass: true})
 
 	loaded.Application.Status.Problems[0].Reason = v1.ReasonCrashLooping
 	if got := why.Secrets(loaded); len(got) > 0 {
@@ -71,6 +77,11 @@ func TestMissingCertificate(t *testing.T) {
 	}
 	wantParts(t, "missing", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + create: true, wait: false})
 	ingress.Annotations = map[string]string{"cert-manager.io/cluster-issuer": "ca"}
+	application := loaded.Application
+	application.Status.Class = &v1.AppliedClass{Name: "platform", Defaults: &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{SecretName: "web-tls"}}}}
+	ofClass := strings.Replace(what, "the route names", "ApplicationClass platform names", 1)
+	wantParts(t, "of the class", first(printed(t, loaded)), map[string]bool{ofClass: true, what: false})
+	application.Status.Class = nil
 	wantParts(t, "to be issued", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + wait: true, create: false})
 	loaded.Application.DeletionTimestamp = &metav1.Time{}
 	wantParts(t, "deleted", first(printed(t, loaded)), map[string]bool{what: false})

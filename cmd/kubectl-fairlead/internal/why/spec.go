@@ -205,8 +205,12 @@ func rolledBack(f facts) []Finding {
 	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return nil
 	}
+	what := "The rollout of the spec failed, so the last healthy revision runs instead. Fairlead did not change the spec."
+	if class := f.classOfRollback(); class != "" {
+		what += " ApplicationClass " + class + " asks for the rollback."
+	}
 	return []Finding{{
-		Reason: v1.ReasonRolledBack, What: "The rollout of the spec failed, so the last healthy revision runs instead. Fairlead did not change the spec.",
+		Reason: v1.ReasonRolledBack, What: what,
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next: []string{
 			"Correct what failed and apply it: any change of the pods is tried again.",
@@ -238,8 +242,12 @@ func notRolledBack(f facts) []Finding {
 	if condition == nil || condition.Status == metav1.ConditionTrue {
 		return nil
 	}
+	asks := "spec.rollback"
+	if class := f.classOfRollback(); class != "" {
+		asks = "ApplicationClass " + class
+	}
 	return []Finding{{
-		Reason: condition.Reason, What: "The failed rollout is not rolled back, although spec.rollback asks for it.",
+		Reason: condition.Reason, What: "The failed rollout is not rolled back, although " + asks + " asks for it.",
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 	}}
 }
@@ -298,8 +306,8 @@ func secondary(f facts) []Finding {
 			continue // There is a finding about it.
 		}
 		next := kind.next
-		if class := f.app.Status.Class; kind.condition == v1.ConditionMonitoringReady && f.app.Spec.Monitoring == nil && class != nil {
-			next = "Ask the platform team to install the Prometheus Operator, or to leave monitoring out of ApplicationClass " + class.Name + "."
+		if _, class := f.class(); kind.condition == v1.ConditionMonitoringReady && f.app.Spec.Monitoring == nil && class != "" {
+			next = "Ask the platform team to install the Prometheus Operator, or to leave monitoring out of ApplicationClass " + class + "."
 		}
 		found = append(found, Finding{Reason: condition.Reason, What: kind.what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: []string{next}})
 	}
@@ -338,6 +346,9 @@ func unaddressed(f facts) []Finding {
 	}
 	for _, ingress := range ingresses {
 		finding.Evidence = append(finding.Evidence, Evidence{Object: child.Ingress.Kind + "/" + ingress.Name, Field: "status.loadBalancer", Message: "has no address"})
+	}
+	if taken, _ := f.class(); taken.Routes != nil && taken.Routes.IngressClassName != nil {
+		finding.Evidence = append(finding.Evidence, f.classEvidence("routes.ingressClassName to "+*taken.Routes.IngressClassName))
 	}
 	return []Finding{finding}
 }
