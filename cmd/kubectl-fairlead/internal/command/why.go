@@ -116,6 +116,11 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 	if err := clients.LoadUnboundClaims(ctx, loaded, why.Claims(loaded)); err != nil {
 		return nil, err
 	}
+	if why.LacksClass(application) {
+		if err := clients.LoadNoClass(ctx, loaded); err != nil {
+			return nil, err
+		}
+	}
 	if why.ReplicasContended(application) {
 		err = clients.LoadScalers(ctx, loaded)
 	}

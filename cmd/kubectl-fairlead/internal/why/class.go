@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/text"
@@ -27,6 +28,12 @@ func (f facts) class() (taken v1.ApplicationDefaults, name string) {
 		taken = *class.Defaults
 	}
 	return taken, class.Name
+}
+
+// LacksClass reports whether the Application names a class that does not exist.
+func LacksClass(application *v1.Application) bool {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	return ready != nil && ready.Reason == v1.ReasonClassNotFound
 }
 
 // classOfRollback is the class that asks for rollbacks; "" if the spec does.

@@ -1,0 +1,41 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster_test
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
+)
+
+// TestLoadNoClass: a user without permission to list classes does not learn that there is none.
+func TestLoadNoClass(t *testing.T) {
+	forbidden := fake.NewClientset()
+	forbidden.PrependReactor("list", v1.ApplicationClassResource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: v1.ApplicationClassResource}, "", nil)
+	})
+	for _, test := range []struct {
+		name   string
+		client *fake.Clientset
+		want   bool
+	}{
+		{"none", fake.NewClientset(), true},
+		{"one", fake.NewClientset(&v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}}), false},
+		{"forbidden", forbidden, false},
+	} {
+		loaded := clustertest.Load(t, "image")
+		if err := (&cluster.Clients{Fairlead: test.client}).LoadNoClass(t.Context(), loaded); err != nil || loaded.NoClass != test.want {
+			t.Errorf("%s: no class is %t, %v, want %t", test.name, loaded.NoClass, err, test.want)
+		}
+	}
+}
