@@ -8,16 +8,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubectl/pkg/cmd/exec"
 	"k8s.io/kubectl/pkg/cmd/logs"
 	"k8s.io/kubectl/pkg/cmd/portforward"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -67,6 +72,9 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := t.checkStarted(cmd.Context(), clients, applications, selector); err != nil {
+			return err
+		}
 		for flag, value := range map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs} {
 			if err := cmd.Flags().Set(flag, value); err != nil {
 				return err
@@ -92,6 +100,24 @@ func podsOf(applications []*v1.Application) (string, error) {
 		names = append(names, application.Name)
 	}
 	return v1.LabelApplication + " in (" + strings.Join(names, ",") + ")", nil
+}
+
+// checkStarted reports that there is no pod with logs, of which kubectl says nothing, or too little to go on.
+func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, applications []*v1.Application, selector string) error {
+	namespace := applications[0].Namespace
+	pods, err := clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil || slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Spec.NodeName != "" }) {
+		return err
+	}
+	var names []string
+	for _, application := range applications {
+		names = append(names, application.Name)
+	}
+	what := "there are no logs, because there is no pod of " + text.Enumerate(names)
+	if len(pods.Items) > 0 {
+		what = "there are no logs, because no pod of " + text.Enumerate(names) + " has a node yet"
+	}
+	return fmt.Errorf("%s: see '%s'", what, t.commandLine(namespace, "why "+strings.Join(names, " ")))
 }
 
 // exec is `kubectl exec` in one healthy pod of an Application.

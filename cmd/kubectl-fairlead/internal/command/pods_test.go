@@ -6,6 +6,16 @@ package command
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -29,6 +39,47 @@ func TestPodsOf(t *testing.T) {
 		got, err := podsOf(test.of)
 		if got != test.want || (err != nil || test.fail != "") && (err == nil || err.Error() != test.fail) {
 			t.Errorf("%q, %v, want %q, %q", got, err, test.want, test.fail)
+		}
+	}
+}
+
+// TestCheckStarted: kubectl prints no logs of pods that do not exist or have no node, and says nothing of why.
+func TestCheckStarted(t *testing.T) {
+	flags := genericclioptions.NewTestConfigFlags().WithClientConfig(clientcmd.NewDefaultClientConfig(*clientcmdapi.NewConfig(), nil))
+	named := func(name string) *v1.Application {
+		return &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+	}
+	pod := func(name, of, node string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{v1.LabelApplication: of}},
+			Spec:       corev1.PodSpec{NodeName: node},
+		}
+	}
+	for _, test := range []struct {
+		name string
+		pods []runtime.Object
+		of   []*v1.Application
+		want string
+	}{
+		{"none", []runtime.Object{pod("other", "other", "node-1")}, []*v1.Application{named("web")},
+			"there are no logs, because there is no pod of web: see 'kubectl fairlead -n shop why web'"},
+		{"none of two", nil, []*v1.Application{named("web"), named("api")},
+			"there are no logs, because there is no pod of web and api: see 'kubectl fairlead -n shop why web api'"},
+		{"no node", []runtime.Object{pod("web-1", "web", "")}, []*v1.Application{named("web")},
+			"there are no logs, because no pod of web has a node yet: see 'kubectl fairlead -n shop why web'"},
+		{"one has a node", []runtime.Object{pod("web-1", "web", ""), pod("web-2", "web", "node-1")}, []*v1.Application{named("web")}, ""},
+	} {
+		selector, err := podsOf(test.of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		clients := &cluster.Clients{Kube: fake.NewClientset(test.pods...)}
+		if err := (&tool{factory: cmdutil.NewFactory(flags)}).checkStarted(t.Context(), clients, test.of, selector); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }
