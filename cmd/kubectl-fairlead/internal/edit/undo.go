@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -100,16 +101,40 @@ func Undo(target Revision, children []child.Object) Edit {
 			if err != nil {
 				return "", err
 			}
+			onlyRestart := PinOf(application) == 0 && differInRestart(&application.Spec, &restored.Spec)
 			application.Spec = restored.Spec
 			what := fmt.Sprintf("the pods of revision %d (%s) in the spec", target.Number, target.Image)
 			if pinned := PinOf(application); pinned > 0 {
 				what += fmt.Sprintf("; rollback.toRevision %d is removed", pinned)
 				application.Spec.Rollback.ToRevision = nil
 			}
-			return what + target.caution(), nil
+			what += target.caution()
+			if onlyRestart {
+				what += "; that only takes a restart back. To go further back, name a revision with --to-revision"
+			}
+			return what, nil
 		}
 		return "", fmt.Errorf("the ControllerRevision %s is gone", target.Name)
 	}
+}
+
+// differInRestart reports whether two specs differ in the time of a restart, and in nothing else.
+func differInRestart(a, b *v1.ApplicationSpec) bool {
+	time := func(spec *v1.ApplicationSpec) string {
+		if spec.PodMetadata == nil {
+			return ""
+		}
+		return spec.PodMetadata.Annotations[v1.AnnotationRestartedAt]
+	}
+	without := func(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
+		spec = spec.DeepCopy()
+		if spec.PodMetadata == nil {
+			spec.PodMetadata = &v1.PodMetadata{}
+		}
+		delete(spec.PodMetadata.Annotations, v1.AnnotationRestartedAt)
+		return spec
+	}
+	return time(a) != time(b) && equality.Semantic.DeepEqual(without(a), without(b))
 }
 
 // caution is what to know before going back to a revision; "" if it was healthy.

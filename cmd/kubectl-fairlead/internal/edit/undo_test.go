@@ -182,3 +182,23 @@ func TestUndoOfHistories(t *testing.T) {
 		})
 	}
 }
+
+// TestUndoOfARestart says that undo goes no further back than before a restart that has not completed.
+func TestUndoOfARestart(t *testing.T) {
+	const back = "the pods of revision 1 (web:1) in the spec"
+	for image, want := range map[string]string{
+		"web:1": back + "; that only takes a restart back. To go further back, name a revision with --to-revision",
+		"web:2": back,
+	} {
+		objects := shop(v1.RevisionStatus{Current: 2, LastHealthy: 1}, "web:1", restart)
+		spec := &objects.Application.Spec
+		*spec = v1.ApplicationSpec{Image: image, PodMetadata: &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "1"}}}
+		target, err := edit.Target(edit.History(objects), 2, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := edit.Apply(objects.Application, edit.Undo(target, objects.Children)); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", image, got, err, want)
+		}
+	}
+}
