@@ -90,6 +90,10 @@ func (f facts) settingsBehind(problem v1.Problem) []setting {
 		for _, match := range insufficient.FindAllStringSubmatch(message, -1) {
 			settings = append(settings, f.requestOf(corev1.ResourceName(strings.TrimSuffix(match[1], ".")))...)
 		}
+	case v1.ReasonCrashLooping:
+		if problem.Container == f.app.Name && strings.Contains(message, "OOMKilled") {
+			settings = resourcesOf(taken, false, corev1.ResourceMemory)
+		}
 	case v1.ReasonQuotaExceeded:
 		for _, name := range slices.Sorted(maps.Keys(quotaOf(message).requested)) {
 			if limit, isLimit := strings.CutPrefix(name, "limits."); isLimit {

@@ -34,7 +34,7 @@ var podAdvice = map[string]advice{
 	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}},
 	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"}},
 	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster.", retries}},
-	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower spec.resources.requests, or wait for a node."}},
+	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower what spec.resources asks for, or wait for a node."}},
 	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
 	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", []string{"Kubernetes replaces the pods after five minutes. Check the node: kubectl get nodes"}},
 	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELD.readinessProbe fits the container: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
@@ -156,6 +156,10 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 			`Set the number of a user that the program works with, such as 65532: kubectl patch applications.apps.fairlead.dev APP --type=merge --patch '{"spec":{"podSecurityContext":{"runAsUser":65532}}}'`,
 			"Or give the image one: USER 65532 in its Dockerfile.",
 		}}
+	case problem.Reason == v1.ReasonCrashLooping && says("OOMKilled"):
+		return advice{"Container CONTAINER keeps running out of memory.", slices.Concat([]string{
+			"Raise FIELD.resources.limits.memory, or let the application use less: kubectl fairlead top APP",
+		}, known.next)}
 	case problem.Reason == v1.ReasonConfigError && says("find key"):
 		known.next = []string{"Add the key to the object that the message names, or correct the reference in the spec."}
 	case problem.Reason == v1.ReasonConfigError && !says("not found", "couldn't find", "could not find"):
@@ -180,7 +184,7 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 			known.next = []string{"Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas", surge}
 		}
 		known.next = append(known.next, retries)
-	case problem.Reason == v1.ReasonUnschedulable && says("node affinity/selector", "untolerated taint") && !says("Insufficient"):
+	case problem.Reason == v1.ReasonUnschedulable && says("node affinity/selector", "untolerated taint", "affinity rules", "topology spread") && !says("Insufficient"):
 		known.next = known.next[:1] // It is not the size.
 	}
 	return known

@@ -289,6 +289,8 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", "See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
+		{v1.ReasonCrashLooping, "Out of memory (OOMKilled, exit code 137).", "Raise spec.resources.limits.memory, or let the application use less: kubectl fairlead top web"},
+		{v1.ReasonCrashLooping, "Exited with code 1 (Error).", "Read what it said before it ended: kubectl fairlead logs web -c web --previous"},
 		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set what the message asks for in spec.resources."},
 		{v1.ReasonConfigError, `secret "db" not found`, "Create it, or correct the reference in the spec."},
 		{v1.ReasonConfigError, "couldn't find key password in Secret shop/db", "Add the key to the object that the message names, or correct the reference in the spec."},
@@ -304,9 +306,28 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonReplicaFailure, "error looking up service account shop/web", "Correct what the message names, in the spec or in the cluster."},
 	} {
 		loaded := clustertest.Load(t, "unschedulable")
-		loaded.Application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message}}
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message, Container: "web"}}
 		if found := why.Explain(loaded).Findings; len(found) == 0 || len(found[0].Next) == 0 || found[0].Next[0] != test.want {
 			t.Errorf("%s: %+v, want it to advise %q", test.message, found, test.want)
+		}
+	}
+}
+
+// TestSize speaks of the size only where that may be the cause.
+func TestSize(t *testing.T) {
+	const size = "If it is the size: lower what spec.resources asks for, or wait for a node."
+	for message, want := range map[string]bool{
+		"0/3 nodes are available: 3 Insufficient nvidia.com/gpu.":                                                   true,
+		"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {a: b}.":                      true,
+		"0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules.":                                  false,
+		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                             false,
+		"0/3 nodes are available: 3 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }.":       false,
+		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints (missing required label).": false,
+	} {
+		loaded := clustertest.Load(t, "unschedulable")
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: message, Pods: 1}}
+		if next := why.Explain(loaded).Findings[0].Next; slices.Contains(next, size) != want {
+			t.Errorf("%s: %q, want the size %t", message, next, want)
 		}
 	}
 }
