@@ -68,6 +68,10 @@ func Headline(d preview.Difference) string {
 			said = "no pod is replaced, because all of them are of that revision already."
 			break
 		}
+		if pods.After != nil && !pods.Paused && pods.Kept >= *pods.After && (pods.Before == nil || *pods.Before == *pods.After) {
+			said = stopped(pods.Live-pods.Kept) + ", and none is started: the others are of that revision already."
+			break
+		}
 		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), because(pods))
 		if pods.Kept > 0 {
 			said += " The others stay, because they are of that revision already."
@@ -156,6 +160,14 @@ func started(number int32) string {
 		return "1 pod is started"
 	}
 	return fmt.Sprintf("%d pods are started", number)
+}
+
+// stopped are the pods that a rollout that is taken back started beside those that stay.
+func stopped(number int32) string {
+	if number == 1 {
+		return "1 pod is stopped"
+	}
+	return fmt.Sprintf("%d pods are stopped", number)
 }
 
 func howManyOf(some, all int32) string {

@@ -62,6 +62,15 @@ func TestSentence(t *testing.T) {
 		"1 of 3 pods is replaced, because of containers[web].image. The others stay, because they are of that revision already.": {
 			Pods: preview.Pods{Live: 3, Replaced: true, Kept: 2, Because: image},
 		},
+		"1 pod is stopped, and none is started: the others are of that revision already.": {
+			Pods: preview.Pods{Live: 4, Replaced: true, Kept: 3, Because: image, Before: new(int32(3)), After: new(int32(3))},
+		},
+		"2 pods are stopped, and none is started: the others are of that revision already.": {
+			Pods: preview.Pods{Live: 5, Replaced: true, Kept: 3, Because: image, After: new(int32(3))},
+		},
+		"2 of 4 pods are replaced, because of containers[web].image. The others stay, because they are of that revision already.": {
+			Pods: preview.Pods{Live: 4, Replaced: true, Kept: 2, Because: image, Before: new(int32(3)), After: new(int32(3))},
+		},
 		"The pods of the failed revision are replaced, because of containers[web].image.": {
 			Pods: preview.Pods{Live: 3, Replaced: true, Kept: -1, Because: image},
 		},
