@@ -122,7 +122,7 @@ func TestUndoOfStuckRollout(t *testing.T) {
 		return err == nil && live.Status.Replicas == 3 && live.Status.UpdatedReplicas == 1 && p.get("web").Status.Revision.Current == 2
 	})
 	p.want(1, []string{"status", "web"}, "Image        example.com/web:1 runs; the spec says example.com/simulate/image-pull-error:2")
-	p.want(0, []string{"undo", "web"}, "1 of 3 pods is replaced, because of containers[web].image. The others stay, because they are of that revision already.")
+	p.want(0, []string{"undo", "web"}, "1 pod is stopped, and none is started: the others are of that revision already.")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
 	p.eventually("the failed pod to be gone", func() bool { return slices.Equal(before, p.pods(kube)) })
 }

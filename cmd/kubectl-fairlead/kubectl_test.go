@@ -152,7 +152,7 @@ func (p *plugin) servesDiff() {
 		return []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: stuck}, spec: {image: '" + image + "', replicas: 2}}")
 	}
 	for image, want := range map[string]string{
-		"example.com/web:1": "/stuck: 1 of 3 pods is replaced, because of containers[stuck].image. The others stay, because they are of that revision already.",
+		"example.com/web:1": "/stuck: 1 pod is stopped, and none is started: the others are of that revision already.",
 		"example.com/web:3": "/stuck: all 3 pods are replaced, because of containers[stuck].image.",
 	} {
 		if r := p.runIn(file(image), "diff", "-f", "-"); r.code != 1 || !strings.Contains(r.stdout, want) {
