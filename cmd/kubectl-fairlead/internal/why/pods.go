@@ -70,7 +70,8 @@ func pods(f facts) []Finding {
 }
 
 func (f facts) podFinding(problem v1.Problem) Finding {
-	evidence, pod := []Evidence(nil), ""
+	var evidence []Evidence
+	pod := ""
 	if isRejected(problem) {
 		problem, evidence = f.rejection(problem)
 	} else {

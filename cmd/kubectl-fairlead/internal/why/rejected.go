@@ -186,7 +186,7 @@ var namedContainers = regexp.MustCompile(` for: ([a-z0-9,-]+)`)
 // asksFor reports whether the message of a LimitRange has the very request or limit of the container.
 func asksFor(container *corev1.Container, message string) bool {
 	match := outOfRange.FindStringSubmatch(message)
-	if match == nil || match[2] == "Pod" {
+	if len(match) == 0 || match[2] == "Pod" {
 		return false
 	}
 	list := container.Resources.Limits
