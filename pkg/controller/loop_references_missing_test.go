@@ -121,6 +121,27 @@ func TestSecretGoesMissing(t *testing.T) {
 	})
 }
 
+// A change that waited for a Secret makes one rollout with it, although the Secret comes with other content.
+func TestRolloutThatWaitedHasTheNewContent(t *testing.T) {
+	inWorld(t, setup{begin: withSecrets([]*corev1.Secret{secret("db", "one")}, using("web", "db"))}, func(w *world) {
+		pass(time.Minute)
+		w.pods("web", 1)
+		w.server.Delete(applytest.Secrets, namespace, "db")
+		pass(time.Minute)
+		before := w.hash("web")
+		w.edit("web", func(a *v1.Application) { a.Spec.Image = "web:2" })
+		pass(time.Minute)
+		if got := w.rollouts("web"); got != 1 {
+			w.Fatalf("generation %d, want 1: the change waits for the Secret", got)
+		}
+		applytest.Put(w.server, applytest.Secrets, secret("db", "two"))
+		pass(time.Minute)
+		if got := w.rollouts("web"); got != 2 || w.image("web") != "web:2" || w.hash("web") == before {
+			w.Errorf("generation %d, %s, hash %s, want one rollout of web:2 with another hash than %s", got, w.image("web"), w.hash("web"), before)
+		}
+	})
+}
+
 // An optional Secret need not be there, and rolls the pods when it comes.
 func TestOptionalSecret(t *testing.T) {
 	web := using("web", "db")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -38,9 +39,9 @@ func (c *Controller) hashReferences(ctx context.Context, application *v1.Applica
 	if !absent && k.live.Hash != "" && reference.Digest(k.live.Hash, k.references, versions) == k.live.Versions {
 		return nil
 	}
-	// A changed spec replaces the pods anyway, so the rollout includes all changes so far. An Application without pods
-	// need not debounce at all.
-	if edited := application.Status.ObservedGeneration != application.Generation; debounce > 0 && k.live.Hash != "" && !edited {
+	// A changed spec replaces the pods anyway, and so may one that waited for a missing object: the rollout includes all
+	// changes so far, or a second one would follow it. An Application without pods need not debounce at all.
+	if debounce > 0 && k.live.Hash != "" && !edited(application) && !waited(application) {
 		s.debounce = max(s.debounce, debounce)
 		return nil
 	}
@@ -56,6 +57,17 @@ func (c *Controller) hashReferences(ctx context.Context, application *v1.Applica
 	}
 	k.rehash(reads, s)
 	return nil
+}
+
+// edited reports whether no sync has ended since the last change of the spec.
+func edited(application *v1.Application) bool {
+	return application.Status.ObservedGeneration != application.Generation
+}
+
+// waited reports whether a ConfigMap or Secret, or a key of it, was missing at the last sync.
+func waited(application *v1.Application) bool {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	return ready != nil && ready.Reason == v1.ReasonConfigMissing
 }
 
 // hashUnlisted computes the first hash of references that the API server cannot list. It gets each one by name, so that
