@@ -82,8 +82,8 @@ func (s Step) WaitOwned(target Result) Step {
 	switch {
 	case done.Action == NotOwned:
 		why = "does not belong to the Application"
-	case done.Action == WaitDependency && done.Live != nil:
-		why = "waits too"
+	case done.Action == WaitDependency:
+		why = "waits too" // Whether an object without the labels has the name is not known.
 	}
 	s = s.wait(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))
 	s.Needs = []child.Ref{target.Ref}
