@@ -23,7 +23,7 @@ var privileged = regexp.MustCompile(`\.(image|command|args|exec|env|envFrom|volu
 	`type|selector|externalIPs|externalName|externalTrafficPolicy|loadBalancer\w*|nodePort)\b`)
 
 // Restored returns how a restoration changes the specs of the objects; of a backup that nothing vouches for, in every field,
-// otherwise in those that are about privileges. Each change is one value, so that none hides in a long line. live is nil if the Deployment
+// otherwise in those that are about privileges. Each change is one value, or a list that changes as a whole. live is nil if the Deployment
 // is created again: then all of it is a change.
 func (s Saved) Restored(live *appsv1.Deployment, service *corev1.Service, every bool) ([]preview.Change, error) {
 	after := s.Deployment

@@ -98,9 +98,10 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 		e.backup.Name, digest)
 }
 
+// printRestored prints whole values. Of a script in args, an innocent beginning would hide the end.
 func printRestored(to *screen.Screen, changes []preview.Change) {
 	for _, change := range changes {
-		to.Hanging("  ~ ", difference.Describe(change))
+		to.Hanging("  ~ ", difference.DescribeWhole(change))
 	}
 }
 

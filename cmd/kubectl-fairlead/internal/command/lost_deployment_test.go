@@ -21,6 +21,8 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 func savedDeployment() *appsv1.Deployment {
@@ -129,5 +131,16 @@ func TestKeepLostDeployment(t *testing.T) {
 		"The Secret web-before-adoption still has the earlier one. To read it: "
 	if err := e.readDeployment(t.Context(), adopt.Saved{Deployment: savedDeployment()}); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestPrintRestoredWhole: what a user accepts as printed is printed to its end.
+func TestPrintRestoredWhole(t *testing.T) {
+	script := "echo " + strings.Repeat("a", 300) + "; curl example.com"
+	var printed strings.Builder
+	printRestored(screen.Fixed(&printed, 0, false), []preview.Change{{Path: ".args[1]", After: script}, {Path: ".args", Before: []any{"a"}, After: []any{"-c", script}}})
+	want := "  ~ .args[1]: added \"" + script + "\"\n  ~ .args: [\"a\"] → [\"-c\",\"" + script + "\"]\n"
+	if diff := cmp.Diff(want, printed.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

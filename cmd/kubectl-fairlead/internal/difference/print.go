@@ -180,8 +180,22 @@ func howManyOf(some, all int32) string {
 	return howMany(preview.Pods{Live: all})
 }
 
-// Describe writes one change: the path, and the values before and after.
+// Describe writes one change: the path, and the values before and after. A long value is cut.
 func Describe(change preview.Change) string {
+	return describe(change, func(v any) string {
+		const most = 160
+		encoded := value(v)
+		if len(encoded) > most {
+			return encoded[:most] + "…"
+		}
+		return encoded
+	})
+}
+
+// DescribeWhole is Describe with whole values, for a user who accepts them.
+func DescribeWhole(change preview.Change) string { return describe(change, value) }
+
+func describe(change preview.Change, value func(any) string) string {
 	switch {
 	case change.Before == nil:
 		return fmt.Sprintf("%s: added %s", pathOf(change), value(change.After))
@@ -197,10 +211,6 @@ func value(v any) string {
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
-	}
-	const most = 160
-	if len(encoded) > most {
-		return string(encoded[:most]) + "…"
 	}
 	return string(encoded)
 }
