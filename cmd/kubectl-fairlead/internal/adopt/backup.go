@@ -28,9 +28,6 @@ const (
 	releaseKey    = "release.json"
 )
 
-// revisionAnnotation is set by Kubernetes' Deployment controller.
-const revisionAnnotation = "deployment.kubernetes.io/revision"
-
 const backupSuffix = "-before-adoption"
 
 // BackupName is the name of the Secret with the objects as they were. It is a Secret, because variables may hold passwords.
@@ -204,14 +201,16 @@ func RestoreService(live, before *corev1.Service) *corev1.Service {
 	return restored
 }
 
-// Recreated is the Service of a backup, for a cluster that does not have it any more.
+// Recreated is the Service of a backup, for a cluster that does not have it any more. Of Fairlead's marks, a Service keeps the name of its
+// Application alone: a ServiceMonitor finds it by that.
 func Recreated(saved Saved) *corev1.Service {
 	before := saved.Service
-	labels, annotations := maps.Clone(before.Labels), maps.Clone(before.Annotations)
-	delete(annotations, AnnotationBackup)
 	return &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: saved.Deployment.Namespace, Name: saved.Deployment.Name, Labels: labels, Annotations: annotations},
-		Spec:       *before.Spec.DeepCopy(),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: saved.Deployment.Namespace, Name: saved.Deployment.Name,
+			Labels: withoutReserved(before.Labels, v1.LabelApplication), Annotations: withoutReserved(before.Annotations),
+		},
+		Spec: *before.Spec.DeepCopy(),
 	}
 }
 
@@ -219,13 +218,21 @@ func Recreated(saved Saved) *corev1.Service {
 // the beginning, because the old ReplicaSets went with the old Deployment.
 func RecreatedDeployment(saved Saved) *appsv1.Deployment {
 	before := saved.Deployment
-	labels, annotations := maps.Clone(before.Labels), maps.Clone(before.Annotations)
-	delete(annotations, AnnotationBackup)
-	delete(annotations, revisionAnnotation)
+	annotations := withoutReserved(before.Annotations)
+	delete(annotations, child.RevisionAnnotation)
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: before.Namespace, Name: before.Name, Labels: labels, Annotations: annotations},
+		ObjectMeta: metav1.ObjectMeta{Namespace: before.Namespace, Name: before.Name, Labels: withoutReserved(before.Labels), Annotations: annotations},
 		Spec:       *before.Spec.DeepCopy(),
 	}
+}
+
+// withoutReserved is a copy without what only Fairlead sets. A backup that another user edited could otherwise consent to an adoption.
+func withoutReserved(values map[string]string, but ...string) map[string]string {
+	kept := maps.Clone(values)
+	maps.DeleteFunc(kept, func(key, _ string) bool {
+		return strings.HasPrefix(key, v1.ReservedPrefix) && !slices.Contains(but, key)
+	})
+	return kept
 }
 
 // IsRecreatedDeployment reports whether the live Deployment is another object than the saved one, but says the same, with the marks of a
@@ -234,9 +241,10 @@ func IsRecreatedDeployment(live *appsv1.Deployment, saved Saved) bool {
 	if live.UID == saved.Deployment.UID {
 		return false
 	}
-	plain := Saved{Deployment: saved.Deployment.DeepCopy()}
+	marked := Saved{Deployment: RecreatedDeployment(saved)}
+	plain := Saved{Deployment: RecreatedDeployment(saved)}
 	plain.Unmark()
-	return saved.isDeployment(live) || plain.isDeployment(live)
+	return marked.isDeployment(live) || plain.isDeployment(live)
 }
 
 // IsRecreated reports whether the live Service is that of the backup, but for its addresses.

@@ -4,13 +4,17 @@
 package adopt
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -113,5 +117,47 @@ func TestRestored(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("every %t (-want +got):\n%s", every, diff)
 		}
+	}
+}
+
+// TestRestoredMetadata: labels and annotations exempt from policies, and trigger other controllers. So those of a backup that nothing
+// vouches for are printed too, and none of Fairlead's marks comes from it.
+func TestRestoredMetadata(t *testing.T) {
+	saved := Saved{Deployment: parse[appsv1.Deployment](t, chart), Service: parse[corev1.Service](t, exposed)}
+	saved.Deployment.Labels = map[string]string{"policy.example.com/exempt": "yes", v1.LabelApplication: "web"}
+	saved.Deployment.Annotations = map[string]string{v1.AnnotationAdoptableBy: "uid", v1.AnnotationOwnerUID: "uid", child.RevisionAnnotation: "3"}
+	saved.Service.Labels = map[string]string{v1.LabelApplication: "web"}
+	saved.Service.Annotations = map[string]string{v1.AnnotationAdoptableBy: "uid", "example.com/class": "internet"}
+	changes, err := saved.Restored(nil, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []preview.Change{
+		{Path: "Deployment/web: .metadata.labels[policy.example.com/exempt]", After: "yes"},
+		{Path: "Service/web: .metadata.annotations[example.com/class]", After: "internet"},
+		{Path: "Service/web: .metadata.labels[apps.fairlead.dev/application]", After: "web"},
+	}
+	changes = slices.DeleteFunc(changes, func(c preview.Change) bool { return strings.Contains(c.Path, inSpec) })
+	if diff := cmp.Diff(want, changes); diff != "" {
+		t.Errorf("created again (-want +got):\n%s", diff)
+	}
+	created := RecreatedDeployment(saved)
+	if diff := cmp.Diff(map[string]string{"policy.example.com/exempt": "yes"}, created.Labels); diff != "" || len(created.Annotations) > 0 {
+		t.Errorf("annotations %v, labels (-want +got):\n%s", created.Annotations, diff)
+	}
+
+	live, service := saved.Deployment.DeepCopy(), saved.Service.DeepCopy()
+	service.UID = "uid"
+	live.Annotations, service.Annotations = map[string]string{AnnotationBackup: "sha256:00"}, map[string]string{AnnotationBackup: "sha256:00"}
+	want = []preview.Change{
+		{Path: "Deployment/web: .metadata.annotations[apps.fairlead.dev/adoptable-by]", After: "uid"},
+		{Path: "Deployment/web: .metadata.annotations[apps.fairlead.dev/owner-uid]", After: "uid"},
+		{Path: "Service/web: .metadata.annotations[apps.fairlead.dev/adoptable-by]", After: "uid"},
+	}
+	if changes, err = saved.Restored(live, service, true); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, changes); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -22,11 +24,11 @@ var privileged = regexp.MustCompile(`\.(image|command|args|exec|env|envFrom|volu
 	`shareProcessNamespace|host[A-Z]\w*|ephemeralContainers|runtimeClassName|nodeName|tolerations|resourceClaims|imagePullSecrets|` +
 	`type|selector|externalIPs|externalName|externalTrafficPolicy|loadBalancer\w*|nodePort)\b`)
 
-// Restored returns how a restoration changes the specs of the objects; of a backup that nothing vouches for, in every field,
-// otherwise in those that are about privileges. Each change is one value, or a list that changes as a whole. live is nil if the Deployment
-// is created again: then all of it is a change.
+// Restored returns how a restoration changes the objects; of a backup that nothing vouches for, in every field of the specs, the labels
+// and the annotations, otherwise in those fields of the specs that are about privileges. Each change is one value, or a list that changes
+// as a whole. live is nil if the Deployment is created again, and service has no UID if the Service is: then all of it is a change.
 func (s Saved) Restored(live *appsv1.Deployment, service *corev1.Service, every bool) ([]preview.Change, error) {
-	after := s.Deployment
+	after := RecreatedDeployment(s)
 	if live == nil {
 		live = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: after.Name}}
 	} else {
@@ -35,12 +37,16 @@ func (s Saved) Restored(live *appsv1.Deployment, service *corev1.Service, every 
 			rename(&after.Spec.Template.Spec, name, live.Name, addsTemporaryVolume(&live.Spec.Template.Spec))
 		}
 	}
-	changes, err := values(child.Deployment.Kind+"/"+live.Name+": .spec", live.Spec, after.Spec)
+	changes, err := changesOf(child.Deployment.Kind+"/"+live.Name, live, after, live.Spec, after.Spec)
 	if err != nil {
 		return nil, err
 	}
 	if service != nil && s.Service != nil {
-		more, err := values(child.Service.Kind+"/"+service.Name+": .spec", service.Spec, s.Service.Spec)
+		after := Recreated(s)
+		if service.UID != "" {
+			after = RestoreService(service, s.Service)
+		}
+		more, err := changesOf(child.Service.Kind+"/"+service.Name, service, after, service.Spec, after.Spec)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +55,29 @@ func (s Saved) Restored(live *appsv1.Deployment, service *corev1.Service, every 
 	if every {
 		return changes, nil
 	}
-	return slices.DeleteFunc(changes, func(c preview.Change) bool { return !privileged.MatchString(c.Path) }), nil
+	return slices.DeleteFunc(changes, func(c preview.Change) bool {
+		return !strings.Contains(c.Path, inSpec) || !privileged.MatchString(c.Path)
+	}), nil
+}
+
+// inSpec is in the path of a change of a spec, and begins it behind the name of the object.
+const inSpec = ": .spec"
+
+// marks are the labels and annotations of an object.
+type marks struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// changesOf returns the changes of one object. That it loses Fairlead's marks is none.
+func changesOf(object string, before, after metav1.Object, specBefore, specAfter any) ([]preview.Change, error) {
+	changes, err := values(object+": .metadata", marks{before.GetLabels(), before.GetAnnotations()}, marks{after.GetLabels(), after.GetAnnotations()})
+	if err != nil {
+		return nil, err
+	}
+	changes = slices.DeleteFunc(changes, func(c preview.Change) bool { return c.After == nil && strings.Contains(c.Path, "["+v1.ReservedPrefix) })
+	more, err := values(object+inSpec, specBefore, specAfter)
+	return append(changes, more...), err
 }
 
 // onlyNew is the application's container by its name before the adoption; "" if that is not certain.
@@ -109,7 +137,11 @@ func partsOf(whole any, part func(path string, value any) preview.Change) (parts
 	switch whole := whole.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(whole)) {
-			parts = append(parts, part("."+key, whole[key]))
+			step := "." + key
+			if strings.ContainsAny(key, "./") {
+				step = "[" + key + "]"
+			}
+			parts = append(parts, part(step, whole[key]))
 		}
 	case []any:
 		for i := range whole {

@@ -80,7 +80,7 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 	vouched := e.deployment != nil && before.IsVouched(digest, e.deployment, e.service)
 	service := e.service
 	if e.lost.recreates() {
-		vouched, service = vouched && e.deployment.Annotations[adopt.AnnotationBackup] == digest, &corev1.Service{ObjectMeta: e.lost.before.ObjectMeta}
+		vouched, service = vouched && e.deployment.Annotations[adopt.AnnotationBackup] == digest, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: e.name}}
 	}
 	changes, err := before.Restored(e.deployment, service, !vouched)
 	if err != nil {
