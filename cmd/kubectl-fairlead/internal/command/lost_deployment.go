@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -114,6 +115,9 @@ func (e *ejecting) bringDeploymentBack(ctx context.Context, before adopt.Saved) 
 		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
 		if err != nil {
 			return err
+		}
+		if live.UID != before.Deployment.UID {
+			return errors.New("it was replaced meanwhile: run the command again")
 		}
 		return restoreDeployment(ctx, e.clients, live, before.Deployment)
 	})

@@ -134,6 +134,31 @@ func TestKeepLostDeployment(t *testing.T) {
 	}
 }
 
+// TestReplacedDeploymentStays: what was printed and accepted was about another Deployment.
+func TestReplacedDeploymentStays(t *testing.T) {
+	e, kube := ejectingOf(t, savedDeployment())
+	before := adopt.Saved{Deployment: savedDeployment()}
+	if err := e.readDeployment(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	other := savedDeployment()
+	other.UID, other.Spec.Template.Spec.Containers[0].Image = "other", "other:1"
+	if _, err := kube.AppsV1().Deployments("shop").Update(t.Context(), other, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "restore the Deployment: it was replaced meanwhile: run the command again"
+	if err := e.bringDeploymentBack(t.Context(), before); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	live, err := kube.AppsV1().Deployments("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(other.Spec, live.Spec); diff != "" {
+		t.Errorf("the spec (-want +got):\n%s", diff)
+	}
+}
+
 // TestPrintRestoredWhole: what a user accepts as printed is printed to its end.
 func TestPrintRestoredWhole(t *testing.T) {
 	script := "echo " + strings.Repeat("a", 300) + "; curl example.com"
