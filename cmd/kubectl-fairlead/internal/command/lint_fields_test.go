@@ -45,6 +45,7 @@ func TestLintOfStrategyType(t *testing.T) {
 // TestLintOfFieldsOfOtherTools: what users of charts, Compose files and older autoscalers write names the field of an Application.
 func TestLintOfFieldsOfOtherTools(t *testing.T) {
 	const inTemplate = `write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata`
+	const inAnnotations = `did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?`
 	const inImage = `write it in image, behind a colon, as in image: registry.example.com/web:1.2`
 	wants := map[string]string{}
 	for field, want := range map[string]string{
@@ -62,7 +63,9 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 		`envFrom: [{secret: {name: a}}]`:                                   `spec.envFrom[0].secret: did you mean secretRef?`,
 		`envFrom: [{configMap: {name: a}}]`:                                `spec.envFrom[0].configMap: did you mean configMapRef?`,
 		`routes: [{tls: {secret: a}}]`:                                     `spec.routes[0].tls.secret: did you mean secretName?`,
-		`routes: [{clusterIssuer: a}]`:                                     `spec.routes[0].clusterIssuer: did you mean the annotation cert-manager.io/cluster-issuer, in annotations of the route?`,
+		`routes: [{clusterIssuer: a}]`:                                     `spec.routes[0].clusterIssuer: ` + inAnnotations,
+		`routes: [{issuer: a}]`:                                            `spec.routes[0].issuer: ` + inAnnotations,
+		`routes: [{tls: {issuer: a}}]`:                                     `spec.routes[0].tls.issuer: ` + inAnnotations,
 		`routes: [{gateways: [a]}]`:                                        `spec.routes[0].gateways: did you mean parentRefs?`,
 		`routes: [{paths: [{prefix: /}]}]`:                                 `spec.routes[0].paths[0].prefix: did you mean path, with pathType: Prefix?`,
 		`routes: [{paths: [{service: web}]}]`:                              `spec.routes[0].paths[0].service: remove it: a route leads to the Service of its Application; port names one of its ports`,
@@ -72,7 +75,7 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 		`metrics: {port: http}`:                                            `spec.metrics: did you mean monitoring or autoscaling.metrics?`,
 		`namespace: shop`:                                                  `spec.namespace: did you mean metadata.namespace?`,
 		`nodeName: a`:                                                      `spec.nodeName: did you mean nodeSelector?`,
-		`hostNetwork: true`:                                                `spec.hostNetwork: remove it: no pod of an Application has the network of its node`,
+		`hostNetwork: true`:                                                `spec.hostNetwork: remove it: no pod of an Application uses the host network`,
 		`networkPolicy: {policyTypes: [Ingress]}`:                          `spec.networkPolicy.policyTypes: remove it: a networkPolicy allows only what it lists, in both directions`,
 		`automountServiceAccountToken: true`:                               `spec.automountServiceAccountToken: did you mean spec.serviceAccount.automountToken?`,
 		`serviceAccount: {automountServiceAccountToken: true}`:             `spec.serviceAccount.automountServiceAccountToken: did you mean automountToken?`,
@@ -108,29 +111,33 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 func TestLintOfFieldsThatClassesLack(t *testing.T) {
 	const marker = `the annotation applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`
 	const byName = `a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}`
+	const issuer = `did you mean the annotation cert-manager.io/cluster-issuer, or cert-manager.io/issuer for an Issuer of each namespace, in defaults.routes.annotations?`
 	const amounts = `a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces`
 	for fields, want := range map[string]string{
-		"metadata: {name: gold, isDefault: true}\nspec: {}":                       "-:3: metadata.isDefault: " + marker,
-		"metadata: {name: gold}\nspec: {isDefault: true}":                         "-:4: spec.isDefault: " + marker,
-		"metadata: {name: gold}\nspec: {default: true}":                           "-:4: spec.default: " + marker + "; its settings belong in defaults",
-		"metadata: {name: gold}\nspec: {defaults: {image: web}}":                  "-:4: spec.defaults.image: remove it: a class has no default for image, and each Application sets its own",
-		"metadata: {name: gold}\nspec: {namespaces: [shop]}":                      "-:4: spec.namespaces: " + byName,
-		"metadata: {name: gold}\nspec: {namespaceSelector: {matchNames: [shop]}}": "-:4: spec.namespaceSelector.matchNames: " + byName,
-		"metadata: {name: gold}\nspec: {defaults: {gateway: shared}}":             "-:4: spec.defaults.gateway: did you mean routes.parentRefs?",
-		"metadata: {name: gold}\nspec: {defaults: {routes: {tls: {issuer: a}}}}":  "-:4: spec.defaults.routes.tls.issuer: did you mean the annotation cert-manager.io/cluster-issuer, in defaults.routes.annotations?",
-		"metadata: {name: gold}\nspec: {limits: {minReplicas: 2}}":                "-:4: spec.limits.minReplicas: remove it: a class has no minimum of replicas",
-		"metadata: {name: gold}\nspec: {limits: {requireLimits: true}}":           "-:4: spec.limits.requireLimits: did you mean requireResourceLimits?",
-		"metadata: {name: gold}\nspec: {limits: {podSecurity: restricted}}":       "-:4: spec.limits.podSecurity: did you mean securityProfile?",
-		"metadata: {name: gold}\nspec: {limits: {sharedHosts: [a]}}":              "-:4: spec.limits.sharedHosts: did you mean sharedHostnames?",
-		"metadata: {name: gold}\nspec: {limits: {allowedNamespaces: [a]}}":        "-:4: spec.limits.allowedNamespaces: did you mean spec.namespaceSelector?",
-		"metadata: {name: gold}\nspec: {image: web}":                              "-:4: spec.image: remove it: a class has no default for image, and each Application sets its own",
-		"metadata: {name: gold}\nspec: {resources: {}}":                           "-:4: spec.resources: did you mean spec.defaults.resources?",
-		"metadata: {name: gold}\nspec: {defaults: {ingressClassName: nginx}}":     "-:4: spec.defaults.ingressClassName: did you mean routes.ingressClassName?",
-		"metadata: {name: gold}\nspec: {limits: {maxCPU: 1}}":                     "-:4: spec.limits.maxCPU: " + amounts,
-		"metadata: {name: gold}\nspec: {limits: {memory: 1Gi}}":                   "-:4: spec.limits.memory: " + amounts,
-		"metadata: {name: gold}\nspec: {limits: {allowedImages: [ghcr.io]}}":      "-:4: spec.limits.allowedImages: did you mean allowedRegistries?",
-		"metadata: {name: gold}\nspec: {limits: {allowedHosts: [example.com]}}":   "-:4: spec.limits.allowedHosts: did you mean allowedHostnames?",
-		"metadata: {name: gold}\nspec: {limits: {hostnames: [example.com]}}":      "-:4: spec.limits.hostnames: did you mean allowedHostnames or sharedHostnames?",
+		"metadata: {name: gold, isDefault: true}\nspec: {}":                             "-:3: metadata.isDefault: " + marker,
+		"metadata: {name: gold}\nspec: {isDefault: true}":                               "-:4: spec.isDefault: " + marker,
+		"metadata: {name: gold}\nspec: {default: true}":                                 "-:4: spec.default: " + marker + "; its settings belong in defaults",
+		"metadata: {name: gold}\nspec: {defaults: {image: web}}":                        "-:4: spec.defaults.image: remove it: a class has no default for image, and each Application sets its own",
+		"metadata: {name: gold}\nspec: {namespaces: [shop]}":                            "-:4: spec.namespaces: " + byName,
+		"metadata: {name: gold}\nspec: {namespaceSelector: {matchNames: [shop]}}":       "-:4: spec.namespaceSelector.matchNames: " + byName,
+		"metadata: {name: gold}\nspec: {defaults: {gateway: shared}}":                   "-:4: spec.defaults.gateway: did you mean routes.parentRefs?",
+		"metadata: {name: gold}\nspec: {defaults: {routes: {tls: {issuer: a}}}}":        "-:4: spec.defaults.routes.tls.issuer: " + issuer,
+		"metadata: {name: gold}\nspec: {defaults: {routes: {tls: {clusterIssuer: a}}}}": "-:4: spec.defaults.routes.tls.clusterIssuer: " + issuer,
+		"metadata: {name: gold}\nspec: {defaults: {routes: {issuer: a}}}":               "-:4: spec.defaults.routes.issuer: " + issuer,
+		"metadata: {name: gold}\nspec: {defaults: {routes: {clusterIssuer: a}}}":        "-:4: spec.defaults.routes.clusterIssuer: " + issuer,
+		"metadata: {name: gold}\nspec: {limits: {minReplicas: 2}}":                      "-:4: spec.limits.minReplicas: remove it: a class has no minimum of replicas",
+		"metadata: {name: gold}\nspec: {limits: {requireLimits: true}}":                 "-:4: spec.limits.requireLimits: did you mean requireResourceLimits?",
+		"metadata: {name: gold}\nspec: {limits: {podSecurity: restricted}}":             "-:4: spec.limits.podSecurity: did you mean securityProfile?",
+		"metadata: {name: gold}\nspec: {limits: {sharedHosts: [a]}}":                    "-:4: spec.limits.sharedHosts: did you mean sharedHostnames?",
+		"metadata: {name: gold}\nspec: {limits: {allowedNamespaces: [a]}}":              "-:4: spec.limits.allowedNamespaces: did you mean spec.namespaceSelector?",
+		"metadata: {name: gold}\nspec: {image: web}":                                    "-:4: spec.image: remove it: a class has no default for image, and each Application sets its own",
+		"metadata: {name: gold}\nspec: {resources: {}}":                                 "-:4: spec.resources: did you mean spec.defaults.resources?",
+		"metadata: {name: gold}\nspec: {defaults: {ingressClassName: nginx}}":           "-:4: spec.defaults.ingressClassName: did you mean routes.ingressClassName?",
+		"metadata: {name: gold}\nspec: {limits: {maxCPU: 1}}":                           "-:4: spec.limits.maxCPU: " + amounts,
+		"metadata: {name: gold}\nspec: {limits: {memory: 1Gi}}":                         "-:4: spec.limits.memory: " + amounts,
+		"metadata: {name: gold}\nspec: {limits: {allowedImages: [ghcr.io]}}":            "-:4: spec.limits.allowedImages: did you mean allowedRegistries?",
+		"metadata: {name: gold}\nspec: {limits: {allowedHosts: [example.com]}}":         "-:4: spec.limits.allowedHosts: did you mean allowedHostnames?",
+		"metadata: {name: gold}\nspec: {limits: {hostnames: [example.com]}}":            "-:4: spec.limits.hostnames: did you mean allowedHostnames or sharedHostnames?",
 	} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
 		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\n%s\n", fields)

@@ -80,15 +80,16 @@ var kubernetesWords = map[string][]string{
 const (
 	podFields    = "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata"
 	imageTag     = "write it in image, behind a colon, as in image: registry.example.com/web:1.2"
-	issuer       = "did you mean the annotation cert-manager.io/cluster-issuer, in annotations of the route?"
+	issuer       = "did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?"
+	classIssuer  = "did you mean the annotation cert-manager.io/cluster-issuer, or cert-manager.io/issuer for an Issuer of each namespace, in defaults.routes.annotations?"
 	claim        = "Fairlead creates no PersistentVolumeClaim: create one, and name it in mounts[].persistentVolumeClaim.claimName"
 	namespaces   = "a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}"
 	defaultClass = "the annotation " + v1.AnnotationDefaultClass + ": \"true\" makes the class a default"
 	amounts      = "a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces"
 )
 
-// instead says what to do about fields for which a kind has no field, or has it elsewhere: by the kind and the path.
-var instead = map[string]map[string]string{
+// hints say what to do about fields for which a kind has no field, or has it elsewhere: by the kind and the path.
+var hints = map[string]map[string]string{
 	v1.ApplicationKind: {
 		"spec.autoscaling.enabled":                           "remove it: autoscaling is enabled where it is set",
 		"spec.config.name":                                   "remove it: Fairlead names the ConfigMap of config; one that exists already belongs in mounts[].configMap",
@@ -103,7 +104,7 @@ var instead = map[string]map[string]string{
 		"spec.env[].valueFrom.configMapKeyRef.configMapName": "did you mean name?",
 		"spec.env[].valueFrom.secretKeyRef.secret":           "did you mean name?",
 		"spec.env[].valueFrom.secretKeyRef.secretName":       "did you mean name?",
-		"spec.hostNetwork":                                   "remove it: no pod of an Application has the network of its node",
+		"spec.hostNetwork":                                   "remove it: no pod of an Application uses the host network",
 		"spec.imageTag":                                      imageTag,
 		"spec.memory":                                        "did you mean resources.requests.memory or resources.limits.memory?",
 		"spec.metrics":                                       "did you mean monitoring or autoscaling.metrics?",
@@ -144,21 +145,24 @@ var instead = map[string]map[string]string{
 		"spec.template":                                      podFields,
 	},
 	kindClass: {
-		"metadata.isDefault":                defaultClass,
-		"spec.default":                      defaultClass + "; its settings belong in defaults",
-		"spec.defaultClass":                 defaultClass,
-		"spec.defaults.routes.tls.issuer":   "did you mean the annotation cert-manager.io/cluster-issuer, in defaults.routes.annotations?",
-		"spec.is-default":                   defaultClass,
-		"spec.isDefault":                    defaultClass,
-		"spec.limits.cpu":                   amounts,
-		"spec.limits.maxCPU":                amounts,
-		"spec.limits.maxCpu":                amounts,
-		"spec.limits.maxMemory":             amounts,
-		"spec.limits.memory":                amounts,
-		"spec.limits.minReplicas":           "remove it: a class has no minimum of replicas",
-		"spec.limits.resources":             amounts,
-		"spec.namespace":                    namespaces,
-		"spec.namespaceSelector.matchNames": namespaces,
-		"spec.namespaces":                   namespaces,
+		"metadata.isDefault":                     defaultClass,
+		"spec.default":                           defaultClass + "; its settings belong in defaults",
+		"spec.defaultClass":                      defaultClass,
+		"spec.defaults.routes.clusterIssuer":     classIssuer,
+		"spec.defaults.routes.issuer":            classIssuer,
+		"spec.defaults.routes.tls.clusterIssuer": classIssuer,
+		"spec.defaults.routes.tls.issuer":        classIssuer,
+		"spec.is-default":                        defaultClass,
+		"spec.isDefault":                         defaultClass,
+		"spec.limits.cpu":                        amounts,
+		"spec.limits.maxCPU":                     amounts,
+		"spec.limits.maxCpu":                     amounts,
+		"spec.limits.maxMemory":                  amounts,
+		"spec.limits.memory":                     amounts,
+		"spec.limits.minReplicas":                "remove it: a class has no minimum of replicas",
+		"spec.limits.resources":                  amounts,
+		"spec.namespace":                         namespaces,
+		"spec.namespaceSelector.matchNames":      namespaces,
+		"spec.namespaces":                        namespaces,
 	},
 }

@@ -62,10 +62,10 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	return field.Forbidden(field.NewPath(path), didYouMean(meant...))
 }
 
-// hintFor says what to do about an unknown field for which the kind has no field of nearly its name; "" if there is nothing to say.
+// hintFor says what to do about an unknown field that resembles no field of the kind; "" if there is nothing to say.
 func hintFor(resource *crdschema.Resource, path string) string {
 	isClass := resource.Kind == kindClass
-	if hint, known := instead[resource.Kind][itemIndex.ReplaceAllString(path, "[]")]; known {
+	if hint, known := hints[resource.Kind][itemIndex.ReplaceAllString(path, "[]")]; known {
 		return hint
 	}
 	if file, below := strings.CutPrefix(path, "spec.config."); below && strings.Contains(file, ".") && !isClass {
