@@ -30,7 +30,7 @@ var words = map[string]string{
 // insteadOfStar says what to write instead of a * alone, by the end of a path. The other patterns do not tempt users to write one.
 var insteadOfStar = map[string]string{
 	".limits.allowedRegistries.[items]":  "must not be *: leave allowedRegistries out to allow all images",
-	".limits.allowedHostnames.[items]":   "must not be *: leave allowedHostnames out to allow all names, or write a domain behind it, such as *.example.com",
+	".limits.allowedHostnames.[items]":   "must not be *: leave allowedHostnames out to allow all names, or add a domain, as in *.example.com",
 	".limits.allowedAnnotations.[items]": "must not be *: leave allowedAnnotations out to allow all annotations, or write a prefix before it, such as example.com/*",
 }
 
