@@ -27,8 +27,7 @@ func decimalModes(mounts []v1.Mount) []string {
 		meant, _ := strconv.ParseInt(strconv.Itoa(int(*mode)), 8, 32) // Each of octalDigits parses.
 		warnings = append(warnings, fmt.Sprintf("%s: %d is decimal, and %#o in octal; did you mean 0%d, which is %d in JSON?", path, *mode, *mode, *mode, meant))
 	}
-	checkAll := func(path string, mode *int32, items []corev1.KeyToPath) {
-		check(path+".defaultMode", mode)
+	checkItems := func(path string, items []corev1.KeyToPath) {
 		for _, item := range items {
 			check(fmt.Sprintf("%s.items[%s].mode", path, item.Key), item.Mode)
 		}
@@ -36,13 +35,29 @@ func decimalModes(mounts []v1.Mount) []string {
 	for i := range mounts {
 		path := "mounts[" + mounts[i].MountPath + "]"
 		if source := mounts[i].Secret; source != nil {
-			checkAll(path+".secret", source.DefaultMode, source.Items)
+			check(path+".secret.defaultMode", source.DefaultMode)
+			checkItems(path+".secret", source.Items)
 		}
 		if source := mounts[i].ConfigMap; source != nil {
-			checkAll(path+".configMap", source.DefaultMode, source.Items)
+			check(path+".configMap.defaultMode", source.DefaultMode)
+			checkItems(path+".configMap", source.Items)
 		}
 		if source := mounts[i].Projected; source != nil {
 			check(path+".projected.defaultMode", source.DefaultMode)
+			for i, projection := range source.Sources {
+				path := fmt.Sprintf("%s.projected.sources[%d]", path, i) // A source has no name of its own.
+				if projection.Secret != nil {
+					checkItems(path+".secret", projection.Secret.Items)
+				}
+				if projection.ConfigMap != nil {
+					checkItems(path+".configMap", projection.ConfigMap.Items)
+				}
+				if projection.DownwardAPI != nil {
+					for _, item := range projection.DownwardAPI.Items {
+						check(fmt.Sprintf("%s.downwardAPI.items[%s].mode", path, item.Path), item.Mode)
+					}
+				}
+			}
 		}
 	}
 	return warnings

@@ -28,6 +28,17 @@ func TestDecimalModes(t *testing.T) {
 		"of projection": {mounts: []v1.Mount{{MountPath: "/a", Projected: &corev1.ProjectedVolumeSource{DefaultMode: new(int32(440))}}}, want: []string{"mounts[/a].projected.defaultMode: 440 is decimal, and 0670 in octal; did you mean 0440, which is 288 in JSON?"}},
 		"of an item": {mounts: []v1.Mount{{MountPath: "/a", ConfigMap: &corev1.ConfigMapVolumeSource{Items: []corev1.KeyToPath{{Key: "run.sh", Mode: new(int32(500))}}}}},
 			want: []string{"mounts[/a].configMap.items[run.sh].mode: 500 is decimal, and 0764 in octal; did you mean 0500, which is 320 in JSON?"}},
+		"of an item of a projection": {
+			mounts: []v1.Mount{{MountPath: "/a", Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+				{Secret: &corev1.SecretProjection{Items: []corev1.KeyToPath{{Key: "tls.key", Mode: new(int32(400))}}}},
+				{ConfigMap: &corev1.ConfigMapProjection{Items: []corev1.KeyToPath{{Key: "run.sh", Mode: new(int32(500))}}}},
+				{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{Path: "labels", Mode: new(int32(444))}}}},
+			}}}},
+			want: []string{
+				"mounts[/a].projected.sources[0].secret.items[tls.key].mode: 400 is decimal, and 0620 in octal; did you mean 0400, which is 256 in JSON?",
+				"mounts[/a].projected.sources[1].configMap.items[run.sh].mode: 500 is decimal, and 0764 in octal; did you mean 0500, which is 320 in JSON?",
+				"mounts[/a].projected.sources[2].downwardAPI.items[labels].mode: 444 is decimal, and 0674 in octal; did you mean 0444, which is 292 in JSON?",
+			}},
 	} {
 		if diff := cmp.Diff(test.want, Ineffective(&v1.ApplicationSpec{Mounts: test.mounts})); diff != "" {
 			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
