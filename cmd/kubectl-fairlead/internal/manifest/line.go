@@ -5,6 +5,7 @@ package manifest
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,13 +27,13 @@ func (d *Document) line(path string) int {
 		}
 		return 1
 	}
-	at, line := d.node, d.node.Line
-	for _, step := range pathStep.FindAllString(path, -1) {
-		next, key := stepInto(at, strings.Trim(step, "[]"))
+	line := d.node.Line
+	for at, rest := d.node, path; rest != ""; {
+		next, key, below := stepInto(at, rest)
 		if next == nil {
 			break
 		}
-		at, line = next, key.Line
+		at, line, rest = next, key.Line, below
 	}
 	return line
 }
@@ -40,32 +41,67 @@ func (d *Document) line(path string) int {
 // given is the text of a plain value in the file.
 func (d *Document) given(path string) string {
 	at := d.node
-	for _, step := range pathStep.FindAllString(path, -1) {
-		if at, _ = stepInto(at, strings.Trim(step, "[]")); at == nil {
+	for rest := path; rest != ""; {
+		if at, _, rest = stepInto(at, rest); at == nil {
 			return ""
 		}
 	}
-	if at.Kind == yamlv3.AliasNode {
-		at = at.Alias
-	}
-	return at.Value
+	return original(at).Value
 }
 
-// stepInto returns the value of a field or the item of a list, and the node that names it.
-func stepInto(at *yamlv3.Node, step string) (value, key *yamlv3.Node) {
-	if at.Kind == yamlv3.SequenceNode {
-		index, err := strconv.Atoi(step)
-		if err != nil || index < 0 || index >= len(at.Content) {
-			return nil, nil
+// stepInto follows the first step of a path. It returns the value of the field or the item of the list, the node that names it, and the
+// rest of the path; nil if the file has no such value.
+func stepInto(at *yamlv3.Node, path string) (value, key *yamlv3.Node, rest string) {
+	at, path = original(at), strings.TrimPrefix(path, ".")
+	step := pathStep.FindString(path)
+	name := strings.Trim(step, `[]"`)
+	switch at.Kind {
+	case yamlv3.SequenceNode:
+		if item := itemOf(at, name); item != nil {
+			return item, item, path[len(step):]
 		}
-		return at.Content[index], at.Content[index]
-	}
-	for i := 0; at.Kind == yamlv3.MappingNode && i+1 < len(at.Content); i += 2 {
-		if at.Content[i].Value == strings.Trim(step, `"`) {
-			return at.Content[i+1], at.Content[i]
+	case yamlv3.MappingNode:
+		for i := 0; i+1 < len(at.Content); i += 2 {
+			length := len(step)
+			if text := at.Content[i].Value; text != name {
+				// A key such as web.yaml looks like more than one step.
+				if length = len(text); !strings.HasPrefix(path, text) || length <= len(step) || length < len(path) && !strings.ContainsRune(".[", rune(path[length])) {
+					continue
+				}
+			}
+			if value == nil || len(path)-length < len(rest) {
+				value, key, rest = at.Content[i+1], at.Content[i], path[length:]
+			}
 		}
 	}
-	return nil, nil
+	return value, key, rest
+}
+
+// itemOf is the item of a list with the index or, as warnings name it, with the name; nil if there is none.
+func itemOf(list *yamlv3.Node, name string) *yamlv3.Node {
+	if index, err := strconv.Atoi(name); err == nil && index >= 0 && index < len(list.Content) {
+		return list.Content[index]
+	}
+	for _, item := range list.Content {
+		fields := original(item).Content
+		for i := 0; i+1 < len(fields); i += 2 {
+			if fields[i+1].Value == name && slices.Contains(namesOfItems, fields[i].Value) {
+				return item
+			}
+		}
+	}
+	return nil
+}
+
+// namesOfItems are the fields by which warnings name the items of lists.
+var namesOfItems = []string{"name", "mountPath", "key", "path"}
+
+// original is what an alias stands for, or else the node itself.
+func original(node *yamlv3.Node) *yamlv3.Node {
+	if node.Kind == yamlv3.AliasNode {
+		return node.Alias
+	}
+	return node
 }
 
 // duplicateKey is the second of two equal keys, or nil.
@@ -87,6 +123,6 @@ func duplicateKey(node *yamlv3.Node) *yamlv3.Node {
 
 // child is the value of a field.
 func child(node *yamlv3.Node, name string) *yamlv3.Node {
-	value, _ := stepInto(node, name)
+	value, _, _ := stepInto(node, name)
 	return value
 }

@@ -1,0 +1,54 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// TestLintNamesTheLine: a mistake is at the line of its own field, and not at that of a field above it.
+func TestLintNamesTheLine(t *testing.T) {
+	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n"
+	for name, test := range map[string]struct{ fields, want string }{
+		"a key with a dot": {
+			"  config:\n    mountPath: /a\n    a.yaml: b\n",
+			"-:8: spec.config.a.yaml: Forbidden: unknown field: a file belongs in data",
+		},
+		"a key with a slash": {
+			"  networkPolicy:\n    ingress:\n    - from:\n      - podSelector:\n          example.com/a: b\n",
+			"-:10: spec.networkPolicy.ingress[0].from[0].podSelector.example.com/a: Forbidden: unknown field: a label belongs in",
+		},
+		"an item of a nested list": {
+			"  sidecars:\n  - name: a\n    image: b\n    env:\n    - name: A\n      valu: b\n",
+			"-:11: spec.sidecars[0].env[0].valu: Forbidden: unknown field: did you mean value?",
+		},
+		"an alias": {
+			"  readinessProbe: &probe\n    httpGet: {path: /}\n    perid: 5\n  livenessProbe: *probe\n",
+			"-:8: spec.livenessProbe.perid: Forbidden: unknown field",
+		},
+		"a mount, by its path": {
+			"  mounts:\n  - mountPath: /a.d\n    secret:\n      secretName: a\n      items:\n      - key: tls.key\n        path: b\n        mode: 400\n",
+			"-:13: warning: spec.mounts[/a.d].secret.items[tls.key].mode: 400 is decimal",
+		},
+		"a source of a projection": {
+			"  mounts:\n  - mountPath: /a\n    projected:\n      sources:\n      - secret:\n          name: a\n          items:\n          - key: b\n            path: b\n            mode: 440\n",
+			"-:15: warning: spec.mounts[/a].projected.sources[0].secret.items[b].mode: 440 is decimal",
+		},
+		"a sidecar, by its name": {
+			"  sidecars:\n  - name: a\n    image: b\n    resources:\n      requests:\n        cpu: 500\n",
+			"-:11: warning: spec.sidecars[a].resources.requests[cpu]: 500 means 500 cores",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, in, out, _ := genericiooptions.NewTestIOStreams()
+			in.WriteString(object + test.fields)
+			if Run(t.Context(), streams, []string{"lint", "-f", "-"}); !strings.HasPrefix(out.String(), test.want) {
+				t.Errorf("%s, want %s", out, test.want)
+			}
+		})
+	}
+}
