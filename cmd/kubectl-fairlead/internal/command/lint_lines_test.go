@@ -52,3 +52,24 @@ func TestLintNamesTheLine(t *testing.T) {
 		})
 	}
 }
+
+// TestLintOfEmptyValues: a value that is left out is null, in braces as on a line of its own.
+func TestLintOfEmptyValues(t *testing.T) {
+	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n"
+	const noSource = "spec.mounts[0]: Invalid value: exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set, and none is"
+	for fields, want := range map[string]string{
+		"  config: {mountPath: /a, data: {a: }}\n":                     "-:6: spec.config.data: Invalid value: 0: spec.config.data in body should have at least 1 properties",
+		"  config:\n    mountPath: /a\n    data:\n      a:\n":          "-:8: spec.config.data: Invalid value: 0: spec.config.data in body should have at least 1 properties",
+		"  config: {mountPath: /a, data: {a: \"\"}}\n":                 "1 object checked",
+		"  mounts: [{mountPath: /a, emptyDir: }]\n":                    "-:6: " + noSource,
+		"  mounts:\n  - mountPath: /a\n    emptyDir:\n":                "-:7: " + noSource,
+		"  env: [{name: }]\n":                                          "-:6: spec.env[0].name: Required value",
+		"  readinessProbe: {httpGet: {path: /, port: 80, scheme: }}\n": "1 object checked",
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		in.WriteString(object + fields)
+		if Run(t.Context(), streams, []string{"lint", "-f", "-"}); !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%s: %s, want %s", fields, out, want)
+		}
+	}
+}

@@ -127,6 +127,7 @@ func parse(file string, content []byte) []*Document {
 // documentsOf returns the object of a node, or those of a List.
 func documentsOf(file string, node *yamlv3.Node) []*Document {
 	d := &Document{File: file, node: node}
+	spellNulls(node)
 	text, err := yamlv3.Marshal(node)
 	if err != nil {
 		d.syntax = err
@@ -161,6 +162,16 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 		d.Name, _ = metadata["name"].(string)
 	}
 	return []*Document{d}
+}
+
+// spellNulls writes null for values that are left out. Of those in braces or brackets, the encoder would make empty strings.
+func spellNulls(node *yamlv3.Node) {
+	if node.Kind == yamlv3.ScalarNode && node.Value == "" && node.ShortTag() == "!!null" {
+		node.Value = "null"
+	}
+	for _, below := range node.Content {
+		spellNulls(below)
+	}
 }
 
 // isOurs reports whether the object is of Fairlead's API, or means to be. Argo CD and others have the kind Application too, in groups of
