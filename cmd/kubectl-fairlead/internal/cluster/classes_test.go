@@ -18,11 +18,15 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 )
 
-// TestLoadNoClass: a user without permission to list classes does not learn that there is none.
-func TestLoadNoClass(t *testing.T) {
+// TestLoadClassesMissing: a user without permission to list classes does not learn that there is none.
+func TestLoadClassesMissing(t *testing.T) {
 	forbidden := fake.NewClientset()
 	forbidden.PrependReactor("list", v1.ApplicationClassResource, func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: v1.ApplicationClassResource}, "", nil)
+	})
+	unserved := fake.NewClientset()
+	unserved.PrependReactor("list", v1.ApplicationClassResource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewGenericServerResponse(404, "list", schema.GroupResource{Resource: v1.ApplicationClassResource}, "", "", 0, true)
 	})
 	for _, test := range []struct {
 		name   string
@@ -32,10 +36,11 @@ func TestLoadNoClass(t *testing.T) {
 		{"none", fake.NewClientset(), true},
 		{"one", fake.NewClientset(&v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}}), false},
 		{"forbidden", forbidden, false},
+		{"without the CRD", unserved, true},
 	} {
 		loaded := clustertest.Load(t, "image")
-		if err := (&cluster.Clients{Fairlead: test.client}).LoadNoClass(t.Context(), loaded); err != nil || loaded.NoClass != test.want {
-			t.Errorf("%s: no class is %t, %v, want %t", test.name, loaded.NoClass, err, test.want)
+		if err := (&cluster.Clients{Fairlead: test.client}).LoadClassesMissing(t.Context(), loaded); err != nil || loaded.ClassesMissing != test.want {
+			t.Errorf("%s: missing is %t, %v, want %t", test.name, loaded.ClassesMissing, err, test.want)
 		}
 	}
 }

@@ -75,8 +75,8 @@ type Loaded struct {
 	// MissingSecrets and UnboundClaims are those of LoadMissingSecrets and LoadUnboundClaims. Only why asks for them.
 	MissingSecrets []string
 	UnboundClaims  []*corev1.PersistentVolumeClaim
-	// NoClass says that the cluster has no ApplicationClass. Only why asks for it, and only where the Application names one.
-	NoClass bool
+	// ClassesMissing says that the cluster has no ApplicationClass. Only why asks for it, and only where the Application names one.
+	ClassesMissing bool
 	// Unreadable are the resources that could not be listed, and why.
 	Unreadable map[string]error
 

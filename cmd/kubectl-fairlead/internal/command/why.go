@@ -117,7 +117,7 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 		return nil, err
 	}
 	if why.LacksClass(application) {
-		if err := clients.LoadNoClass(ctx, loaded); err != nil {
+		if err := clients.LoadClassesMissing(ctx, loaded); err != nil {
 			return nil, err
 		}
 	}

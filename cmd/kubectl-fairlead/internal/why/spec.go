@@ -122,8 +122,8 @@ func refusedSpec(f facts) []Finding {
 	}
 	next := []string{step}
 	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". " + f.unchanged()
-	if f.NoClass && LacksClass(f.app) {
-		next = []string{"The cluster has no ApplicationClass: remove spec.className, or ask the platform team to create the class."}
+	if f.ClassesMissing && LacksClass(f.app) {
+		next = []string{"The cluster has no ApplicationClass: remove spec.className, if the platform does not require a class, or ask the platform team to create the class."}
 	}
 	if rollback := f.app.Spec.Rollback; f.ready.Reason == v1.ReasonRevisionMissing && rollback != nil && rollback.ToRevision != nil {
 		what = "The spec is not carried out: it names a revision that does not exist. " + f.unchanged()

@@ -246,8 +246,8 @@ func TestAdvisesClasses(t *testing.T) {
 	if findings := why.Explain(loaded).Findings; len(findings) != 1 || !slices.Equal(findings[0].Next, []string{want}) {
 		t.Errorf("%+v, want %q", findings, want)
 	}
-	loaded.NoClass = true
-	const none = "The cluster has no ApplicationClass: remove spec.className, or ask the platform team to create the class."
+	loaded.ClassesMissing = true
+	const none = "The cluster has no ApplicationClass: remove spec.className, if the platform does not require a class, or ask the platform team to create the class."
 	if findings := why.Explain(loaded).Findings; len(findings) != 1 || !slices.Equal(findings[0].Next, []string{none}) {
 		t.Errorf("%+v, want %q", findings, none)
 	}
