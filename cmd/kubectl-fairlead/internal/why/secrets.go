@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -74,7 +75,11 @@ func pullSources(loaded *cluster.Loaded) []secretSource {
 	if deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name); deployment != nil {
 		add(child.Deployment.Kind+"/"+deployment.Name, "spec.template.spec.imagePullSecrets", deployment.Spec.Template.Spec.ImagePullSecrets)
 	}
+	current := facts{Loaded: loaded, app: application}.replicaSet()
 	for _, pod := range loaded.Pods {
+		if current != nil && !metav1.IsControlledBy(pod, current) {
+			continue // A pod of an older revision may have been made with another ServiceAccount.
+		}
 		add("Pod/"+pod.Name, "spec.imagePullSecrets", pod.Spec.ImagePullSecrets)
 	}
 	return sources
@@ -95,11 +100,29 @@ func (f facts) addMissingPullSecrets(finding *Finding) {
 	}
 	event := &f.EventsOfObjects[i]
 	finding.Evidence = append(finding.Evidence, eventEvidence(event))
-	secrets := "the Secret that the Event names"
+	secrets, correct := "the Secret that the Event names", "correct spec.imagePullSecrets"
 	if names := pullSecrets.FindStringSubmatch(event.Message); names != nil {
-		secrets = "Secret " + strings.ReplaceAll(names[1], ", ", " and Secret ")
+		secrets, correct = "Secret "+strings.ReplaceAll(names[1], ", ", " and Secret "), f.correctPullSecrets(strings.Split(names[1], ", "))
 	}
-	finding.Next = append(finding.Next, "Create "+secrets+" with the credentials of the registry, or correct spec.imagePullSecrets.")
+	finding.Next = append(finding.Next, "Create "+secrets+" with the credentials of the registry, or "+correct+".")
+}
+
+// correctPullSecrets is what to do where the Secrets are named, each step once.
+func (f facts) correctPullSecrets(secrets []string) string {
+	var steps []string
+	for _, secret := range secrets {
+		source := secretSource{secret: secret}
+		for _, known := range pullSources(f.Loaded) {
+			if known.secret == secret {
+				source = known
+				break
+			}
+		}
+		if step := f.correctPullSecret(source); !slices.Contains(steps, step) {
+			steps = append(steps, step)
+		}
+	}
+	return strings.Join(steps, ", and ")
 }
 
 // correctPullSecret is what to do where the Secret is named: the Application, its class or its ServiceAccount.
@@ -111,7 +134,7 @@ func (f facts) correctPullSecret(source secretSource) string {
 		return "correct spec.imagePullSecrets"
 	case slices.ContainsFunc(taken.ImagePullSecrets, is):
 		return "ask the platform team to correct ApplicationClass " + class + ", which names it"
-	case strings.HasPrefix(source.object, "Pod/"):
+	case strings.HasPrefix(source.object, "Pod/") && f.replicaSet() != nil:
 		return "remove it from the ServiceAccount of the pods"
 	default:
 		return "correct spec.imagePullSecrets"

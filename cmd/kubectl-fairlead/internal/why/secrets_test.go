@@ -46,6 +46,23 @@ func TestNamesTheMissingPullSecret(t *testing.T) {
 	ofClass := strings.Replace(next, "correct spec.imagePullSecrets", "ask the platform team to correct ApplicationClass platform, which names it", 1)
 	wantParts(t, "of the class", first(printed(t, loaded)), map[string]bool{pods: true, ofClass: true})
 
+	loaded.MissingSecrets = nil // The user may not read Secrets, so the Event of the kubelet has the names.
+	loaded.EventsOfObjects = append(loaded.EventsOfObjects, corev1.Event{
+		Reason: "FailedToRetrieveImagePullSecret", Message: "Unable to retrieve some image pull secrets (regcred, there); attempting to pull the image may not succeed.",
+	})
+	const byEvent = "   → Create Secret regcred and Secret there with the credentials of the registry, or " +
+		"ask the platform team to correct ApplicationClass platform, which names it, and remove it from the ServiceAccount of the pods.\n"
+	wantParts(t, "of the Event", first(printed(t, loaded)), map[string]bool{byEvent: true})
+	loaded.EventsOfObjects = loaded.EventsOfObjects[:len(loaded.EventsOfObjects)-1]
+
+	loaded.Application.Status.Class, loaded.MissingSecrets = nil, []string{"regcred"}
+	current := loaded.Pods[0].OwnerReferences
+	loaded.Pods[0].OwnerReferences = []metav1.OwnerReference{{UID: "former", Controller: new(true)}}
+	wantParts(t, "of a former pod", first(printed(t, loaded)), map[string]bool{pods: false, "ServiceAccount": false, check: true})
+	loaded.Pods[0].OwnerReferences = current
+	loaded.ReplicaSets = nil
+	wantParts(t, "without ReplicaSets", first(printed(t, loaded)), map[string]bool{pods: true, next: true})
+
 	loaded.Application.Status.Problems[0].Reason = v1.ReasonCrashLooping
 	if got := why.Secrets(loaded); len(got) > 0 {
 		t.Errorf("asks for %q, although images can be pulled", got)
