@@ -179,12 +179,7 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
 		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set what the message asks for in " + f.unspecified(problem.Message) + "."}}
 	case problem.Reason == v1.ReasonQuotaExceeded:
-		known.next = slices.Clone(known.next)
-		if surge := f.withoutSurge(problem.Message); surge != "" {
-			known.what = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
-			known.next = []string{"Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas", surge}
-		}
-		known.next = append(known.next, retries)
+		known = f.adviceForQuota(problem.Message, known)
 	case problem.Reason == v1.ReasonUnschedulable && says("node affinity/selector", "untolerated taint", "affinity rules", "topology spread") && !says("Insufficient"):
 		known.next = known.next[:1] // It is not the size.
 	}

@@ -6,6 +6,7 @@ package why
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,34 +43,64 @@ func quantities(list string) map[string]resource.Quantity {
 	return found
 }
 
-// withoutSurge is a way out where the quota has room for the pods, but not for one more during a rollout; "" if it does not help.
-func (f facts) withoutSurge(message string) string {
+// countsPods reports whether the quota limits the number of pods, so that smaller ones do not fit either.
+func (q quotaRefusal) countsPods() bool {
+	_, pods := q.requested[string(corev1.ResourcePods)]
+	_, objects := q.requested["count/pods"]
+	return pods || objects
+}
+
+// lacksSurge reports whether the quota has room for the pods, but not for one more during a rollout.
+func (f facts) lacksSurge(message string) bool {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
 	if deployment == nil || deployment.Spec.Strategy.RollingUpdate == nil || f.formerServing() == 0 {
-		return ""
+		return false
 	}
 	if surge := deployment.Spec.Strategy.RollingUpdate.MaxSurge; surge != nil && isZero(*surge) {
-		return ""
+		return false
 	}
 	quota := quotaOf(message)
 	if len(quota.used) == 0 || !f.needsNoMore(deployment) {
-		return ""
+		return false
 	}
 	for name, used := range quota.used {
 		if limited := quota.limited[name]; used.Cmp(limited) > 0 {
-			return "" // One pod fewer would make no room.
+			return false // One pod fewer would make no room.
 		}
+	}
+	return true
+}
+
+// withoutSurge is a way out where the quota lacks room for one more pod during a rollout. It is none for a single pod: Kubernetes tries
+// again to create the new one at growing intervals, and none would serve meanwhile.
+func (f facts) withoutSurge() []string {
+	if f.app.Status.DesiredReplicas == 1 {
+		return nil
 	}
 	zero := `"maxSurge":0`
 	if strategy := f.app.Spec.Strategy; strategy != nil && strategy.RollingUpdate != nil && strategy.RollingUpdate.MaxUnavailable != nil && isZero(*strategy.RollingUpdate.MaxUnavailable) {
 		zero += `,"maxUnavailable":1` // Left out, it is 1 beside maxSurge 0.
 	}
-	meanwhile := "one fewer serves meanwhile"
-	if f.app.Status.DesiredReplicas == 1 {
-		meanwhile = "none serves meanwhile"
+	return []string{fmt.Sprintf("Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: "+
+		`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"strategy":{"rollingUpdate":{%s}}}}'`, f.app.Name, zero)}
+}
+
+// adviceForQuota is what to do about a quota that has no room.
+func (f facts) adviceForQuota(message string, known advice) advice {
+	counted := quotaOf(message).countsPods()
+	if counted {
+		known.next = []string{"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"}
 	}
-	return fmt.Sprintf("Or let the rollout stop an old pod before it starts a new one, so that %s: "+
-		`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"strategy":{"rollingUpdate":{%s}}}}'`, meanwhile, f.app.Name, zero)
+	if f.lacksSurge(message) {
+		known.what = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
+		more := "Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas"
+		if counted {
+			more = "Ask for more quota, or free some of it: kubectl describe resourcequotas"
+		}
+		known.next = append([]string{more}, f.withoutSurge()...)
+	}
+	known.next = append(slices.Clone(known.next), retries)
+	return known
 }
 
 // isZero reports whether a number or percentage is 0.
