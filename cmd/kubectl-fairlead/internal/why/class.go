@@ -85,7 +85,7 @@ func (f facts) settingsBehind(problem v1.Problem) []setting {
 			}
 		}
 		if strings.Contains(message, "topology spread constraints") && len(taken.TopologySpreadConstraints) > 0 {
-			settings = append(settings, setting{"topologySpreadConstraints", "a spread over " + taken.TopologySpreadConstraints[0].TopologyKey})
+			settings = append(settings, setting{"topologySpreadConstraints", "a spread over " + spreadOver(taken.TopologySpreadConstraints)})
 		}
 		for _, match := range insufficient.FindAllStringSubmatch(message, -1) {
 			settings = append(settings, f.requestOf(corev1.ResourceName(strings.TrimSuffix(match[1], ".")))...)
@@ -103,17 +103,7 @@ func (f facts) settingsBehind(problem v1.Problem) []setting {
 			}
 		}
 	case v1.ReasonPolicyDenied:
-		if match := outOfRange.FindStringSubmatch(message); match != nil {
-			for _, s := range resourcesOf(taken, match[3] == "request", corev1.ResourceName(match[1])) {
-				if match[2] == "Pod" || s.value == match[4] { // The message has the sum of all containers, or the value of one.
-					settings = append(settings, s)
-				}
-			}
-		}
-		if match := ratio.FindStringSubmatch(message); match != nil {
-			name := corev1.ResourceName(match[1])
-			settings = append(settings, slices.Concat(resourcesOf(taken, true, name), resourcesOf(taken, false, name))...)
-		}
+		settings = outsideOfLimitRange(taken, message)
 	case v1.ReasonReplicaFailure:
 		if taken.PriorityClassName != "" && strings.Contains(message, "no PriorityClass with name "+taken.PriorityClassName+" ") {
 			settings = append(settings, setting{"priorityClassName", taken.PriorityClassName})
@@ -125,9 +115,45 @@ func (f facts) settingsBehind(problem v1.Problem) []setting {
 	return settings
 }
 
+// spreadOver names what the pods are spread over, each once.
+func spreadOver(constraints []corev1.TopologySpreadConstraint) string {
+	var keys []string
+	for i := range constraints {
+		if key := constraints[i].TopologyKey; !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return text.Enumerate(keys)
+}
+
+// outsideOfLimitRange are the requests and limits of the class that the message of a LimitRange is about. It may name several, and one of
+// them for the container and for the pod.
+func outsideOfLimitRange(taken v1.ApplicationDefaults, message string) []setting {
+	var settings []setting
+	add := func(of ...setting) {
+		for _, s := range of {
+			if !slices.Contains(settings, s) {
+				settings = append(settings, s)
+			}
+		}
+	}
+	for _, match := range outOfRange.FindAllStringSubmatch(message, -1) {
+		for _, s := range resourcesOf(taken, match[3] == "request", corev1.ResourceName(match[1])) {
+			if match[2] == "Pod" || s.value == match[4] { // The message has the sum of all containers, or the value of one.
+				add(s)
+			}
+		}
+	}
+	for _, match := range ratio.FindAllStringSubmatch(message, -1) {
+		name := corev1.ResourceName(match[1])
+		add(slices.Concat(resourcesOf(taken, true, name), resourcesOf(taken, false, name))...)
+	}
+	return settings
+}
+
 var (
 	insufficient = regexp.MustCompile(`Insufficient ([^\s,]+)`)
-	ratio        = regexp.MustCompile(`(\S+) max limit to request ratio per`)
+	ratio        = regexp.MustCompile(`([^\s\[]+) max limit to request ratio per`)
 )
 
 // requestOf is the request of the class for a resource, or its limit, from which Kubernetes takes a request that is left out.

@@ -29,7 +29,7 @@ var podAdvice = map[string]advice{
 	v1.ReasonConfigError:       {"A container refers to a ConfigMap, Secret or key that does not exist.", []string{"Create it, or correct the reference in the spec."}},
 	v1.ReasonImagePullFailed:   {"The image of container CONTAINER cannot be pulled.", []string{"Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials.", "Set another image: kubectl fairlead set image APP IMAGE"}},
 	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: kubectl fairlead logs APP -c CONTAINER"}},
-	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check FIELD.command, FIELD.args and FIELD.workingDir against what the image has."}},
+	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check FIELDS(command,args,workingDir) against what the image has."}},
 	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
 	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}},
 	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"}},
@@ -37,7 +37,7 @@ var podAdvice = map[string]advice{
 	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower what spec.resources asks for, or wait for a node."}},
 	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
 	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", []string{"Kubernetes replaces the pods after five minutes. Check the node: kubectl get nodes"}},
-	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELD.readinessProbe fits the container: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
+	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELDS(readinessProbe) fits the container: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
 	v1.ReasonPodRejected:       {"A node has rejected a pod; Kubernetes creates another one.", nil},
 	v1.ReasonEvicted:           {"A node has evicted a pod; Kubernetes creates another one.", []string{"If it happens again, raise spec.resources.requests to what the application uses: kubectl fairlead top APP"}},
 }
@@ -78,13 +78,13 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 		evidence, pod = f.podEvidence(problem)
 	}
 	known := f.adviceFor(problem)
-	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod, "FIELD", f.fieldOf(problem.Container))
+	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	if problem.Reason == v1.ReasonImagePullFailed {
 		f.addMissingPullSecrets(&finding)
 	}
 	for _, next := range known.next {
-		finding.Next = append(finding.Next, names.Replace(next))
+		finding.Next = append(finding.Next, f.withFields(names.Replace(next), problem.Container))
 	}
 	f.addClassSettings(&finding, problem)
 	return finding
@@ -159,7 +159,7 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 		}}
 	case problem.Reason == v1.ReasonCrashLooping && says("OOMKilled"):
 		return advice{"Container CONTAINER keeps running out of memory.", slices.Concat([]string{
-			"Raise FIELD.resources.limits.memory, or let the application use less: kubectl fairlead top APP",
+			"Raise FIELDS(resources.limits.memory), or let the application use less: kubectl fairlead top APP",
 		}, known.next)}
 	case problem.Reason == v1.ReasonConfigError && says("find key"):
 		known.next = []string{"Add the key to the object that the message names, or correct the reference in the spec."}

@@ -100,7 +100,7 @@ var noPriorityClass = regexp.MustCompile(`no PriorityClass with name (\S+) was f
 const retries = "Once the cause is gone, the pods come within 17 minutes: Kubernetes tries again at growing intervals."
 
 // rejectedContainer finds the container in a message about a pod that is invalid.
-var rejectedContainer = regexp.MustCompile(`spec\.(containers|initContainers)\[(\d+)\]\.resources\.requests.* must be less than or equal to (\S+) limit`)
+var rejectedContainer = regexp.MustCompile(`spec\.(containers|initContainers)\[(\d+)\]\.resources\.requests.*? must be less than or equal to (\S+) limit`)
 
 // overLimit finds the container whose request is above its limit, and the resource. The rules of the Application compare its requests with
 // its own limits, so the API server saw another limit.
@@ -124,26 +124,18 @@ func (f facts) overLimit(message string) (container, resource string, found bool
 	return containers[index].Name, match[3], true
 }
 
-// fieldOf is the path of a container in the spec: that of the application container is the spec.
-func (f facts) fieldOf(container string) string {
-	named := func(c corev1.Container) bool { return c.Name == container }
-	switch {
-	case slices.ContainsFunc(f.app.Spec.Sidecars, named):
-		return fmt.Sprintf("spec.sidecars[%s]", container)
-	case slices.ContainsFunc(f.app.Spec.InitContainers, named):
-		return fmt.Sprintf("spec.initContainers[%s]", container)
-	default:
-		return "spec"
-	}
-}
-
 // keepLimit is what to do about a request above a limit that the spec does not have.
 func (f facts) keepLimit(container, resource string) string {
 	if container == "" {
 		return "The limit is not in the spec, so a LimitRange sets it: set the limit of each container, or lower the requests: kubectl describe limitranges"
 	}
-	field := f.fieldOf(container) + ".resources"
-	return fmt.Sprintf("The limit is not in the spec, so a LimitRange sets it: set %s.limits.%s, or lower %[1]s.requests.%[2]s: kubectl describe limitranges", field, resource)
+	limit, request := "resources.limits."+resource, "resources.requests."+resource
+	if field := f.fieldOf(container); field != "" {
+		limit, request = field+"."+limit, field+"."+request
+	} else {
+		request += " of " + f.notOfSpec(container)
+	}
+	return fmt.Sprintf("The limit is not in the spec, so a LimitRange sets it: set %s, or lower %s: kubectl describe limitranges", limit, request)
 }
 
 // keepRange is what to do about a container outside of a LimitRange. The message does not name the container, but what it asks for.
@@ -154,12 +146,13 @@ func (f facts) keepRange(message string) string {
 	}
 	var all, fields []string
 	for i := range containers {
-		field := f.fieldOf(containers[i].Name) + ".resources"
+		field := f.fieldsOf(containers[i].Name, "resources")
 		if all = append(all, field); asksFor(&containers[i], message) {
 			fields = append(fields, field)
 		}
 	}
-	if len(fields) == 0 {
+	ofPod := slices.ContainsFunc(outOfRange.FindAllStringSubmatch(message, -1), func(match []string) bool { return match[2] == "Pod" })
+	if len(fields) == 0 || ofPod {
 		fields = all
 	}
 	return "Keep " + text.Enumerate(fields) + " within its limits, or ask for others: kubectl describe limitranges"
@@ -170,7 +163,7 @@ func (f facts) unspecified(message string) string {
 	var fields []string
 	for _, match := range namedContainers.FindAllStringSubmatch(message, -1) {
 		for container := range strings.SplitSeq(match[1], ",") {
-			if field := f.fieldOf(container) + ".resources"; !slices.Contains(fields, field) {
+			if field := f.fieldsOf(container, "resources"); !slices.Contains(fields, field) {
 				fields = append(fields, field)
 			}
 		}
@@ -183,18 +176,16 @@ func (f facts) unspecified(message string) string {
 
 var namedContainers = regexp.MustCompile(` for: ([a-z0-9,-]+)`)
 
-// asksFor reports whether the message of a LimitRange has the very request or limit of the container.
+// asksFor reports whether the message of a LimitRange has the very request or limit of the container. It may name several.
 func asksFor(container *corev1.Container, message string) bool {
-	match := outOfRange.FindStringSubmatch(message)
-	if len(match) == 0 || match[2] == "Pod" {
-		return false
-	}
-	list := container.Resources.Limits
-	if match[3] == "request" {
-		list = container.Resources.Requests
-	}
-	asked, found := list[corev1.ResourceName(match[1])]
-	return found && asked.String() == match[4]
+	return slices.ContainsFunc(outOfRange.FindAllStringSubmatch(message, -1), func(match []string) bool {
+		list := container.Resources.Limits
+		if match[3] == "request" {
+			list = container.Resources.Requests
+		}
+		asked, found := list[corev1.ResourceName(match[1])]
+		return match[2] == "Container" && found && asked.String() == match[4]
+	})
 }
 
 // outOfRange finds what a container, or all of them, ask for in a message of a LimitRange.

@@ -93,10 +93,18 @@ func TestRejectedContainer(t *testing.T) {
 			"The limit is not in the spec, so a LimitRange sets it: set the limit of each container, or lower the requests: kubectl describe limitranges"},
 		{v1.ReasonPolicyDenied, "maximum memory usage per Container is 1Gi, but limit is 2Gi",
 			"Keep spec.sidecars[proxy].resources within its limits, or ask for others: kubectl describe limitranges"},
+		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[0]", 1) + `, spec.containers[1].resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi`,
+			set("spec.resources")},
+		{v1.ReasonPolicyDenied, "[maximum cpu usage per Container is 1, but limit is 2, maximum memory usage per Container is 1Gi, but limit is 2Gi]",
+			"Keep spec.sidecars[proxy].resources within its limits, or ask for others: kubectl describe limitranges"},
+		{v1.ReasonPolicyDenied, "[maximum memory usage per Container is 1Gi, but limit is 2Gi, maximum cpu usage per Pod is 1, but limit is 2]",
+			"Keep spec.resources, spec.sidecars[proxy].resources and spec.initContainers[setup].resources within its limits, or ask for others: kubectl describe limitranges"},
 		{v1.ReasonPolicyDenied, "maximum cpu usage per Pod is 1, but limit is 2",
 			"Keep spec.resources, spec.sidecars[proxy].resources and spec.initContainers[setup].resources within its limits, or ask for others: kubectl describe limitranges"},
 		{v1.ReasonQuotaExceeded, "failed quota: team: must specify limits.cpu for: proxy,web; limits.memory for: proxy",
 			"Set what the message asks for in spec.sidecars[proxy].resources and spec.resources."},
+		{v1.ReasonQuotaExceeded, "failed quota: team: must specify limits.cpu for: istio-proxy,web",
+			"Set what the message asks for in resources of container istio-proxy (which an admission webhook added) and spec.resources."},
 	} {
 		loaded := clustertest.Load(t, "quota")
 		application := loaded.Application
@@ -116,13 +124,16 @@ func TestRejectedContainer(t *testing.T) {
 // TestQuotaOfARollout offers to replace pods in place where the quota has room for the pods, but for none more.
 func TestQuotaOfARollout(t *testing.T) {
 	const (
-		full = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=300m"
-		over = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=200m"
-		more = "A ResourceQuota of this namespace allows no more pods."
-		room = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
+		full  = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=300m"
+		over  = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=200m"
+		pods  = "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
+		more  = "A ResourceQuota of this namespace allows no more pods."
+		lower = "Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas"
+		fewer = "Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"
+		room  = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
 	)
-	patch := func(serves, fields string) string {
-		return "Or let the rollout stop an old pod before it starts a new one, so that " + serves + " serves meanwhile: " +
+	patch := func(fields string) string {
+		return "Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: " +
 			`kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"strategy":{"rollingUpdate":{` + fields + `}}}}'`
 	}
 	zero := new(intstr.FromInt32(0))
@@ -137,16 +148,21 @@ func TestQuotaOfARollout(t *testing.T) {
 		own           *appsv1.DeploymentStrategy
 		cpu           string
 		want          string // "" if there is nothing to offer
+		more          string // the step before it
 	}{
-		{"three pods", full, 3, 3, surge(intstr.FromString("25%")), nil, "100m", patch("one fewer", `"maxSurge":0`)},
-		{"one pod", full, 1, 1, surge(intstr.FromInt32(1)), nil, "100m", patch("none", `"maxSurge":0`)},
+		{"three pods", full, 3, 3, surge(intstr.FromString("25%")), nil, "100m", patch(`"maxSurge":0`), lower},
+		{"a quota of pods", pods, 3, 3, surge(intstr.FromInt32(1)), nil, "100m", patch(`"maxSurge":0`),
+			"Ask for more quota, or free some of it: kubectl describe resourcequotas"},
+		{"one pod", full, 1, 1, surge(intstr.FromInt32(1)), nil, "100m", "", lower},
 		{"the spec has maxUnavailable 0", full, 3, 3, surge(intstr.FromInt32(1)),
-			&appsv1.DeploymentStrategy{RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: zero}}, "100m", patch("one fewer", `"maxSurge":0,"maxUnavailable":1`)},
-		{"no rollout", full, 3, 0, surge(intstr.FromInt32(1)), nil, "100m", ""},
-		{"no surge", full, 3, 3, surge(*zero), nil, "100m", ""},
-		{"Recreate", full, 3, 3, appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, nil, "100m", ""},
-		{"larger pods", full, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", ""},
-		{"a lowered quota", over, 3, 3, surge(intstr.FromInt32(1)), nil, "100m", ""},
+			&appsv1.DeploymentStrategy{RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: zero}}, "100m", patch(`"maxSurge":0,"maxUnavailable":1`), lower},
+		{"no rollout", full, 3, 0, surge(intstr.FromInt32(1)), nil, "100m", "", fewer},
+		{"no rollout and a quota of pods", pods, 3, 0, surge(intstr.FromInt32(1)), nil, "100m", "",
+			"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"},
+		{"no surge", full, 3, 3, surge(*zero), nil, "100m", "", fewer},
+		{"Recreate", full, 3, 3, appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, nil, "100m", "", fewer},
+		{"larger pods", full, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "", fewer},
+		{"a lowered quota", over, 3, 3, surge(intstr.FromInt32(1)), nil, "100m", "", fewer},
 	} {
 		loaded := clustertest.Load(t, "quota")
 		application := loaded.Application
@@ -171,12 +187,12 @@ func TestQuotaOfARollout(t *testing.T) {
 		}
 		finding := why.Explain(loaded).Findings[0]
 		what := more
-		if test.want != "" {
+		if test.more != fewer && test.former > 0 {
 			what = room
 		}
 		offered := slices.ContainsFunc(finding.Next, func(next string) bool { return strings.Contains(next, "maxSurge") })
-		if !strings.HasPrefix(finding.What, what) || offered != (test.want != "") || offered && !slices.Contains(finding.Next, test.want) {
-			t.Errorf("%s: %q with %q, want %q with %q", test.name, finding.What, finding.Next, what, test.want)
+		if !strings.HasPrefix(finding.What, what) || offered != (test.want != "") || finding.Next[0] != test.more || offered && !slices.Contains(finding.Next, test.want) {
+			t.Errorf("%s: %q with %q, want %q with %q and %q", test.name, finding.What, finding.Next, what, test.more, test.want)
 		}
 	}
 }

@@ -1,0 +1,83 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/text"
+)
+
+// fieldOf is the path of a container in the spec; "" if the spec does not have it.
+func (f facts) fieldOf(container string) string {
+	named := func(c corev1.Container) bool { return c.Name == container }
+	switch {
+	case slices.ContainsFunc(f.app.Spec.Sidecars, named):
+		return fmt.Sprintf("spec.sidecars[%s]", container)
+	case slices.ContainsFunc(f.app.Spec.InitContainers, named):
+		return fmt.Sprintf("spec.initContainers[%s]", container)
+	case container == f.app.Name, container == "", f.isFormer(container):
+		return "spec"
+	default:
+		return ""
+	}
+}
+
+// isFormer reports whether a container is that of the application, by the name from before an adoption that is held. The template of a
+// ReplicaSet does not have what a webhook adds to its pods.
+func (f facts) isFormer(container string) bool {
+	adopted := f.condition(v1.ConditionAdopted)
+	if adopted == nil || adopted.Status == metav1.ConditionTrue || !meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionPaused) {
+		return false
+	}
+	return len(f.ReplicaSets) == 0 || slices.ContainsFunc(f.ReplicaSets, func(replicaSet *appsv1.ReplicaSet) bool {
+		return hasContainer(&replicaSet.Spec.Template.Spec, container)
+	})
+}
+
+func hasContainer(pod *corev1.PodSpec, name string) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Containers, pod.InitContainers), func(c corev1.Container) bool { return c.Name == name })
+}
+
+// notOfSpec names a container that is not in the spec, and says who added it.
+func (f facts) notOfSpec(container string) string {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if deployment != nil && hasContainer(&deployment.Spec.Template.Spec, container) {
+		return "container " + container + " (which another client added to the Deployment)"
+	}
+	return "container " + container + " (which an admission webhook added)"
+}
+
+// fieldsOf names fields of a container by their paths in the spec, or by the container, if the spec does not have it.
+func (f facts) fieldsOf(container string, fields ...string) string {
+	path := f.fieldOf(container)
+	if path == "" {
+		return text.Enumerate(fields) + " of " + f.notOfSpec(container)
+	}
+	paths := make([]string, 0, len(fields))
+	for _, field := range fields {
+		paths = append(paths, path+"."+field)
+	}
+	return text.Enumerate(paths)
+}
+
+// fieldsInAdvice finds fields of a container, as in FIELDS(command,args).
+var fieldsInAdvice = regexp.MustCompile(`FIELDS\(([^)]+)\)`)
+
+// withFields replaces them.
+func (f facts) withFields(advice, container string) string {
+	return fieldsInAdvice.ReplaceAllStringFunc(advice, func(found string) string {
+		return f.fieldsOf(container, strings.Split(fieldsInAdvice.FindStringSubmatch(found)[1], ",")...)
+	})
+}

@@ -1,0 +1,65 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// TestContainerNotOfTheSpec: the spec has no field of a container that a webhook or another client added.
+func TestContainerNotOfTheSpec(t *testing.T) {
+	const (
+		memory    = "Raise resources.limits.memory of container istio-proxy (which an admission webhook added), or let the application use less: kubectl fairlead top web"
+		probe     = "Check that readinessProbe of container istio-proxy (which an admission webhook added) fits the container: path, port and time to start."
+		start     = "Check command, args and workingDir of container istio-proxy (which an admission webhook added) against what the image has."
+		ofClient  = "Check command, args and workingDir of container istio-proxy (which another client added to the Deployment) against what the image has."
+		ofSpec    = "Check spec.command, spec.args and spec.workingDir against what the image has."
+		container = "istio-proxy"
+	)
+	held := func(loaded *cluster.Loaded) {
+		conditions := &loaded.Application.Status.Conditions
+		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: "Held"})
+		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionPaused, Status: metav1.ConditionTrue, Reason: v1.ReasonPaused})
+	}
+	for _, test := range []struct {
+		name   string
+		given  func(*cluster.Loaded)
+		reason string
+		want   string
+	}{
+		{"memory", nil, v1.ReasonCrashLooping, memory},
+		{"a probe", nil, v1.ReasonReadinessFailing, probe},
+		{"a start", nil, v1.ReasonStartFailed, start},
+		{"of another client", func(loaded *cluster.Loaded) {
+			pod := &childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment).Spec.Template.Spec
+			pod.Containers = append(pod.Containers, corev1.Container{Name: container})
+		}, v1.ReasonStartFailed, ofClient},
+		{"added during an adoption", held, v1.ReasonStartFailed, start},
+		{"the former name during an adoption", func(loaded *cluster.Loaded) {
+			held(loaded)
+			loaded.ReplicaSets[0].Spec.Template.Spec.Containers[0].Name = container
+		}, v1.ReasonStartFailed, ofSpec},
+	} {
+		loaded := clustertest.Load(t, "image")
+		loaded.EventsOfObjects = nil
+		if test.given != nil {
+			test.given(loaded)
+		}
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: test.reason, Container: container, Pods: 1, Message: "OOMKilled"}}
+		if found := why.Explain(loaded).Findings; len(found) == 0 || len(found[0].Next) == 0 || found[0].Next[0] != test.want {
+			t.Errorf("%s: %+v, want %q", test.name, found, test.want)
+		}
+	}
+}
