@@ -85,7 +85,10 @@ func podNode(pod *corev1.Pod) *Node {
 		}
 	}
 	node.Info = fmt.Sprintf("%d/%d ready", ready, len(pod.Spec.Containers))
-	if restarts > 0 {
+	switch {
+	case restarts == 1:
+		node.Info += ", 1 restart"
+	case restarts > 1:
 		node.Info += fmt.Sprintf(", %d restarts", restarts)
 	}
 	if pod.Spec.NodeName != "" {

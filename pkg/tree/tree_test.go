@@ -187,3 +187,22 @@ func TestSanitized(t *testing.T) {
 		t.Error("the message is not in the tree")
 	}
 }
+
+// TestRestarts counts those of the containers of a pod.
+func TestRestarts(t *testing.T) {
+	for restarts, want := range map[int32]string{0: "0/1 ready", 1: "0/1 ready, 1 restart", 2: "0/1 ready, 2 restarts"} {
+		objects, _ := treetest.Load(t, "image")
+		for _, pod := range objects.Pods {
+			pod.Status.ContainerStatuses[0].RestartCount, pod.Spec.NodeName = restarts, ""
+		}
+		var got []string
+		for _, node := range tree.Build(objects).All() {
+			if node.Kind == "Pod" {
+				got = append(got, node.Info)
+			}
+		}
+		if len(got) == 0 || got[0] != want {
+			t.Errorf("%d: %q, want %q", restarts, got, want)
+		}
+	}
+}
