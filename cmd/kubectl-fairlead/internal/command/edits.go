@@ -176,8 +176,9 @@ func (t *tool) undo() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				target, err := edit.Target(edit.History(loaded.Objects), e.asksFor(ctx, application, loaded), to)
-				return edit.Undo(target, loaded.Children), err
+				revisions := edit.History(loaded.Objects)
+				target, err := edit.Target(revisions, e.asksFor(ctx, application, loaded), to)
+				return edit.Undo(target, loaded.Children, edit.GoesFurther(revisions, target, to)), err
 			})
 		},
 	}

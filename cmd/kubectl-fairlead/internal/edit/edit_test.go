@@ -102,7 +102,7 @@ func TestUndo(t *testing.T) {
 	}
 	pinned := objects.Application.DeepCopy()
 	pinned.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(7))}
-	edited, what, err := edit.Apply(pinned, edit.Undo(revisions[1], objects.Children))
+	edited, what, err := edit.Apply(pinned, edit.Undo(revisions[1], objects.Children, false))
 	if err != nil {
 		t.Fatal(err)
 	}

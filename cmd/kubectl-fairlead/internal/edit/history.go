@@ -35,7 +35,7 @@ type Revision struct {
 	NeverHealthy bool `json:"neverHealthy,omitempty"`
 	// WasRolledBack is what the ReplicaSets show about a revision.
 	WasRolledBack bool `json:"wasRolledBack,omitempty"`
-	// RestartOf is the revision before, if a restart of its pods is all that changed.
+	// RestartOf is the revision before, if a restart of its pods is all that changed. It has a higher number if undo went back to it.
 	RestartOf int64 `json:"restartOf,omitempty"`
 
 	// pods is what it says about the pods, without the time of a restart; nil if that cannot be read.
@@ -71,12 +71,36 @@ func History(objects tree.Objects) []Revision {
 	slices.SortFunc(revisions, func(a, b Revision) int {
 		return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Name, b.Name))
 	})
-	for i := range len(revisions) - 1 {
-		if r, before := &revisions[i], &revisions[i+1]; r.samePods(before) && r.restarted != before.restarted {
-			r.RestartOf = before.Number
+	findRestarts(revisions)
+	return revisions
+}
+
+// findRestarts sets RestartOf. The revision before is the one that was made before, since an undo gives a revision a new number. After an undo
+// it is that of the number before.
+func findRestarts(revisions []Revision) {
+	made := make([]*Revision, 0, len(revisions))
+	for i := range revisions {
+		made = append(made, &revisions[i])
+	}
+	byNumber := slices.Clone(made)
+	slices.SortStableFunc(made, func(a, b *Revision) int { return b.Created.Compare(a.Created) })
+	for _, ordered := range [][]*Revision{made, byNumber} {
+		for i := range len(ordered) - 1 {
+			if r, before := ordered[i], ordered[i+1]; r.RestartOf == 0 && r.isRestartOf(before) {
+				r.RestartOf = before.Number
+			}
 		}
 	}
-	return revisions
+}
+
+// isRestartOf reports whether a restart is all that a revision changed.
+func (r *Revision) isRestartOf(before *Revision) bool {
+	if r.restarted == "" || r.restarted == before.restarted || !r.samePods(before) {
+		return false
+	}
+	later, err := time.Parse(time.RFC3339, r.restarted)
+	earlier, errBefore := time.Parse(time.RFC3339, before.restarted)
+	return err != nil || errBefore != nil || later.After(earlier)
 }
 
 // rolledBackIn returns the names of the revisions from which a rollback went back: Kubernetes copies the annotations of the

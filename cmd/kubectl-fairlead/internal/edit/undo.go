@@ -89,8 +89,14 @@ func before(running Revision, former []Revision) (Revision, error) {
 	}
 }
 
-// Undo takes the pods of the revision. The spec decides about the pods again, if it named a revision.
-func Undo(target Revision, children []child.Object) Edit {
+// GoesFurther reports whether undo chose the target, and an older revision exists, so that the user may name one.
+func GoesFurther(revisions []Revision, target Revision, number int64) bool {
+	return number == 0 && slices.ContainsFunc(revisions, func(r Revision) bool { return r.Number < target.Number })
+}
+
+// Undo takes the pods of the revision. The spec decides about the pods again, if it named a revision. further says that undo may go
+// further back.
+func Undo(target Revision, children []child.Object, further bool) Edit {
 	return func(application *v1.Application) (string, error) {
 		for _, live := range children {
 			object, ok := live.(*appsv1.ControllerRevision)
@@ -110,7 +116,10 @@ func Undo(target Revision, children []child.Object) Edit {
 			}
 			what += target.caution()
 			if onlyRestart {
-				what += "; that only takes a restart back. To go further back, name a revision with --to-revision"
+				what += "; that only takes a restart back"
+			}
+			if onlyRestart && further {
+				what += ". To go further back, name a revision with --to-revision"
 			}
 			return what, nil
 		}

@@ -6,6 +6,7 @@ package edit_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -56,10 +57,10 @@ func shop(status v1.RevisionStatus, images ...string) tree.Objects {
 	objects.Children = append(objects.Children, deployment)
 	var spec v1.ApplicationSpec
 	for i, image := range images {
-		if image != restart {
+		if image != restarted {
 			spec.Image = image
 		} else {
-			spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: fmt.Sprint(i)}}
+			spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: timeOf(i)}}
 		}
 		encoded, err := json.Marshal(spec)
 		if err != nil {
@@ -77,8 +78,11 @@ func shop(status v1.RevisionStatus, images ...string) tree.Objects {
 	return objects
 }
 
-// restart stands for the image of the revision before, with a restart.
-const restart = "restart"
+// restarted stands for the image of the revision before, with a restart.
+const restarted = "restart"
+
+// timeOf is when revision i is made, and its pods are restarted.
+func timeOf(i int) string { return treetest.Now.Add(time.Duration(i) * time.Minute).Format(time.RFC3339) }
 
 func objectOf(name string, owner types.UID, minute int) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
@@ -130,11 +134,11 @@ func TestUndoOfHistories(t *testing.T) {
 			want: "the pods of revision 2 (web:2) in the spec; revision 2 was rolled back before, because it failed",
 		},
 		"restarts": {
-			status: v1.RevisionStatus{Current: 4, LastHealthy: 4, FormerHealthy: []int64{3, 2, 1}}, images: []string{"web:1", "web:2", restart, restart}, asksFor: 4,
+			status: v1.RevisionStatus{Current: 4, LastHealthy: 4, FormerHealthy: []int64{3, 2, 1}}, images: []string{"web:1", "web:2", restarted, restarted}, asksFor: 4,
 			want: "the pods of revision 1 (web:1) in the spec",
 		},
 		"nothing but a restart": {
-			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:1", restart}, asksFor: 2,
+			status: v1.RevisionStatus{Current: 2, LastHealthy: 2}, images: []string{"web:1", restarted}, asksFor: 2,
 			want: "there is no former revision to go back to: those that there are (1) have the same pods, apart from restarts and the content of ConfigMaps and Secrets",
 		},
 		"a restart of what was healthy, after a failure": {
@@ -171,7 +175,7 @@ func TestUndoOfHistories(t *testing.T) {
 			var said string
 			target, err := edit.Target(edit.History(objects), test.asksFor, test.number)
 			if err == nil {
-				_, said, err = edit.Apply(objects.Application, edit.Undo(target, objects.Children))
+				_, said, err = edit.Apply(objects.Application, edit.Undo(target, objects.Children, false))
 			}
 			if err != nil {
 				said = err.Error()
@@ -185,20 +189,73 @@ func TestUndoOfHistories(t *testing.T) {
 
 // TestUndoOfARestart says that undo goes no further back than before a restart that has not completed.
 func TestUndoOfARestart(t *testing.T) {
-	const back = "the pods of revision 1 (web:1) in the spec"
-	for image, want := range map[string]string{
-		"web:1": back + "; that only takes a restart back. To go further back, name a revision with --to-revision",
-		"web:2": back,
+	const (
+		first   = "the pods of revision 1 (web:1) in the spec"
+		second  = "the pods of revision 2 (web:1) in the spec"
+		restart = "; that only takes a restart back"
+		further = ". To go further back, name a revision with --to-revision"
+	)
+	for _, test := range []struct {
+		name, image string
+		former      []string
+		number      int64
+		want        string
+	}{
+		{"the oldest", "web:1", []string{"web:1"}, 0, first + restart},
+		{"another image", "web:2", []string{"web:1"}, 0, first},
+		{"an older one exists", "web:1", []string{"web:0", "web:1"}, 0, second + restart + further},
+		{"named", "web:1", []string{"web:0", "web:1"}, 2, second + restart},
 	} {
-		objects := shop(v1.RevisionStatus{Current: 2, LastHealthy: 1}, "web:1", restart)
+		number := int64(len(test.former))
+		objects := shop(v1.RevisionStatus{Current: number + 1, LastHealthy: number}, append(test.former, restarted)...)
 		spec := &objects.Application.Spec
-		*spec = v1.ApplicationSpec{Image: image, PodMetadata: &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "1"}}}
-		target, err := edit.Target(edit.History(objects), 2, 0)
+		*spec = v1.ApplicationSpec{Image: test.image, PodMetadata: &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: timeOf(len(test.former))}}}
+		revisions := edit.History(objects)
+		target, err := edit.Target(revisions, number+1, test.number)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got, err := edit.Apply(objects.Application, edit.Undo(target, objects.Children)); err != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", image, got, err, want)
+		undo := edit.Undo(target, objects.Children, edit.GoesFurther(revisions, target, test.number))
+		if _, got, err := edit.Apply(objects.Application, undo); err != nil || got != test.want {
+			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
+		}
+	}
+}
+
+// TestHistoryOfRestarts: an undo gives a former revision a new number, which does not make it a restart of what it took back.
+func TestHistoryOfRestarts(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		images []string
+		undone int // The index of the revision to which undo goes.
+		want   map[int64]int64
+	}{
+		{"a restart", []string{"web:1", restarted}, -1, map[int64]int64{2: 1}},
+		{"two restarts", []string{"web:1", restarted, restarted}, -1, map[int64]int64{2: 1, 3: 2}},
+		{"the undo of a restart", []string{"web:1", restarted}, 0, map[int64]int64{2: 3}},
+		{"the undo of two restarts", []string{"web:1", restarted, restarted}, 0, map[int64]int64{2: 4, 3: 2}},
+		{"the undo of the second restart", []string{"web:1", restarted, restarted}, 1, map[int64]int64{4: 1, 3: 4}},
+		{"a restart after an undo", []string{"web:2", "web:1", restarted}, -1, map[int64]int64{3: 2}},
+		{"the undo of an image after a restart", []string{"web:1", restarted, "web:2"}, 0, map[int64]int64{2: 4}},
+	} {
+		objects := shop(v1.RevisionStatus{}, test.images...)
+		at := 0
+		for _, object := range objects.Children {
+			if object, ok := object.(*appsv1.ControllerRevision); ok {
+				if at == test.undone {
+					object.Revision = int64(len(test.images) + 1)
+				}
+				at++
+			}
+		}
+		got := map[int64]int64{}
+		for _, r := range edit.History(objects) {
+			if r.RestartOf > 0 {
+				got[r.Number] = r.RestartOf
+			}
+		}
+		if !maps.Equal(got, test.want) {
+			t.Errorf("%s: restarts are %v, want %v", test.name, got, test.want)
 		}
 	}
 }

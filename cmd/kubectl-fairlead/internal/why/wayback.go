@@ -39,7 +39,7 @@ func (f facts) wayBackFromRefusal() []string {
 		return nil
 	}
 	restored := f.app.DeepCopy()
-	if _, err := edit.Undo(revisions[i], f.Children)(restored); err != nil || equality.Semantic.DeepEqual(restored.Spec, f.app.Spec) {
+	if _, err := edit.Undo(revisions[i], f.Children, false)(restored); err != nil || equality.Semantic.DeepEqual(restored.Spec, f.app.Spec) {
 		return nil // Something else than the pods was refused.
 	}
 	if f.app.Status.Class != nil && restored.Spec.Image == f.app.Spec.Image {
