@@ -69,7 +69,7 @@ func Headline(d preview.Difference) string {
 			break
 		}
 		if pods.After != nil && !pods.Paused && pods.Kept >= *pods.After && (pods.Before == nil || *pods.Before == *pods.After) {
-			said = stopped(pods.Live-pods.Kept) + ", and none is started: the others are of that revision already."
+			said = stopped(pods.Live-*pods.After) + ", and none is started: the others are of that revision already."
 			break
 		}
 		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), because(pods))
