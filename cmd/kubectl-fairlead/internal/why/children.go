@@ -84,6 +84,9 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		first = f.adoption()
 	}
+	if plan.IsLeftover(live) {
+		first = []string{takeBack} // An adoption would refuse what the earlier Application made beside the Deployment.
+	}
 	finding.Next = append(first, finding.Next...)
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
@@ -96,8 +99,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if plan.IsLeftover(live) {
 		message = "left behind by an Application that is gone"
 		finding.left, finding.removable = resource.Kind+" "+resource.Name, f.isRemovable(resource)
-		finding.otherwise = append(slices.Clone(first), f.orDelete(resource)...)
-		finding.Next = append([]string{takeBack}, finding.Next...)
+		finding.otherwise = f.orDelete(resource)
 	}
 	finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: message, Time: &created})
 	return finding
