@@ -97,7 +97,7 @@ func (t *tool) eject() *cobra.Command {
 	cmd.Flags().StringVar(&e.directory, "output-dir", "", "Directory for the manifests of the objects, one file for each. It is created. Other contents of these files are not overwritten.")
 	cmd.Flags().BoolVar(&e.restore, "restore", false, "Bring the adopted Deployment and Service back to what they were, from the Secret NAME-before-adoption.")
 	cmd.Flags().BoolVar(&e.toHelm, "to-helm", false, "Like --restore, and give the objects back to the Helm release that had them.")
-	cmd.Flags().StringVar(&e.acceptBackup, "accept-backup", "", "Restore from a Secret with this digest, although it is not as the adoption saved it.")
+	cmd.Flags().StringVar(&e.acceptBackup, "accept-backup", "", "Restore from a Secret with this digest, although it is not as the adoption saved it, or although the Deployment is gone.")
 	e.editing.addTo(cmd)
 	return cmd
 }
