@@ -62,7 +62,7 @@ func TestEjectRestoresTheDeletedDeployment(t *testing.T) {
 			t.Errorf("%s: %q, want %q", arguments, r.stderr, gone)
 		}
 	}
-	said := "  The Deployment web is gone, and is created again as it was before the adoption: its pods start.\n"
+	said := "  The Deployment web is gone, and is created again as it was before the adoption.\n"
 	refused := p.want(2, []string{"eject", "web", "--restore"}, said, `  ~ Deployment/web: .spec.template.spec.containers[0].image: added "example.com/shop:1"`, "  ~ Service/web: .spec.selector.app")
 	digest := regexp.MustCompile(`error: the Deployment web is gone, so nothing confirms what the Secret web-before-adoption says about it, and nothing was written\. ` +
 		`If the pods may run as printed, pass (--accept-backup=sha256:\w+)\n$`).FindStringSubmatch(refused.stderr)

@@ -135,6 +135,13 @@ func Ownership(restored, before metav1.Object) ([]byte, error) {
 	}})
 }
 
+// EndCreation is Ownership of a Deployment that was created from a backup. Until then, it has the digest of that.
+func EndCreation(created, before metav1.Object) ([]byte, error) {
+	return json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": created.GetUID(), "managedFields": before.GetManagedFields(), "annotations": map[string]any{AnnotationBackup: nil},
+	}})
+}
+
 // Withdraw is the merge patch that takes the consent back.
 func Withdraw(object, before metav1.Object) ([]byte, error) {
 	patch := func(now, then map[string]string) map[string]any {

@@ -44,6 +44,7 @@ type ejecting struct {
 	backup          *corev1.Secret
 	replaces        bool               // with --restore: whether that replaces pods
 	deployment      *appsv1.Deployment // that --restore changes; nil if it creates it again
+	created         bool               // The deployment was created by an earlier run, which ended before its managers had their fields again.
 	service         *corev1.Service    // that --restore changes; nil if there is none
 	lost            *lostService       // that --restore creates again; nil if the Service is still there
 	acceptBackup    string

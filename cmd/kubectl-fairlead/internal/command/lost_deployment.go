@@ -8,13 +8,17 @@ import (
 	"errors"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -40,6 +44,10 @@ func (e *ejecting) readDeployment(ctx context.Context, before adopt.Saved) error
 	case err != nil:
 		return err
 	case live.UID == before.Deployment.UID:
+	case e.hasCreated(live):
+		before.Deployment.UID = live.UID
+		_, marked := helm.ReleaseOf(live)
+		e.created = marked == e.toHelm // Otherwise it gains or loses Helm's marks.
 	case adopt.IsRecreatedDeployment(live, before):
 		before.Deployment.UID = live.UID // It is the restored one.
 	default:
@@ -47,17 +55,29 @@ func (e *ejecting) readDeployment(ctx context.Context, before adopt.Saved) error
 			"The Secret %s still has the earlier one. To read it: %s", e.name, e.backup.Name, e.tool.readBackup(e.namespace, e.name, adopt.DeploymentKey))
 	}
 	e.deployment = live
+	if e.created {
+		return nil
+	}
 	e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment)
 	return err
+}
+
+// hasCreated reports whether an earlier run created the Deployment from this very backup, and ended before its managers had their fields
+// again. It may differ from the backup: a webhook or new defaults may have changed it.
+func (e *ejecting) hasCreated(live *appsv1.Deployment) bool {
+	return live.Annotations[adopt.AnnotationBackup] == adopt.Digest(e.backup) && isManager(live, fieldpath.MakePathOrDie("spec", "selector"))
 }
 
 // describeRestored says what becomes of the Deployment, and of the Service that is still there.
 func (e *ejecting) describeRestored() string {
 	restoresService := e.service != nil || e.lost.restores()
-	if e.deployment == nil {
-		said := "The Deployment " + e.name + " is gone, and is created again as it was before the adoption: its pods start."
+	if e.deployment == nil || e.created {
+		said := "The Deployment " + e.name + " is gone, and is created again as it was before the adoption."
+		if e.created {
+			said = "The Deployment " + e.name + " was created again by an earlier run. Its fields are given back to the clients that managed them."
+		}
 		if e.service != nil {
-			said += " The Service becomes what it was then."
+			said += " The Service becomes what it was before the adoption."
 		}
 		return said
 	}
@@ -72,12 +92,15 @@ func (e *ejecting) describeRestored() string {
 }
 
 // checkRestored prints what a restoration changes, and refuses a backup that is not as the adoption saved it. A user with permission
-// to edit Secrets could otherwise choose what this one runs. Of a Deployment that is gone, no digest is left.
+// to edit Secrets could otherwise choose what this one runs. A deleted Deployment leaves no digest.
 func (e *ejecting) checkRestored(before adopt.Saved) error {
 	if !e.restore {
 		return nil
 	}
 	digest := adopt.Digest(e.backup)
+	if e.created {
+		before.Deployment = e.deployment // It stays as it is.
+	}
 	vouched := e.deployment != nil && before.IsVouched(digest, e.deployment, e.service)
 	service := e.service
 	if e.lost.recreates() {
@@ -108,8 +131,11 @@ func printRestored(to *screen.Screen, changes []preview.Change) {
 
 // bringDeploymentBack restores the Deployment, or creates it again.
 func (e *ejecting) bringDeploymentBack(ctx context.Context, before adopt.Saved) error {
-	if e.deployment == nil {
+	switch {
+	case e.deployment == nil:
 		return e.createDeployment(ctx, before)
+	case e.created:
+		return e.endCreation(ctx, e.deployment, before)
 	}
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
@@ -128,16 +154,29 @@ func (e *ejecting) bringDeploymentBack(ctx context.Context, before adopt.Saved) 
 }
 
 // createDeployment creates the Deployment as it was, and gives its fields back to the clients that managed them. The Application, or
-// another client, may have created one meanwhile: that stays, and the next run says what the user can do.
+// another client, may have created one meanwhile: that stays, and the next run says what the user can do. By the digest of the backup, the
+// next run also knows what this one created.
 func (e *ejecting) createDeployment(ctx context.Context, before adopt.Saved) error {
-	created, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Create(ctx, adopt.RecreatedDeployment(before), metav1.CreateOptions{FieldManager: fieldManager})
+	deployment := adopt.RecreatedDeployment(before)
+	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, adopt.AnnotationBackup, adopt.Digest(e.backup))
+	created, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Create(ctx, deployment, metav1.CreateOptions{FieldManager: fieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("the Deployment %s was gone, but another client created one meanwhile, so it is not created again. Run the command again", e.name)
 	}
 	if err != nil {
 		return fmt.Errorf("create the Deployment %s again: %w. The Secret %s still has it: correct that, and run the command again", e.name, err, e.backup.Name)
 	}
-	if err := giveFieldsBack(ctx, e.clients, created, before.Deployment); err != nil {
+	return e.endCreation(ctx, created, before)
+}
+
+// endCreation gives the fields of a Deployment that was created again back to the clients that managed them.
+func (e *ejecting) endCreation(ctx context.Context, created *appsv1.Deployment, before adopt.Saved) error {
+	patch, err := adopt.EndCreation(created, before.Deployment)
+	if err != nil {
+		return err
+	}
+	_, err = e.clients.Kube.AppsV1().Deployments(e.namespace).Patch(ctx, e.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	if err != nil {
 		return fmt.Errorf("the Deployment %s is created again, but its fields are not given back to the clients that managed them: %w. Run the command again", e.name, err)
 	}
 	before.Deployment.UID = created.UID // It is the restored one from here on.

@@ -56,7 +56,7 @@ func ejectingOf(t *testing.T, objects ...runtime.Object) (*ejecting, *kubefake.C
 }
 
 // TestCreateLostDeployment: the Deployment is created as it was, and its managers have their fields again. What was about the old object
-// alone is left out. A run that ended before the fields were given back is ended by the next one.
+// alone is left out. A run that ended before the fields were given back is ended by the next one, whatever a webhook has added.
 func TestCreateLostDeployment(t *testing.T) {
 	e, kube := ejectingOf(t)
 	fails := true
@@ -75,10 +75,18 @@ func TestCreateLostDeployment(t *testing.T) {
 		t.Fatalf("%v, want %s", err, want)
 	}
 	fails = false
+	injected, err := kube.AppsV1().Deployments("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	injected.Spec.Template.Spec.Containers = append(injected.Spec.Template.Spec.Containers, corev1.Container{Name: "proxy", Image: "proxy:1"})
+	if _, err := kube.AppsV1().Deployments("shop").Update(t.Context(), injected, metav1.UpdateOptions{FieldManager: fieldManager}); err != nil {
+		t.Fatal(err)
+	}
 	if err := e.readDeployment(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	const said = "The Deployment becomes what it was before the adoption: no pod is replaced."
+	const said = "The Deployment web was created again by an earlier run. Its fields are given back to the clients that managed them."
 	if got := e.describeRestored(); got != said {
 		t.Errorf("%q, want %q", got, said)
 	}
@@ -93,7 +101,7 @@ func TestCreateLostDeployment(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted := savedDeployment()
-	if diff := cmp.Diff(wanted.Spec, live.Spec); diff != "" {
+	if diff := cmp.Diff(injected.Spec, live.Spec); diff != "" {
 		t.Errorf("the spec (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{"team": "a"}, live.Annotations); diff != "" || len(live.OwnerReferences) > 0 || live.Status.Replicas != 0 {
