@@ -26,10 +26,10 @@ func TestAdoptByHand(t *testing.T) {
 			blocks = append(blocks, strings.TrimSpace(block.Text))
 		}
 	}
-	if len(blocks) != 9 {
-		t.Fatalf("%s has %d blocks after %q, want 9", path, len(blocks), byHand)
+	if len(blocks) != 10 {
+		t.Fatalf("%s has %d blocks after %q, want 10", path, len(blocks), byHand)
 	}
-	save, running, application, consent, check, back := blocks[0], blocks[1], blocks[2], blocks[3], blocks[5], blocks[8]
+	save, running, application, consent, check, back := blocks[0], blocks[1], blocks[2], blocks[3], blocks[5], blocks[9]
 	look, rest, _ := strings.Cut(blocks[4], "\n")
 	enforce, release, found := strings.Cut(rest, "\n")
 	if !found || strings.Contains(release, "\n") {

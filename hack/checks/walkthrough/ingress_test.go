@@ -49,7 +49,14 @@ func TestMoveIngress(t *testing.T) {
 	}
 	s.do("kubectl fairlead adopt web --harden | grep 'Ingress web leads to these pods, stays yours and goes on to serve.'")
 	s.do("kubectl fairlead adopt web --rollout && kubectl wait --for=condition=Adopted applications.apps.fairlead.dev/web --timeout=1m")
-	s.do(handOver)
+	resume := block("kubectl fairlead resume web")
+	if strings.Contains(resume, "\n") {
+		t.Fatalf("%s does not let the reader read why before resume:\n%s", path, resume)
+	}
+	if said, err := s.run(handOver, ""); err != nil || !strings.Contains(said, "status.resources[Ingress/web]") {
+		t.Fatalf("%v: why does not name what resume would change:\n%s", err, said)
+	}
+	s.do(resume)
 	s.do("kubectl wait --for=condition=RoutesReady applications.apps.fairlead.dev/web --timeout=1m")
 	if after, err := s.run(object, ""); err != nil || after != before {
 		t.Errorf("%v: another Ingress than before\n%s\nbut\n%s", err, before, after)
