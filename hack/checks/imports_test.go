@@ -52,7 +52,7 @@ var layers = []layer{
 	}},
 	{"pkg/certs", nil},
 	{"pkg/server", []string{"pkg/debug"}},
-	{"pkg/admission", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/revision"}},
+	{"pkg/admission", []string{"pkg/codec", "pkg/apis/...", "pkg/generated/...", "pkg/child", "pkg/reference", "pkg/class", "pkg/render", "pkg/plan", "pkg/revision", "pkg/text"}},
 	// The API server's checks of custom resources, for tests and for the plugin.
 	{"pkg/crdschema", nil},
 	// The aggregated API server. It reads and decides, so it may use what is pure.

@@ -181,25 +181,6 @@ func probesOf(spec *v1.ApplicationSpec) []namedProbe {
 	return slices.DeleteFunc(all, func(named namedProbe) bool { return named.probe == nil })
 }
 
-// unsplit returns a warning for each command that is one string with spaces, as Compose files have it: no shell splits it,
-// so it is the name of one program, which hardly exists.
-func unsplit(spec *v1.ApplicationSpec) []string {
-	var warnings []string
-	check := func(field string, command []string) {
-		if len(command) == 1 && len(strings.Fields(command[0])) > 1 {
-			warnings = append(warnings, fmt.Sprintf("%s: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [%s]",
-				field, command[0], strings.Join(strings.Fields(command[0]), ", ")))
-		}
-	}
-	check("command", spec.Command)
-	for _, named := range probesOf(spec) {
-		if named.probe.Exec != nil {
-			check(named.field+".exec.command", named.probe.Exec.Command)
-		}
-	}
-	return warnings
-}
-
 // lateProbes returns a warning for each probe that lets no pod become ready before the rollout counts as failed. What a class
 // has as deadline is not looked at.
 func lateProbes(spec *v1.ApplicationSpec) []string {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package text makes messages fit for a status: whole sentences of bounded length. Messages of other components become
-// one line that stays the same while nothing changes.
+// one line that stays the same while nothing changes. It also shows how to write a command line as a list.
 package text
 
 import (

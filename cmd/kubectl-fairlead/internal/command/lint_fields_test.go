@@ -149,3 +149,25 @@ func TestLintOfFieldsThatClassesLack(t *testing.T) {
 		}
 	}
 }
+
+// TestLintOfMetadata: the metadata are no part of the CRD, and have their lines too, beside an unknown field.
+func TestLintOfMetadata(t *testing.T) {
+	const other = "-:4: spec.surplus: Forbidden: unknown field: remove it, or correct its name (schema)\n"
+	for metadata, want := range map[string]string{
+		`{name: web, labels: {version: 1.10}}`: `metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
+		`{name: web, annotations: {a: 1}}`:     `metadata.annotations[a]: Invalid value: must be a string, not a number: put it in quotes, "1"`,
+		`{name: web, annotations: [a]}`:        `metadata.annotations: Invalid value: must be a map, not a list: {KEY: VALUE}`,
+		`{name: 8080}`:                         `metadata.name: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
+		`{generateName: 8080}`:                 `metadata.generateName: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
+		`{name: web, finalizers: a}`:           `metadata.finalizers: Invalid value: must be a list of strings, not a string: [a]`,
+		`{name: web, lables: {a: b}}`:          `metadata.lables: Forbidden: unknown field: did you mean labels?`,
+		`[web]`:                                `metadata: Invalid value: must be a map with the fields name, annotations, finalizers, generateName, labels, namespace, not a list`,
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: " + metadata + "\nspec: {image: web, surplus: {}}\n")
+		code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
+		if want = "-:3: " + want + " (schema)\n" + other; code != ExitNo || out.String() != want {
+			t.Errorf("exit code %d, %s, want %s", code, out, want)
+		}
+	}
+}

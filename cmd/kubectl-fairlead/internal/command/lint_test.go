@@ -83,16 +83,23 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`routes: {web: a.example.com}`:                                           `spec.routes: Invalid value: must be a list of {name, hostnames}, not a map: [{name: web, hostnames: […]}]`,
 		`envFrom: {secretRef: {name: a}}`:                                        `spec.envFrom: Invalid value: must be a list of maps, not a map: begin its first field with "- "`,
 		`command: sh`:                                                            `spec.command: Invalid value: must be a list of strings, not a string: [sh]`,
-		`command: nginx -g off`:                                                  `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, off]`,
-		`command: sh -c "a b"`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: [sh -c "a b"]`,
-		`livenessProbe: {periodSeconds: 5s, httpGet: {path: /}}`:                 `spec.livenessProbe.periodSeconds: Invalid value: must be a whole number, not "5s": write 5, a number of seconds`,
-		`livenessProbe: {timeoutSeconds: 500ms, httpGet: {path: /}}`:             `spec.livenessProbe.timeoutSeconds: Invalid value: must be a whole number of seconds, not "500ms"`,
-		`terminationGracePeriodSeconds: 5m`:                                      `spec.terminationGracePeriodSeconds: Invalid value: must be a whole number, not "5m": write 300, a number of seconds`,
-		`autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 70%}`:     `spec.autoscaling.targetCPUUtilizationPercentage: Invalid value: must be a whole number, not "70%": write 70`,
-		`livenessProbe: {exec: {command: ls /}}`:                                 `spec.livenessProbe.exec.command: Invalid value: must be a list of strings, not a string: [ls, /]`,
-		`monitoring: {interval: 30}`:                                             `spec.monitoring.interval: Invalid value: must be a string, not a number: a duration such as 30s`,
-		`monitoring: {port: 8080}`:                                               `spec.monitoring.port: Invalid value: must be a string, not a number: the name of one of the ports`,
-		`routes: [{name: r, hostnames: [a], paths: [{path: /, port: 80}]}]`:      `spec.routes[0].paths[0].port: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`command: nginx -g off`:                                                  `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, "off"]`,
+		`command: nginx -g "daemon off;"`:                                        `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, "daemon off;"]`,
+		`command: web && tail`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "web && tail"]`,
+		`command: say 'no end`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "say 'no end"]`,
+		`args: --port 8080`:                                                      `spec.args: Invalid value: must be a list of strings, not a string: [--port, "8080"]`,
+		`args: --port $(PORT)`:                                                   `spec.args: Invalid value: must be a list of strings, not a string: [--port, "$(PORT)"]`,
+		`args: 8080`:                                                             `spec.args: Invalid value: must be a list of strings, not a number: ["8080"]`,
+
+		`command: sh -c "a b"`: `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "a b"]`,
+		`livenessProbe: {periodSeconds: 5s, httpGet: {path: /}}`:             `spec.livenessProbe.periodSeconds: Invalid value: must be a whole number, not "5s": write 5, a number of seconds`,
+		`livenessProbe: {timeoutSeconds: 500ms, httpGet: {path: /}}`:         `spec.livenessProbe.timeoutSeconds: Invalid value: must be a whole number of seconds, not "500ms"`,
+		`terminationGracePeriodSeconds: 5m`:                                  `spec.terminationGracePeriodSeconds: Invalid value: must be a whole number, not "5m": write 300, a number of seconds`,
+		`autoscaling: {maxReplicas: 2, targetCPUUtilizationPercentage: 70%}`: `spec.autoscaling.targetCPUUtilizationPercentage: Invalid value: must be a whole number, not "70%": write 70`,
+		`livenessProbe: {exec: {command: ls /}}`:                             `spec.livenessProbe.exec.command: Invalid value: must be a list of strings, not a string: [ls, /]`,
+		`monitoring: {interval: 30}`:                                         `spec.monitoring.interval: Invalid value: must be a string, not a number: a duration such as 30s`,
+		`monitoring: {port: 8080}`:                                           `spec.monitoring.port: Invalid value: must be a string, not a number: the name of one of the ports`,
+		`routes: [{name: r, hostnames: [a], paths: [{path: /, port: 80}]}]`:  `spec.routes[0].paths[0].port: Invalid value: must be a string, not a number: the name of one of the ports`,
 		`args: {a: b}`:                      `spec.args: Invalid value: must be a list of strings, not a map: [a, b]`,
 		`image: [web]`:                      `spec.image: Invalid value: must be a string, not a list`,
 		`image: 1.10`:                       `spec.image: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
@@ -336,28 +343,6 @@ func wantLint(t *testing.T, fields map[string]string) {
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if diff := cmp.Diff(want, got); diff != "" || code != ExitNo || errOut.String() != notFurther {
 		t.Errorf("exit code %d, %q (-want +got):\n%s", code, errOut, diff)
-	}
-}
-
-// TestLintOfMetadata: the metadata are no part of the CRD, and have their lines too, beside an unknown field.
-func TestLintOfMetadata(t *testing.T) {
-	const other = "-:4: spec.surplus: Forbidden: unknown field: remove it, or correct its name (schema)\n"
-	for metadata, want := range map[string]string{
-		`{name: web, labels: {version: 1.10}}`: `metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
-		`{name: web, annotations: {a: 1}}`:     `metadata.annotations[a]: Invalid value: must be a string, not a number: put it in quotes, "1"`,
-		`{name: web, annotations: [a]}`:        `metadata.annotations: Invalid value: must be a map, not a list: {KEY: VALUE}`,
-		`{name: 8080}`:                         `metadata.name: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
-		`{generateName: 8080}`:                 `metadata.generateName: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
-		`{name: web, finalizers: a}`:           `metadata.finalizers: Invalid value: must be a list of strings, not a string: [a]`,
-		`{name: web, lables: {a: b}}`:          `metadata.lables: Forbidden: unknown field: did you mean labels?`,
-		`[web]`:                                `metadata: Invalid value: must be a map with the fields name, annotations, finalizers, generateName, labels, namespace, not a list`,
-	} {
-		streams, in, out, _ := genericiooptions.NewTestIOStreams()
-		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: " + metadata + "\nspec: {image: web, surplus: {}}\n")
-		code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
-		if want = "-:3: " + want + " (schema)\n" + other; code != ExitNo || out.String() != want {
-			t.Errorf("exit code %d, %s, want %s", code, out, want)
-		}
 	}
 }
 

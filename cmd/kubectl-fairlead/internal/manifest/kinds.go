@@ -11,9 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/fairlead/pkg/admission"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // maxFields is how many fields of a map a message names.
@@ -45,16 +49,16 @@ func wrongKinds(d *Document, of *schema.Structural) field.ErrorList {
 var metadataSchema = schema.Structural{
 	Generic: schema.Generic{Type: "object"},
 	Properties: map[string]schema.Structural{
-		"name": text, "generateName": text, "namespace": text, "labels": texts, "annotations": texts,
-		"finalizers": {Generic: schema.Generic{Type: "array"}, Items: &text},
+		"name": stringSchema, "generateName": stringSchema, "namespace": stringSchema, "labels": stringsSchema, "annotations": stringsSchema,
+		"finalizers": {Generic: schema.Generic{Type: "array"}, Items: &stringSchema},
 	},
 }
 
 var (
-	text  = schema.Structural{Generic: schema.Generic{Type: "string"}}
-	texts = schema.Structural{
+	stringSchema  = schema.Structural{Generic: schema.Generic{Type: "string"}}
+	stringsSchema = schema.Structural{
 		Generic:              schema.Generic{Type: "object"},
-		AdditionalProperties: &schema.StructuralOrBool{Structural: &text},
+		AdditionalProperties: &schema.StructuralOrBool{Structural: &stringSchema},
 	}
 )
 
@@ -98,7 +102,7 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 		}
 		return wantNumberOrString(of, value, given)
 	case of.Type == "array" && !isList:
-		return wantList(of.Items, value, given)
+		return wantList(path, of.Items, value, given)
 	case of.Type == "object" && !isMap:
 		return wantMap(of, value)
 	case of.Type == "string" && !isText:
@@ -114,15 +118,12 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 }
 
 // wantList shows a list that has what the user may have meant.
-func wantList(items *schema.Structural, value any, given string) string {
+func wantList(path *field.Path, items *schema.Structural, value any, given string) string {
 	if items.Type != "object" {
 		if isOf[map[string]any](value) {
 			return fmt.Sprintf("must be a list of %ss, not a map: [a, b]", items.Type)
 		}
-		if words, isText := value.(string); isText && !strings.ContainsAny(words, "\"'`$|&;<>") {
-			given = strings.Join(strings.Fields(words), ", ") // No shell splits a command.
-		}
-		return fmt.Sprintf("must be a list of %ss, not %s: [%s]", items.Type, nameKind(value), given)
+		return fmt.Sprintf("must be a list of %ss, not %s: %s", items.Type, nameKind(value), listOf(path, items, value, given))
 	}
 	fields, of := shown(items), "maps"
 	if len(fields) > 0 {
@@ -152,6 +153,22 @@ func wantList(items *schema.Structural, value any, given string) string {
 		example = append(example, other+": "+value)
 	}
 	return want + ": [{" + strings.Join(example, ", ") + "}]"
+}
+
+// listOf has the items that a user may have meant with one plain value.
+func listOf(path *field.Path, items *schema.Structural, value any, given string) string {
+	written, isText := value.(string)
+	switch name := path.String()[strings.LastIndex(path.String(), ".")+1:]; {
+	case items.Type != "string":
+		return "[" + given + "]"
+	case !isText:
+		return text.FlowList([]string{given})
+	case name == "command":
+		return admission.SplitCommand(written)
+	case name == "args":
+		return admission.SplitArguments(written)
+	}
+	return text.FlowList(strings.FieldsFunc(written, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }))
 }
 
 // isWordOf reports whether a key is no name that the user chose, but the word of Kubernetes for a field of the item.

@@ -141,13 +141,13 @@ func TestAllOfTheSchema(t *testing.T) {
 	object := func(kind, spec string) string {
 		return fmt.Sprintf("apiVersion: apps.fairlead.dev/v1\nkind: %s\nmetadata: {name: web}\nspec: %s\n", kind, spec)
 	}
-	const wantsList = "Invalid value: must be a list of strings, not a string: [*]"
+	const wantsList = "Invalid value: must be a list of strings, not a string: "
 	const oneOfTypes = `: Unsupported value: "LoadBalancers": supported values: "ClusterIP", "NodePort", "LoadBalancer"`
 	for text, want := range map[string][]string{
 		object("ApplicationClass", `{limits: {allowedServiceTypes: [LoadBalancers], allowedAnnotations: "*"}}`): {
-			"spec.limits.allowedAnnotations: " + wantsList, "spec.limits.allowedServiceTypes[0]" + oneOfTypes},
-		object("Application", `{image: "web:1", service: {type: LoadBalancers}, command: "*"}`): {
-			"spec.command: " + wantsList, "spec.service.type" + oneOfTypes},
+			"spec.limits.allowedAnnotations: " + wantsList + `["*"]`, "spec.limits.allowedServiceTypes[0]" + oneOfTypes},
+		object("Application", `{image: "web:1", service: {type: LoadBalancers}, command: web}`): {
+			"spec.command: " + wantsList + "[web]", "spec.service.type" + oneOfTypes},
 		object("Application", `{image: "web:1", replicas: -1, surplus: {}}`): {
 			"spec.surplus: Forbidden: unknown field: remove it, or correct its name",
 			"spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0"},

@@ -1,0 +1,75 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
+)
+
+var (
+	// flagWithValue is a flag and its value in one argument. Programs with flags of one letter accept that.
+	flagWithValue = regexp.MustCompile(`^--?[A-Za-z0-9][-A-Za-z0-9_.]+[ \t]+[^ \t]`)
+	// flagAlone is a flag that may have the next argument as its value, spaces included.
+	flagAlone = regexp.MustCompile(`^-[^= \t]*$`)
+)
+
+// unsplit returns a warning for each command that is one string with spaces, as Compose files have it: no shell splits it,
+// so it is the name of one program, which hardly exists. It also returns one for each argument that is a flag with its value.
+func unsplit(spec *v1.ApplicationSpec) []string {
+	var warnings []string
+	check := func(field string, command []string) {
+		if len(command) == 1 && len(strings.Fields(command[0])) > 1 {
+			warnings = append(warnings, fmt.Sprintf("%s: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in %s",
+				field, command[0], SplitCommand(command[0])))
+		}
+	}
+	check("command", spec.Command)
+	for i, argument := range spec.Args {
+		if before := previous(spec, i); !flagWithValue.MatchString(argument) || flagAlone.MatchString(before) {
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("args: %q is one argument, spaces included, because no shell splits it: make each word an item, as in %s",
+			argument, SplitArguments(argument)))
+	}
+	for _, named := range probesOf(spec) {
+		if named.probe.Exec != nil {
+			check(named.field+".exec.command", named.probe.Exec.Command)
+		}
+	}
+	return warnings
+}
+
+// previous is what the program gets before the argument; "" if that is the first.
+func previous(spec *v1.ApplicationSpec, argument int) string {
+	if argument > 0 {
+		return spec.Args[argument-1]
+	}
+	if len(spec.Command) > 0 {
+		return spec.Command[len(spec.Command)-1]
+	}
+	return ""
+}
+
+// SplitCommand shows the list to write for a command that is one string. What only a shell can run gets one.
+func SplitCommand(command string) string {
+	words, needsShell := text.ShellWords(command)
+	if needsShell {
+		words = []string{"sh", "-c", strings.TrimSpace(command)}
+	}
+	return text.FlowList(words)
+}
+
+// SplitArguments shows the list to write for arguments that are one string. No shell sees them, but the kubelet replaces $(NAME).
+func SplitArguments(arguments string) string {
+	words, _ := text.ShellWords(arguments)
+	if words == nil {
+		words = []string{arguments} // A quote is open at the end.
+	}
+	return text.FlowList(words)
+}

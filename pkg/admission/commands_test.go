@@ -1,0 +1,57 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestUnsplitCommands: the list that a warning shows is what the user meant, and gets no warning itself.
+func TestUnsplitCommands(t *testing.T) {
+	const warning = "command: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in %s"
+	for command, want := range map[string]string{
+		`npm start`:                 `[npm, start]`,
+		`nginx -g "daemon off;"`:    `[nginx, -g, "daemon off;"]`,
+		`nginx -g 'daemon off;'`:    `[nginx, -g, "daemon off;"]`,
+		`web --port 8080 --tls off`: `[web, --port, "8080", --tls, "off"]`,
+		`cd /app && npm start`:      `[sh, -c, "cd /app && npm start"]`,
+		`echo "$(date)" | tee /a`:   `[sh, -c, 'echo "$(date)" | tee /a']`,
+		`PORT=80 web -v`:            `[sh, -c, "PORT=80 web -v"]`,
+		`say "no end`:               `[sh, -c, 'say "no end']`,
+	} {
+		got := Ineffective(&v1.ApplicationSpec{Command: []string{command}})
+		if diff := cmp.Diff([]string{fmt.Sprintf(warning, command, want)}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestUnsplitArguments: a flag and its value are two arguments, unless the flag is a value itself.
+func TestUnsplitArguments(t *testing.T) {
+	const warning = "args: %q is one argument, spaces included, because no shell splits it: make each word an item, as in %s"
+	for name, test := range map[string]struct {
+		command, args []string
+		want          []string
+	}{
+		"words":                {args: []string{"--port", "8080", "--name=a b", "a b"}},
+		"a flag and its value": {args: []string{"--port 8080", "--verbose"}, want: []string{fmt.Sprintf(warning, "--port 8080", `[--port, "8080"]`)}},
+		"two": {args: []string{"--port 80", "-log debug"}, want: []string{
+			fmt.Sprintf(warning, "--port 80", `[--port, "80"]`), fmt.Sprintf(warning, "-log debug", "[-log, debug]")}},
+		"quotes":                  {args: []string{`--name "a b"`}, want: []string{fmt.Sprintf(warning, `--name "a b"`, `[--name, "a b"]`)}},
+		"a variable":              {args: []string{"--port $(PORT)"}, want: []string{fmt.Sprintf(warning, "--port $(PORT)", `[--port, "$(PORT)"]`)}},
+		"a letter and its value":  {args: []string{"-g daemon off;"}},
+		"the value of a flag":     {args: []string{"--java-opts", "-Xmx1g -Xms1g"}},
+		"a script":                {command: []string{"sh", "-c"}, args: []string{"--version || exit 1"}},
+		"behind a command's flag": {command: []string{"web", "--jvm"}, args: []string{"-Xmx1g -Xms1g"}},
+	} {
+		if diff := cmp.Diff(test.want, Ineffective(&v1.ApplicationSpec{Command: test.command, Args: test.args})); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
+		}
+	}
+}
