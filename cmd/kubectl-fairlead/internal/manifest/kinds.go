@@ -100,7 +100,7 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 		if isText || isWhole(value) {
 			return ""
 		}
-		return wantNumberOrString(of, value, given)
+		return wantNumberOrString(path, of, value, given)
 	case of.Type == "array" && !isList:
 		return wantList(path, of.Items, value, given)
 	case of.Type == "object" && !isMap:
@@ -207,18 +207,28 @@ func wantMap(of *schema.Structural, value any) string {
 	if len(fields) > maxFields {
 		fields = append(fields[:maxFields], "…")
 	}
-	return fmt.Sprintf("must be a map with the fields %s, not %s", strings.Join(fields, ", "), nameKind(value))
+	noun := "fields"
+	if len(fields) == 1 {
+		noun = "field"
+	}
+	return fmt.Sprintf("must be a map with the %s %s, not %s", noun, strings.Join(fields, ", "), nameKind(value))
 }
 
 // wantNumberOrString is for ports, percentages and quantities. Of these, only quantities have fractions,
 // and a CEL rule.
-func wantNumberOrString(of *schema.Structural, value any, given string) string {
+func wantNumberOrString(path *field.Path, of *schema.Structural, value any, given string) string {
 	const want = "must be a whole number or a string, not "
-	isQuantity := len(of.XValidations) > 0
-	if isQuantity && isOf[float64](value) {
-		return fmt.Sprintf("%s%s: put it in quotes, %q", want, given, given)
+	if isQuantity := len(of.XValidations) > 0; !isQuantity || !isOf[float64](value) {
+		return want + nameKind(value)
 	}
-	return want + nameKind(value)
+	// The key of a resource is in brackets. In quotes, only some resources may have a fraction.
+	switch _, name, _ := strings.Cut(path.String(), "["); {
+	case strings.Contains(name, "/"):
+		return "must be a whole number, not " + given
+	case strings.HasSuffix(name, "memory]") || strings.HasSuffix(name, "ephemeral-storage]"):
+		return fmt.Sprintf("must be a whole number of bytes, not %s: write a unit behind it, as in %sGi", given, given)
+	}
+	return fmt.Sprintf("%s%s: put it in quotes, %q", want, given, given)
 }
 
 // wantString says to put quotes around what YAML takes for something else than a string: 8080, 0.5, true.
