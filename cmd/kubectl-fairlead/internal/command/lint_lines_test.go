@@ -26,6 +26,18 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  sidecars:\n  - name: a\n    image: b\n    env:\n    - name: A\n      valu: b\n",
 			"-:11: spec.sidecars[0].env[0].valu: Forbidden: unknown field: did you mean value?",
 		},
+		"a wrong indentation": {
+			"  ports:\n  - name: http\n   containerPort: 8080\n",
+			"-:8: yaml: line 8: did not find expected key (syntax)",
+		},
+		"a tab": {
+			"  ports:\n  - name: http\n\tcontainerPort: 8080\n",
+			"-:8: yaml: line 8: found a tab character that violates indentation (syntax)",
+		},
+		"a bracket that is left open": {
+			"  command: [a,\n  args: []\n",
+			"-:7: yaml: line 7: did not find expected ',' or ']' (syntax)",
+		},
 		"an alias": {
 			"  readinessProbe: &probe\n    httpGet: {path: /}\n    perid: 5\n  livenessProbe: *probe\n",
 			"-:8: spec.livenessProbe.perid: Forbidden: unknown field",

@@ -4,6 +4,10 @@
 package manifest
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,6 +40,42 @@ func (d *Document) line(path string) int {
 		at, line, rest = next, key.Line, below
 	}
 	return line
+}
+
+// maxPrefixes bounds how many prefixes of a file atMistake reads.
+const maxPrefixes = 200
+
+// atMistake is a syntax error with the line of the mistake. The decoder names the line where the map or list begins that the mistake is in,
+// so this looks for the first lines of the file that fail alike.
+func atMistake(content []byte, syntax error) error {
+	found := syntaxLine.FindStringSubmatch(syntax.Error())
+	if found == nil {
+		return syntax
+	}
+	begins, err := strconv.Atoi(found[1])
+	if err != nil {
+		return syntax
+	}
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	for count := begins; count <= min(len(lines), begins+maxPrefixes); count++ {
+		if err := readAll(bytes.Join(lines[:count], nil)); err != nil && err.Error() == syntax.Error() {
+			return errors.New(strings.Replace(syntax.Error(), found[0], fmt.Sprintf("line %d", count), 1))
+		}
+	}
+	return syntax
+}
+
+// readAll returns the first syntax error of a file.
+func readAll(content []byte) error {
+	decoder := yamlv3.NewDecoder(bytes.NewReader(content))
+	for {
+		var node yamlv3.Node
+		if err := decoder.Decode(&node); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 // given is the text of a plain value in the file.
