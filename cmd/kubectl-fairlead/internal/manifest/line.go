@@ -105,7 +105,9 @@ func stepInto(at *yamlv3.Node, path string) (value, key *yamlv3.Node, rest strin
 			length := len(step)
 			if text := at.Content[i].Value; text != name {
 				// A key such as web.yaml looks like more than one step.
-				if length = len(text); !strings.HasPrefix(path, text) || length <= len(step) || length < len(path) && !strings.ContainsRune(".[", rune(path[length])) {
+				length = len(text)
+				after, found := strings.CutPrefix(path, text)
+				if !found || length <= len(step) || after != "" && after[0] != '.' && after[0] != '[' {
 					continue
 				}
 			}
