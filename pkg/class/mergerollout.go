@@ -4,10 +4,7 @@
 package class
 
 import (
-	"strings"
-
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -40,27 +37,16 @@ func mergeRollingUpdate(own, defaults *appsv1.RollingUpdateDeployment) (merged, 
 	if own != nil {
 		*merged = *own
 	}
-	if value := defaults.MaxUnavailable; merged.MaxUnavailable == nil && value != nil && (!isZero(value) || !isZero(merged.MaxSurge)) {
+	if value := defaults.MaxUnavailable; merged.MaxUnavailable == nil && value != nil && (!v1.IsZeroIntOrPercent(value) || !v1.IsZeroIntOrPercent(merged.MaxSurge)) {
 		merged.MaxUnavailable, from.MaxUnavailable = value, value
 	}
-	if value := defaults.MaxSurge; merged.MaxSurge == nil && value != nil && (!isZero(value) || !isZero(merged.MaxUnavailable)) {
+	if value := defaults.MaxSurge; merged.MaxSurge == nil && value != nil && (!v1.IsZeroIntOrPercent(value) || !v1.IsZeroIntOrPercent(merged.MaxUnavailable)) {
 		merged.MaxSurge, from.MaxSurge = value, value
 	}
 	if from.MaxUnavailable == nil && from.MaxSurge == nil {
 		return own, nil
 	}
 	return merged, &from
-}
-
-func isZero(value *intstr.IntOrString) bool {
-	switch {
-	case value == nil:
-		return false
-	case value.Type == intstr.Int:
-		return value.IntVal == 0
-	default:
-		return strings.Trim(strings.TrimSuffix(value.StrVal, "%"), "0") == ""
-	}
 }
 
 // mergeProgressDeadline omits a deadline before which no pod of the Application could become available.

@@ -74,7 +74,7 @@ func strategy(given *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyAppl
 		switch {
 		case rolling.MaxUnavailable != nil:
 			maxUnavailable = *rolling.MaxUnavailable
-		case isZero(maxSurge):
+		case v1.IsZeroIntOrPercent(&maxSurge):
 			maxUnavailable = intstr.FromInt32(1)
 		}
 	}
@@ -83,10 +83,4 @@ func strategy(given *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyAppl
 		WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
 			WithMaxUnavailable(maxUnavailable).
 			WithMaxSurge(maxSurge))
-}
-
-// isZero reports whether a number or percentage is 0.
-func isZero(value intstr.IntOrString) bool {
-	scaled, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
-	return err == nil && scaled == 0
 }

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -56,7 +56,7 @@ func (f facts) lacksSurge(message string) bool {
 	if deployment == nil || deployment.Spec.Strategy.RollingUpdate == nil || f.formerServing() == 0 {
 		return false
 	}
-	if surge := deployment.Spec.Strategy.RollingUpdate.MaxSurge; surge != nil && isZero(*surge) {
+	if v1.IsZeroIntOrPercent(deployment.Spec.Strategy.RollingUpdate.MaxSurge) {
 		return false
 	}
 	quota := quotaOf(message)
@@ -78,7 +78,7 @@ func (f facts) withoutSurge() []string {
 		return nil
 	}
 	zero := `"maxSurge":0`
-	if strategy := f.app.Spec.Strategy; strategy != nil && strategy.RollingUpdate != nil && strategy.RollingUpdate.MaxUnavailable != nil && isZero(*strategy.RollingUpdate.MaxUnavailable) {
+	if strategy := f.app.Spec.Strategy; strategy != nil && strategy.RollingUpdate != nil && v1.IsZeroIntOrPercent(strategy.RollingUpdate.MaxUnavailable) {
 		zero += `,"maxUnavailable":1` // Left out, it is 1 beside maxSurge 0.
 	}
 	return []string{fmt.Sprintf("Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: "+
@@ -101,12 +101,6 @@ func (f facts) adviceForQuota(message string, known advice) advice {
 	}
 	known.next = append(slices.Clone(known.next), retries)
 	return known
-}
-
-// isZero reports whether a number or percentage is 0.
-func isZero(value intstr.IntOrString) bool {
-	scaled, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
-	return err == nil && scaled == 0
 }
 
 // needsNoMore reports whether a new pod asks for no more than each of the old ones that serve, so that it fits in the place of one.
