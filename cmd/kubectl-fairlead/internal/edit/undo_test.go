@@ -82,7 +82,9 @@ func shop(status v1.RevisionStatus, images ...string) tree.Objects {
 const restarted = "restart"
 
 // timeOf is when revision i is made, and its pods are restarted.
-func timeOf(i int) string { return treetest.Now.Add(time.Duration(i) * time.Minute).Format(time.RFC3339) }
+func timeOf(i int) string {
+	return treetest.Now.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
+}
 
 func objectOf(name string, owner types.UID, minute int) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
