@@ -325,11 +325,10 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if deployment != nil && (before == nil || d.Pods.Before == nil && d.Pods.After != nil) {
 		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}
-	sentence := difference.Sentence(d)
 	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0) {
-		sentence += " That waits: " + waits
+		return difference.Deferred(d, waits), nil
 	}
-	return sentence, nil
+	return difference.Sentence(d), nil
 }
 
 // missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the

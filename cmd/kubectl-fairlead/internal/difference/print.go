@@ -241,6 +241,18 @@ func WithoutDeployment(d preview.Difference, missing string) string {
 	return said
 }
 
+// Deferred is the sentence about pods that wait for a ConfigMap or Secret, which missing describes. The number of pods changes at once.
+func Deferred(d preview.Difference, missing string) string {
+	if after := d.Pods.After; after != nil && *after == 0 {
+		return Sentence(d)
+	}
+	now := strings.Replace(scaled(d.Pods), ".", " at once.", 1)
+	if now != "" {
+		d.Pods.After = d.Pods.Before
+	}
+	return Sentence(d) + " That waits: " + missing + now
+}
+
 func withBlocked(sentence string, d preview.Difference) string {
 	sentences := []string{sentence}
 	for _, child := range d.Children {
