@@ -37,10 +37,11 @@ func mergeRollingUpdate(own, defaults *appsv1.RollingUpdateDeployment) (merged, 
 	if own != nil {
 		*merged = *own
 	}
-	if value := defaults.MaxUnavailable; merged.MaxUnavailable == nil && value != nil && (!v1.IsZeroIntOrPercent(value) || !v1.IsZeroIntOrPercent(merged.MaxSurge)) {
+	isZero := v1.IsZeroIntOrPercent
+	if value := defaults.MaxUnavailable; merged.MaxUnavailable == nil && value != nil && (!isZero(value) || !isZero(merged.MaxSurge)) {
 		merged.MaxUnavailable, from.MaxUnavailable = value, value
 	}
-	if value := defaults.MaxSurge; merged.MaxSurge == nil && value != nil && (!v1.IsZeroIntOrPercent(value) || !v1.IsZeroIntOrPercent(merged.MaxUnavailable)) {
+	if value := defaults.MaxSurge; merged.MaxSurge == nil && value != nil && (!isZero(value) || !isZero(merged.MaxUnavailable)) {
 		merged.MaxSurge, from.MaxSurge = value, value
 	}
 	if from.MaxUnavailable == nil && from.MaxSurge == nil {

@@ -75,8 +75,8 @@ func History(objects tree.Objects) []Revision {
 	return revisions
 }
 
-// findRestarts sets RestartOf. The revision before is the one that was made before, since an undo gives a revision a new number. After an undo
-// it is that of the number before.
+// findRestarts sets RestartOf. The revision before is the one that was made before, since an undo gives a revision a new number. For the first
+// revision after an undo, it is the one with the number before.
 func findRestarts(revisions []Revision) {
 	made := make([]*Revision, 0, len(revisions))
 	for i := range revisions {

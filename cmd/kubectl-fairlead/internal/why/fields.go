@@ -34,7 +34,7 @@ func (f facts) fieldOf(container string) string {
 	}
 }
 
-// isFormer reports whether a container is that of the application, by the name from before an adoption that is held. The template of a
+// isFormer reports whether a container is the application's, by the name from before an adoption that is held. The template of a
 // ReplicaSet does not have what a webhook adds to its pods.
 func (f facts) isFormer(container string) bool {
 	adopted := f.condition(v1.ConditionAdopted)

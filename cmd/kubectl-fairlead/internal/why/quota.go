@@ -78,7 +78,8 @@ func (f facts) withoutSurge() []string {
 		return nil
 	}
 	zero := `"maxSurge":0`
-	if strategy := f.app.Spec.Strategy; strategy != nil && strategy.RollingUpdate != nil && v1.IsZeroIntOrPercent(strategy.RollingUpdate.MaxUnavailable) {
+	strategy := f.app.Spec.Strategy
+	if strategy != nil && strategy.RollingUpdate != nil && v1.IsZeroIntOrPercent(strategy.RollingUpdate.MaxUnavailable) {
 		zero += `,"maxUnavailable":1` // Left out, it is 1 beside maxSurge 0.
 	}
 	return []string{fmt.Sprintf("Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: "+
