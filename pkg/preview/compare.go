@@ -56,6 +56,8 @@ type Pods struct {
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
 	After  *int32 `json:"after,omitempty"`
+	// Asked is the number of pods that the Deployment asks for, if After leaves it open.
+	Asked *int32 `json:"asked,omitempty"`
 	// Paused means that the replacement waits until the rollout is resumed.
 	Paused bool `json:"paused,omitempty"`
 	// Stopped is Observe or Suspend if that is the reconcilePolicy: until the Application is resumed, no child changes.
@@ -218,12 +220,15 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	if live.Application != nil {
 		if deployment := ownedDeployment(live); deployment != nil {
 			pods.Live = deployment.Status.Replicas
+			if pods.After == nil {
+				pods.Asked = deployment.Spec.Replicas
+			}
 			if deployment.Spec.Paused && !pods.Paused {
 				pods.Held = max(0, deployment.Status.Replicas-deployment.Status.UpdatedReplicas)
 				if deployment.Status.ObservedGeneration < deployment.Generation {
 					pods.Held = deployment.Status.Replicas // UpdatedReplicas may be about an older template.
 				}
-				if wanted := cmp.Or(pods.After, deployment.Spec.Replicas); pods.Live == 0 && wanted != nil {
+				if wanted := cmp.Or(pods.After, pods.Asked); pods.Live == 0 && wanted != nil {
 					pods.Started = *wanted
 				}
 			}

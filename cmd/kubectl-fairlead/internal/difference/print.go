@@ -5,6 +5,7 @@
 package difference
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -68,8 +69,9 @@ func Headline(d preview.Difference) string {
 			said = "no pod is replaced, because all of them are of that revision already."
 			break
 		}
-		if pods.After != nil && !pods.Paused && pods.Kept >= *pods.After && (pods.Before == nil || *pods.Before == *pods.After) {
-			said = stopped(pods.Live-*pods.After) + ", and none is started: the others are of that revision already."
+		wanted := cmp.Or(pods.After, pods.Asked)
+		if wanted != nil && !pods.Paused && pods.Kept >= *wanted && (pods.Before == nil || *pods.Before == *wanted) {
+			said = stopped(pods.Live-*wanted) + ", and none is started: the others are of that revision already."
 			break
 		}
 		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), because(pods))

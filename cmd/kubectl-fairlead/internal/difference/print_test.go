@@ -71,6 +71,9 @@ func TestSentence(t *testing.T) {
 		"3 pods are stopped, and none is started: the others are of that revision already.": {
 			Pods: preview.Pods{Live: 5, Replaced: true, Kept: 3, Because: image, Before: new(int32(2)), After: new(int32(2))},
 		},
+		"4 pods are stopped, and none is started: the others are of that revision already.": {
+			Pods: preview.Pods{Live: 7, Replaced: true, Kept: 3, Because: image, Asked: new(int32(3))},
+		},
 		"2 of 4 pods are replaced, because of containers[web].image. The others stay, because they are of that revision already.": {
 			Pods: preview.Pods{Live: 4, Replaced: true, Kept: 2, Because: image, Before: new(int32(3)), After: new(int32(3))},
 		},
