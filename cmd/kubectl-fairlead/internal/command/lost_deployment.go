@@ -27,11 +27,15 @@ import (
 // backup, or the user may not read it.
 func (a *adopting) lostDeployment(ctx context.Context) error {
 	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
-	if err == nil {
-		return fmt.Errorf("the Deployment %s is gone. The Secret %s has it as it was before its adoption. To create it again, as a plain one, run %s",
-			a.name, secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
+	if err != nil {
+		return nil
 	}
-	return nil
+	also := ""
+	if _, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err == nil {
+		also = ", which also deletes the Application"
+	}
+	return fmt.Errorf("the Deployment %s is gone. The Secret %s has it as it was before its adoption. To create it again, as a plain one, run %s%s",
+		a.name, secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"), also)
 }
 
 // readDeployment finds the very Deployment that was adopted. If there is none any more, a restoration creates it again: its pods are gone,

@@ -22,6 +22,8 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -164,6 +166,24 @@ func TestReplacedDeploymentStays(t *testing.T) {
 	}
 	if diff := cmp.Diff(other.Spec, live.Spec); diff != "" {
 		t.Errorf("the spec (-want +got):\n%s", diff)
+	}
+}
+
+// TestLostDeploymentNamesTheApplication: the command that brings the Deployment back deletes the Application, if there still is one.
+func TestLostDeploymentNamesTheApplication(t *testing.T) {
+	e, _ := ejectingOf(t)
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	const want = "the Deployment web is gone. The Secret web-before-adoption has it as it was before its adoption. " +
+		"To create it again, as a plain one, run kubectl fairlead -n shop eject web --restore"
+	for _, test := range []struct {
+		fairlead *fake.Clientset
+		want     string
+	}{{fake.NewClientset(), want}, {fake.NewClientset(application), want + ", which also deletes the Application"}} {
+		e.clients.Fairlead = test.fairlead
+		a := &adopting{tool: e.tool, clients: e.clients, namespace: "shop", name: "web"}
+		if err := a.lostDeployment(t.Context()); err == nil || err.Error() != test.want {
+			t.Errorf("%v, want %s", err, test.want)
+		}
 	}
 }
 
