@@ -62,6 +62,13 @@ func (s Saved) Describes(digest string, deployment *appsv1.Deployment, service *
 	return service == nil || service.UID == s.Service.UID && s.IsVouched(digest, deployment, service)
 }
 
+// IsPlain reports whether the objects are what the backup says, but for the marks of a Helm release. A service of nil is not restored.
+func (s Saved) IsPlain(deployment *appsv1.Deployment, service *corev1.Service) bool {
+	plain := Saved{Deployment: s.Deployment.DeepCopy(), Service: s.Service.DeepCopy()}
+	plain.Unmark()
+	return plain.isDeployment(deployment) && (service == nil || plain.IsService(service))
+}
+
 func (s Saved) isDeployment(live *appsv1.Deployment) bool {
 	plain := live.DeepCopy()
 	delete(plain.Annotations, AnnotationBackup)

@@ -275,7 +275,12 @@ func (e *ejecting) readService(ctx context.Context, application *v1.Application,
 		return err
 	}
 	const asked = true // The user can accept the backup.
-	if e.lost = findLost(e.clients, application, before, live, asked); e.lost == nil && live.UID == before.Service.UID {
+	e.lost = findLost(e.clients, application, before, live, asked)
+	if e.toHelm && live != nil && (e.lost == nil || e.lost.created != nil) && live.UID != before.Service.UID {
+		// An earlier run may have created it without Helm's marks. It keeps its addresses.
+		before.Service.UID, before.Service.Spec, e.lost = live.UID, *live.Spec.DeepCopy(), nil
+	}
+	if e.lost == nil && live.UID == before.Service.UID {
 		e.service = live
 	}
 	return nil

@@ -121,6 +121,9 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 	case e.deployment == nil:
 		return fmt.Errorf("the Deployment %s is gone, so nothing confirms what the Secret %s says about it, and nothing was written. If the pods may run as printed, pass --accept-backup=%s",
 			e.name, e.backup.Name, digest)
+	case e.toHelm && before.IsPlain(e.deployment, e.service):
+		return fmt.Errorf("the objects are plain ones, so nothing confirms that the %s had them, as the Secret %s says, and nothing was written. "+
+			"If they belong to that release, pass --accept-backup=%s", e.release, e.backup.Name, digest)
 	}
 	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. If what it would change, as printed, is what you want, pass --accept-backup=%s",
 		e.backup.Name, digest)

@@ -5,6 +5,7 @@ package command
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/plan"
 )
@@ -177,5 +179,56 @@ func TestKeepLostService(t *testing.T) {
 	same := savedService().Service
 	if lost := findLost(clients, nil, savedService(), same, true); lost != nil {
 		t.Errorf("a Service that is still there is lost: %+v", lost)
+	}
+}
+
+// TestPlainObjectsToHelm: an earlier eject --restore created the objects without Helm's marks. --to-helm says that, and gives both the marks.
+func TestPlainObjectsToHelm(t *testing.T) {
+	saved := adopt.Saved{Deployment: savedDeployment(), Service: savedService().Service, Release: &adopt.Release{Namespace: "shop", Name: "web"}}
+	for _, object := range []metav1.Object{saved.Deployment, saved.Service} {
+		object.SetLabels(map[string]string{"app": "shop", "app.kubernetes.io/managed-by": "Helm"})
+		object.SetAnnotations(map[string]string{"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "shop"})
+	}
+	backup, err := adopt.Backup(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment, service := adopt.RecreatedDeployment(saved), adopt.Recreated(saved)
+	deployment.UID, service.UID = "again", "again"
+	service.Spec.ClusterIP, service.Spec.ClusterIPs = "10.0.0.8", []string{"10.0.0.8"}
+	helm.Unmark(deployment)
+	helm.Unmark(service)
+	kube := kubefake.NewClientset(deployment, service, backup)
+	tool, out := toolWith(*clientcmdapi.NewConfig(), "shop"), strings.Builder{}
+	tool.Out = &out
+	e := &ejecting{
+		tool: tool, clients: &cluster.Clients{Kube: kube}, restore: true, toHelm: true, namespace: "shop", name: "web", backup: backup,
+		release: &release{saved: saved.Release},
+	}
+	before, err := adopt.Read(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(e.readDeployment(t.Context(), before), e.readService(t.Context(), nil, before)); err != nil {
+		t.Fatal(err)
+	}
+	want := "the objects are plain ones, so nothing confirms that the Helm release shop/web had them, as the Secret web-before-adoption says, and nothing was written. " +
+		"If they belong to that release, pass --accept-backup=" + adopt.Digest(backup)
+	if err := e.checkRestored(before); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	const mark = `  ~ Service/web: .metadata.annotations[meta.helm.sh/release-name]: added "web"` + "\n"
+	if !strings.Contains(out.String(), mark) || strings.Contains(out.String(), ".spec") {
+		t.Errorf("it prints other changes than Helm's marks:\n%s", out.String())
+	}
+	if err := e.bringServiceBack(t.Context(), before.Service); err != nil {
+		t.Fatal(err)
+	}
+	live, err := kube.CoreV1().Services("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if release, _ := helm.ReleaseOf(live); release.Name != "web" || live.Spec.ClusterIP != "10.0.0.8" || live.Labels["app.kubernetes.io/managed-by"] != "Helm" {
+		t.Errorf("of the release %s, with the labels %v and the address %s", release, live.Labels, live.Spec.ClusterIP)
 	}
 }
