@@ -305,6 +305,9 @@ func TestCompareStarts(t *testing.T) {
 		if difference.Pods.Started != started || difference.Pods.Held != 0 {
 			t.Errorf("paused %v, replicas %v: %+v, want %d started pods", after.Spec.Paused, after.Spec.Replicas, difference.Pods, started)
 		}
+		if asked := difference.Pods.Asked; (asked != nil) != (after == unset) || asked != nil && *asked != 2 {
+			t.Errorf("replicas %v: %d pods are asked for, want the Deployment's 2 where the spec has no number", after.Spec.Replicas, asked)
+		}
 	}
 }
 

@@ -253,7 +253,7 @@ func printEjected(to *screen.Screen, id, deletion string, serving []string, repl
 		to.Hanging("  ", "The Application had made these for itself. Delete them: "+deletion)
 	}
 	if len(serving) > 0 {
-		to.Hanging("  ", "Also made by the Application, and still at work for the restored objects: "+strings.Join(serving, ", ")+". Keep what you need.")
+		to.Hanging("  ", "Not restored, and still at work for the restored objects: "+strings.Join(serving, ", ")+". Keep what you need.")
 	}
 }
 

@@ -208,13 +208,15 @@ func describe(change preview.Change, value func(any) string) string {
 	}
 }
 
-// value is JSON, which shows what is a text and what is a number.
+// value is JSON, which shows what is a text and what is a number. A shell's && stays readable.
 func value(v any) string {
-	encoded, err := json.Marshal(v)
-	if err != nil {
+	var encoded strings.Builder
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(encoded)
+	return strings.TrimSuffix(encoded.String(), "\n")
 }
 
 // Sentence is the headline as a sentence of its own, with the reason of what is blocked.

