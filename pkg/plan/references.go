@@ -79,10 +79,10 @@ func (s *Step) startsAutoscaling() bool {
 // WaitOwned returns the step as one that waits until the Application owns the child of the result, to which it refers.
 func (s Step) WaitOwned(target Result) Step {
 	done, why := target.Done(), "does not exist yet"
-	switch {
-	case done.Action == NotOwned:
+	switch done.Action {
+	case NotOwned:
 		why = "does not belong to the Application"
-	case done.Action == WaitDependency:
+	case WaitDependency:
 		why = "waits too" // Whether an object without the labels has the name is not known.
 	}
 	s = s.wait(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))

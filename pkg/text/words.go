@@ -47,7 +47,8 @@ func ShellWords(line string) (words []string, needsShell bool) {
 				i++
 				continue
 			}
-			if i++; quote != 0 && !strings.ContainsRune(escapable, rune(line[i])) {
+			i++
+			if quote != 0 && !strings.ContainsRune(escapable, rune(line[i])) {
 				word.WriteByte('\\')
 			}
 			letter = line[i]
@@ -77,7 +78,7 @@ func ShellWords(line string) (words []string, needsShell bool) {
 var (
 	// plainItem is what YAML takes for a string without quotes, unless likeNumber or other matches: YAML 1.1 has words for true and false.
 	plainItem  = regexp.MustCompile(`^[A-Za-z0-9_./+-][A-Za-z0-9_./+@=%^-]*$`)
-	likeNumber = regexp.MustCompile(`^[-+.]*[0-9][0-9a-fA-FxX_.eEoO+-]*$`)
+	likeNumber = regexp.MustCompile(`^[-+.]*\d[0-9a-fA-FxX_.oO+-]*$`)
 	likeOther  = regexp.MustCompile(`(?i)^(y|n|yes|no|true|false|on|off|null|[-+]?\.inf|\.nan|-|---)$`)
 )
 

@@ -26,16 +26,16 @@ import (
 // lostDeployment is the error if the Deployment is gone, and only the backup of its adoption still has it. It is nil if there is no
 // backup, or the user may not read it.
 func (a *adopting) lostDeployment(ctx context.Context) error {
-	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
-	if err != nil {
-		return nil
+	backup := adopt.BackupName(a.name)
+	if _, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, backup, metav1.GetOptions{}); err != nil {
+		return nil //nolint:nilerr // The caller's own error says that the Deployment does not exist.
 	}
 	also := ""
 	if _, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err == nil {
 		also = ", which also deletes the Application"
 	}
 	return fmt.Errorf("the Deployment %s is gone. The Secret %s has it as it was before its adoption. To create it again, as a plain one, run %s%s",
-		a.name, secret.Name, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"), also)
+		a.name, backup, a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"), also)
 }
 
 // readDeployment finds the very Deployment that was adopted. If there is none any more, a restoration creates it again: its pods are gone,
