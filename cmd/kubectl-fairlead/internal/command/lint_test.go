@@ -113,7 +113,7 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`paused: "true"`:                     `spec.paused: Invalid value: must be true or false, not a string: leave out the quotes`,
 		`deletionPolicy: true`:               `spec.deletionPolicy: Invalid value: must be one of Delete, Orphan, not true or false`,
 		`config: {data: [a], mountPath: /a}`: `spec.config.data: Invalid value: must be a map, not a list: {KEY: VALUE}`,
-		`config: {data: {a.yaml: {x: [1], y: 2}}, mountPath: /a}`:                       `spec.config.data[a.yaml]: Invalid value: must be a string, not a map: write | after the key, and the content of the file below it`,
+		`config: {data: {a.yaml: {x: [1], z: 2}}, mountPath: /a}`:                       `spec.config.data[a.yaml]: Invalid value: must be a string, not a map: write | after the key, and the content of the file below it`,
 		`config: {data: {b.json: [{x: 1}]}, mountPath: /b}`:                             `spec.config.data[b.json]: Invalid value: must be a string, not a list: write | after the key, and the content of the file below it`,
 		`nodeSelector: {example.com/a: {b: c}}`:                                         `spec.nodeSelector[example.com/a]: Invalid value: must be a string, not a map`,
 		`networkPolicy: true`:                                                           `spec.networkPolicy: Invalid value: must be a map with the fields egress, ingress, not true or false`,

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
 )
 
 var (
@@ -161,6 +163,25 @@ func duplicateKey(node *yamlv3.Node) *yamlv3.Node {
 		}
 	}
 	return nil
+}
+
+// misreadKey is the first key that Kubernetes does not read as it is written, such as on, which is true, and how it reads it. It is nil if
+// there is none. A ConfigMap would get a file of another name.
+func misreadKey(node *yamlv3.Node) (key *yamlv3.Node, as string) {
+	for i, below := range node.Content {
+		if node.Kind == yamlv3.MappingNode && i%2 == 0 && below.Kind == yamlv3.ScalarNode && below.Style == 0 {
+			var read map[string]any
+			if err := yaml.Unmarshal([]byte(below.Value+": 0"), &read); err == nil && len(read) == 1 {
+				if _, same := read[below.Value]; !same {
+					return below, slices.Collect(maps.Keys(read))[0]
+				}
+			}
+		}
+		if found, as := misreadKey(below); found != nil {
+			return found, as
+		}
+	}
+	return nil, ""
 }
 
 // child is the value of a field.

@@ -158,6 +158,10 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 	if !d.isOurs() {
 		return nil
 	}
+	if misread, as := misreadKey(node); misread != nil {
+		d.node, d.syntax = misread, fmt.Errorf("the key %s is read as %q: put it in quotes, %q", misread.Value, as, misread.Value)
+		return []*Document{d}
+	}
 	if metadata, ok := d.object["metadata"].(map[string]any); ok {
 		d.Name, _ = metadata["name"].(string)
 	}

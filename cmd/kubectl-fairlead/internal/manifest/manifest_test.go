@@ -114,6 +114,24 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
+// TestMisreadKeys: a file named off would be called false, or lose its content.
+func TestMisreadKeys(t *testing.T) {
+	const other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {on: x}\n---\n"
+	for key, want := range map[string]string{
+		`off`:  `the key off is read as "false": put it in quotes, "off"`,
+		`010`:  `the key 010 is read as "8": put it in quotes, "010"`,
+		`"on"`: "",
+		`true`: "",
+		`1`:    "",
+	} {
+		text := other + "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web:1\n  config:\n    mountPath: /etc/web\n    data:\n      " + key + ": x\n"
+		problems := checkFiles(t, text, "-")
+		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || problems[0].Message != want || problems[0].Line != 14) {
+			t.Errorf("%s: %+v, want %q at line 14", key, problems, want)
+		}
+	}
+}
+
 // TestInput reads standard input, Lists and JSON.
 func TestInput(t *testing.T) {
 	list := `{"apiVersion": "v1", "kind": "List", "items": [
