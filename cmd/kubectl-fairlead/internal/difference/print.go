@@ -247,7 +247,7 @@ func WithoutDeployment(d preview.Difference, missing string) string {
 
 // Deferred is the sentence about pods that wait for a ConfigMap or Secret, which missing describes. The number of pods changes at once.
 func Deferred(d preview.Difference, missing string) string {
-	if after := d.Pods.After; after != nil && *after == 0 {
+	if after := d.Pods.After; after != nil && *after == 0 || d.Pods.Stopped != "" {
 		return Sentence(d)
 	}
 	now := strings.Replace(scaled(d.Pods), ".", " at once.", 1)

@@ -151,6 +151,7 @@ func TestDeferred(t *testing.T) {
 		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing:                                                   {Live: 4, Replaced: true, Because: image},
 		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing + " The number of pods goes from 4 to 5 at once.": {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(5))},
 		"No pod is replaced; the number of pods goes from 4 to 0.":                                                                            {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(0))},
+		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).":                                            {Live: 4, Stopped: v1.ReconcileObserve, Before: new(int32(4)), After: new(int32(5))},
 	} {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {
 			t.Errorf("%q, want %q", got, want)
