@@ -39,8 +39,8 @@ func (c *Controller) hashReferences(ctx context.Context, application *v1.Applica
 	if !absent && k.live.Hash != "" && reference.Digest(k.live.Hash, k.references, versions) == k.live.Versions {
 		return nil
 	}
-	// A changed spec replaces the pods anyway, and so may one that waited for a missing object: the rollout includes all
-	// changes so far, or a second one would follow it. An Application without pods need not debounce at all.
+	// A changed spec replaces the pods anyway, and so may a rollout that waited for a missing object. Both include all
+	// changes so far; otherwise a second rollout would follow. An Application without pods need not debounce at all.
 	if debounce > 0 && k.live.Hash != "" && !edited(application) && !waited(application) {
 		s.debounce = max(s.debounce, debounce)
 		return nil

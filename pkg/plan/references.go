@@ -83,7 +83,7 @@ func (s Step) WaitOwned(target Result) Step {
 	case NotOwned:
 		why = "does not belong to the Application"
 	case WaitDependency:
-		why = "waits too" // Whether an object without the labels has the name is not known.
+		why = "waits too" // An object without Fairlead's labels may have the name: the cache does not have it.
 	}
 	s = s.wait(fmt.Sprintf("it refers to %s %s, which %s", target.Ref.Kind, target.Ref.Name, why))
 	s.Needs = []child.Ref{target.Ref}

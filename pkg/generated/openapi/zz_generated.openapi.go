@@ -1104,7 +1104,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 					},
 					"allowForeignServiceAccounts": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether an Application may set serviceAccount.name, so that its pods run as a ServiceAccount that it does not own. Default false, even of empty limits; a class without limits allows it. The user who sets it must still be allowed to use that account.",
+							Description: "Whether an Application may set serviceAccount.name, so that its pods run as a ServiceAccount that it does not own. The default is false, also in limits that are empty; a class without limits allows it. The user who sets it must still be allowed to use that account.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

@@ -85,7 +85,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		first = f.adoption()
 	}
 	if plan.IsLeftover(live) {
-		first = []string{takeBack} // An adoption would refuse what the earlier Application made beside the Deployment.
+		first = []string{takeBack} // The adoption of a Deployment refuses what the earlier Application made beside it.
 	}
 	finding.Next = append(first, finding.Next...)
 	object := resource.Kind + "/" + resource.Name

@@ -103,8 +103,8 @@ type ApplicationLimits struct {
 	RequireResourceLimits *bool `json:"requireResourceLimits,omitempty"`
 
 	// Whether an Application may set serviceAccount.name, so that its pods run as a ServiceAccount that it does not
-	// own. Default false, even of empty limits; a class without limits allows it. The user who sets it must still be
-	// allowed to use that account.
+	// own. The default is false, also in limits that are empty; a class without limits allows it. The user who sets it
+	// must still be allowed to use that account.
 	// +kubebuilder:default=false
 	// +optional
 	AllowForeignServiceAccounts *bool `json:"allowForeignServiceAccounts,omitempty"`
