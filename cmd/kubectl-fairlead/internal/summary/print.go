@@ -106,7 +106,7 @@ func (s Summary) imageText() string {
 	case s.RunningImage == s.Image, adopted:
 		return s.Image
 	case s.RunningImage == "":
-		return s.Image + ", which no pod of the Application runs yet"
+		return s.Image + ", which no pod of the Application runs"
 	}
 	return fmt.Sprintf("%s runs; the spec says %s", s.RunningImage, s.Image)
 }

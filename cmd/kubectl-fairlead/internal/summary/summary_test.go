@@ -146,7 +146,7 @@ func TestImageOfAdoptedPods(t *testing.T) {
 	s.RunningImage, s.Rollout.Updated = "", 0
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	s.Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
-	if text := out.String(); !strings.Contains(text, s.Image) || strings.Contains(text, "which no pod of the Application runs yet") {
+	if text := out.String(); !strings.Contains(text, s.Image) || strings.Contains(text, "which no pod of the Application runs") {
 		t.Errorf("%s", text)
 	}
 }
