@@ -196,12 +196,19 @@ func serviceHealth(node *Node, objects Objects, service *corev1.Service) {
 	}
 }
 
-// unserved reports whether a Service has no ready endpoint. An Application with 0 pods has none on purpose.
+// unserved reports whether a Service has no ready endpoint. An Application with 0 pods has none on purpose, but not one without a
+// Deployment whose spec asks for pods.
 func unserved(objects Objects, service *corev1.Service) bool {
 	for _, slice := range objects.EndpointSlices {
 		if slice.Labels[discoveryv1.LabelServiceName] == service.Name && readyEndpoints(slice) > 0 {
 			return false
 		}
 	}
+	if !slices.ContainsFunc(objects.Children, isDeployment) {
+		asked := objects.Application.Spec.Replicas
+		return asked == nil || *asked > 0
+	}
 	return objects.Application.Status.DesiredReplicas > 0
 }
+
+func isDeployment(object child.Object) bool { _, is := object.(*appsv1.Deployment); return is }

@@ -4,6 +4,7 @@
 package tree_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
@@ -145,13 +147,18 @@ func TestEmptyEndpointSlice(t *testing.T) {
 		desired int32
 		full    bool
 		want    string
+		without bool // a Deployment
 	}{
-		{"no endpoint", 2, false, "Progressing NoEndpoints: No pod that the Service selects has an IP address yet. (no endpoints)"},
-		{"scaled to zero", 0, false, "Healthy : (0/0 endpoints ready)"},
-		{"another one has endpoints", 2, true, "Healthy : (0/0 endpoints ready)"},
+		{"no endpoint", 2, false, "Progressing NoEndpoints: No pod that the Service selects has an IP address yet. (no endpoints)", false},
+		{"scaled to zero", 0, false, "Healthy : (0/0 endpoints ready)", false},
+		{"another one has endpoints", 2, true, "Healthy : (0/0 endpoints ready)", false},
+		{"no Deployment", 0, false, "Progressing NoEndpoints: No pod that the Service selects has an IP address yet. (no endpoints)", true},
 	} {
 		objects, _ := treetest.Load(t, "healthy")
 		objects.Application.Status.DesiredReplicas = test.desired
+		if test.without {
+			objects.Children = slices.DeleteFunc(objects.Children, func(object child.Object) bool { _, is := object.(*appsv1.Deployment); return is })
+		}
 		empty := objects.EndpointSlices[0].DeepCopy()
 		empty.Name, empty.Endpoints = "empty", nil
 		if !test.full {
