@@ -75,22 +75,24 @@ func History(objects tree.Objects) []Revision {
 	return revisions
 }
 
-// findRestarts sets RestartOf. The revision before is the one that was made before, since an undo gives a revision a new number. For the first
-// revision after an undo, it is the one with the number before.
+// findRestarts sets RestartOf. The revision before has the number before, also after an undo. Where an undo gave that one a new number since,
+// it is the one that was made before.
 func findRestarts(revisions []Revision) {
-	made := make([]*Revision, 0, len(revisions))
+	byNumber := make([]*Revision, 0, len(revisions))
 	for i := range revisions {
-		made = append(made, &revisions[i])
+		byNumber = append(byNumber, &revisions[i])
 	}
-	byNumber := slices.Clone(made)
+	made := slices.Clone(byNumber)
 	slices.SortStableFunc(made, func(a, b *Revision) int { return b.Created.Compare(a.Created) })
-	for _, ordered := range [][]*Revision{made, byNumber} {
+	pair := func(ordered []*Revision, isPair func(r, before *Revision) bool) {
 		for i := range len(ordered) - 1 {
-			if r, before := ordered[i], ordered[i+1]; r.RestartOf == 0 && r.isRestartOf(before) {
+			if r, before := ordered[i], ordered[i+1]; r.RestartOf == 0 && isPair(r, before) && r.isRestartOf(before) {
 				r.RestartOf = before.Number
 			}
 		}
 	}
+	pair(byNumber, func(r, before *Revision) bool { return r.Number == before.Number+1 })
+	pair(made, func(_, _ *Revision) bool { return true })
 }
 
 // isRestartOf reports whether a restart is all that a revision changed.

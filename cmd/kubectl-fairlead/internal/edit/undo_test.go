@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,9 +58,11 @@ func shop(status v1.RevisionStatus, images ...string) tree.Objects {
 	objects.Children = append(objects.Children, deployment)
 	var spec v1.ApplicationSpec
 	for i, image := range images {
-		if image != restarted {
+		image, isRestart := strings.CutPrefix(image, restarted)
+		if image != "" {
 			spec.Image = image
-		} else {
+		}
+		if isRestart {
 			spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: timeOf(i)}}
 		}
 		encoded, err := json.Marshal(spec)
@@ -78,7 +81,7 @@ func shop(status v1.RevisionStatus, images ...string) tree.Objects {
 	return objects
 }
 
-// restarted stands for the image of the revision before, with a restart.
+// restarted stands for the image of the revision before, with a restart; an image after it is that of the revision to which an undo went.
 const restarted = "restart"
 
 // timeOf is when revision i is made, and its pods are restarted.
@@ -229,23 +232,25 @@ func TestHistoryOfRestarts(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		images []string
-		undone int // The index of the revision to which undo goes.
+		undone map[int]int64 // By index: the numbers of the revisions, where an undo changed or followed them.
 		want   map[int64]int64
 	}{
-		{"a restart", []string{"web:1", restarted}, -1, map[int64]int64{2: 1}},
-		{"two restarts", []string{"web:1", restarted, restarted}, -1, map[int64]int64{2: 1, 3: 2}},
-		{"the undo of a restart", []string{"web:1", restarted}, 0, map[int64]int64{2: 3}},
-		{"the undo of two restarts", []string{"web:1", restarted, restarted}, 0, map[int64]int64{2: 4, 3: 2}},
-		{"the undo of the second restart", []string{"web:1", restarted, restarted}, 1, map[int64]int64{4: 1, 3: 4}},
-		{"a restart after an undo", []string{"web:2", "web:1", restarted}, -1, map[int64]int64{3: 2}},
-		{"the undo of an image after a restart", []string{"web:1", restarted, "web:2"}, 0, map[int64]int64{2: 4}},
+		{"a restart", []string{"web:1", restarted}, nil, map[int64]int64{2: 1}},
+		{"two restarts", []string{"web:1", restarted, restarted}, nil, map[int64]int64{2: 1, 3: 2}},
+		{"the undo of a restart", []string{"web:1", restarted}, map[int]int64{0: 3}, map[int64]int64{2: 3}},
+		{"the undo of two restarts", []string{"web:1", restarted, restarted}, map[int]int64{0: 4}, map[int64]int64{2: 4, 3: 2}},
+		{"the undo of the second restart", []string{"web:1", restarted, restarted}, map[int]int64{1: 4}, map[int64]int64{4: 1, 3: 4}},
+		{"a restart after an image", []string{"web:2", "web:1", restarted}, nil, map[int64]int64{3: 2}},
+		{"a restart after an undo", []string{"web:1", "web:2", restarted + "web:1"}, map[int]int64{0: 3, 2: 4}, map[int64]int64{4: 3}},
+		{"a restart after the undo of a restart", []string{"web:1", restarted, restarted}, map[int]int64{0: 3, 2: 4}, map[int64]int64{2: 3, 4: 3}},
+		{"the undo of an image after a restart", []string{"web:1", restarted, "web:2"}, map[int]int64{0: 4}, map[int64]int64{2: 4}},
 	} {
 		objects := shop(v1.RevisionStatus{}, test.images...)
 		at := 0
 		for _, object := range objects.Children {
 			if object, ok := object.(*appsv1.ControllerRevision); ok {
-				if at == test.undone {
-					object.Revision = int64(len(test.images) + 1)
+				if number, ok := test.undone[at]; ok {
+					object.Revision = number
 				}
 				at++
 			}
