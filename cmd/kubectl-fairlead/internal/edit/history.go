@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -103,6 +104,15 @@ func (r *Revision) isRestartOf(before *Revision) bool {
 	later, err := time.Parse(time.RFC3339, r.restarted)
 	earlier, errBefore := time.Parse(time.RFC3339, before.restarted)
 	return err != nil || errBefore != nil || later.After(earlier)
+}
+
+// HasContainer reports whether the revision has a sidecar or an init container. It is not known if the revision cannot be read.
+func (r *Revision) HasContainer(name string) (has, known bool) {
+	if r.pods == nil {
+		return false, false
+	}
+	named := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(r.pods.Sidecars, named) || slices.ContainsFunc(r.pods.InitContainers, named), true
 }
 
 // rolledBackIn returns the names of the revisions from which a rollback went back: Kubernetes copies the annotations of the

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/text"
@@ -50,13 +51,33 @@ func hasContainer(pod *corev1.PodSpec, name string) bool {
 	return slices.ContainsFunc(slices.Concat(pod.Containers, pod.InitContainers), func(c corev1.Container) bool { return c.Name == name })
 }
 
-// notOfSpec names a container that is not in the spec, and says who added it.
+// notOfSpec names a container that is not in the spec, and says where it comes from, if that is known.
 func (f facts) notOfSpec(container string) string {
+	return "container " + container + f.origin(container)
+}
+
+// origin says where a container comes from that is not in the spec: after a rollback, or while a rollout waits, an earlier revision runs.
+func (f facts) origin(container string) string {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if deployment != nil && hasContainer(&deployment.Spec.Template.Spec, container) {
-		return "container " + container + " (which another client added to the Deployment)"
+	if deployment == nil {
+		return ""
 	}
-	return "container " + container + " (which an admission webhook added)"
+	if !hasContainer(&deployment.Spec.Template.Spec, container) {
+		return " (which an admission webhook added)"
+	}
+	revisions := edit.History(f.Objects)
+	i := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.Name == deployment.Annotations[v1.AnnotationRevision] })
+	if i < 0 {
+		return ""
+	}
+	switch has, known := revisions[i].HasContainer(container); {
+	case has:
+		return fmt.Sprintf(" (of revision %d, which runs)", revisions[i].Number)
+	case known:
+		return " (which another client added to the Deployment)"
+	default:
+		return ""
+	}
 }
 
 // fieldsOf names fields of a container by their paths in the spec, or by the container, if the spec does not have it.

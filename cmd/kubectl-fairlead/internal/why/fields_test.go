@@ -4,6 +4,7 @@
 package why_test
 
 import (
+	"fmt"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -25,6 +26,8 @@ func TestContainerNotOfTheSpec(t *testing.T) {
 		probe     = "Check that readinessProbe of container istio-proxy (which an admission webhook added) fits the container: path, port and time to start."
 		start     = "Check command, args and workingDir of container istio-proxy (which an admission webhook added) against what the image has."
 		ofClient  = "Check command, args and workingDir of container istio-proxy (which another client added to the Deployment) against what the image has."
+		ofFormer  = "Check command, args and workingDir of container istio-proxy (of revision 1, which runs) against what the image has."
+		ofNobody  = "Check command, args and workingDir of container istio-proxy against what the image has."
 		ofSpec    = "Check spec.command, spec.args and spec.workingDir against what the image has."
 		container = "istio-proxy"
 	)
@@ -32,6 +35,10 @@ func TestContainerNotOfTheSpec(t *testing.T) {
 		conditions := &loaded.Application.Status.Conditions
 		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: "Held"})
 		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionPaused, Status: metav1.ConditionTrue, Reason: v1.ReasonPaused})
+	}
+	withContainer := func(loaded *cluster.Loaded) {
+		pod := &childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment).Spec.Template.Spec
+		pod.Containers = append(pod.Containers, corev1.Container{Name: container})
 	}
 	for _, test := range []struct {
 		name   string
@@ -42,10 +49,20 @@ func TestContainerNotOfTheSpec(t *testing.T) {
 		{"memory", nil, v1.ReasonCrashLooping, memory},
 		{"a probe", nil, v1.ReasonReadinessFailing, probe},
 		{"a start", nil, v1.ReasonStartFailed, start},
-		{"of another client", func(loaded *cluster.Loaded) {
-			pod := &childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment).Spec.Template.Spec
-			pod.Containers = append(pod.Containers, corev1.Container{Name: container})
-		}, v1.ReasonStartFailed, ofClient},
+		{"of another client", withContainer, v1.ReasonStartFailed, ofClient},
+		{"of an earlier revision", func(loaded *cluster.Loaded) {
+			withContainer(loaded)
+			data := &childOf(t, loaded, child.ControllerRevision.Kind).(*appsv1.ControllerRevision).Data
+			data.Raw = fmt.Appendf(nil, `{"spec":{"image":"example.com/web:1","sidecars":[{"name":%q}]}}`, container)
+		}, v1.ReasonStartFailed, ofFormer},
+		{"of a revision that cannot be read", func(loaded *cluster.Loaded) {
+			withContainer(loaded)
+			childOf(t, loaded, child.ControllerRevision.Kind).(*appsv1.ControllerRevision).Data.Raw = nil
+		}, v1.ReasonStartFailed, ofNobody},
+		{"of a revision that is gone", func(loaded *cluster.Loaded) {
+			withContainer(loaded)
+			remove(loaded, child.ControllerRevision)
+		}, v1.ReasonStartFailed, ofNobody},
 		{"added during an adoption", held, v1.ReasonStartFailed, start},
 		{"the former name during an adoption", func(loaded *cluster.Loaded) {
 			held(loaded)
