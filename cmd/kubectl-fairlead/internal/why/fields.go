@@ -38,13 +38,34 @@ func (f facts) fieldOf(container string) string {
 // isFormer reports whether a container is the application's, by the name from before an adoption that is held. The template of a
 // ReplicaSet does not have what a webhook adds to its pods.
 func (f facts) isFormer(container string) bool {
+	return f.holdsAdoption() && (len(f.ReplicaSets) == 0 || slices.ContainsFunc(f.ReplicaSets, func(replicaSet *appsv1.ReplicaSet) bool {
+		return f.formerIn(&replicaSet.Spec.Template.Spec) == container
+	}))
+}
+
+func (f facts) holdsAdoption() bool {
 	adopted := f.condition(v1.ConditionAdopted)
-	if adopted == nil || adopted.Status == metav1.ConditionTrue || !meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionPaused) {
-		return false
+	return adopted != nil && adopted.Status != metav1.ConditionTrue && meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionPaused)
+}
+
+// formerIn is the application's container by its name before the adoption: the only one, or the only one that the spec does not name;
+// "" if that is not certain.
+func (f facts) formerIn(pod *corev1.PodSpec) (name string) {
+	if len(pod.Containers) == 1 {
+		return pod.Containers[0].Name
 	}
-	return len(f.ReplicaSets) == 0 || slices.ContainsFunc(f.ReplicaSets, func(replicaSet *appsv1.ReplicaSet) bool {
-		return hasContainer(&replicaSet.Spec.Template.Spec, container)
-	})
+	for i := range pod.Containers {
+		candidate := pod.Containers[i].Name
+		isCandidate := func(c corev1.Container) bool { return c.Name == candidate }
+		switch {
+		case slices.ContainsFunc(f.app.Spec.Sidecars, isCandidate):
+		case candidate == f.app.Name, name != "":
+			return ""
+		default:
+			name = candidate
+		}
+	}
+	return name
 }
 
 func hasContainer(pod *corev1.PodSpec, name string) bool {
@@ -59,8 +80,11 @@ func (f facts) notOfSpec(container string) string {
 // origin says where a container comes from that is not in the spec: after a rollback, or while a rollout waits, an earlier revision runs.
 func (f facts) origin(container string) string {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if deployment == nil {
-		return ""
+	ofReplicaSet := func(replicaSet *appsv1.ReplicaSet) bool {
+		return hasContainer(&replicaSet.Spec.Template.Spec, container)
+	}
+	if deployment == nil || f.holdsAdoption() && slices.ContainsFunc(f.ReplicaSets, ofReplicaSet) {
+		return "" // During an adoption, it may be the application's own.
 	}
 	if !hasContainer(&deployment.Spec.Template.Spec, container) {
 		return " (which an admission webhook added)"

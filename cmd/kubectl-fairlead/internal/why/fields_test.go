@@ -36,6 +36,14 @@ func TestContainerNotOfTheSpec(t *testing.T) {
 		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: "Held"})
 		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionPaused, Status: metav1.ConditionTrue, Reason: v1.ReasonPaused})
 	}
+	heldWith := func(loaded *cluster.Loaded, containers ...string) {
+		held(loaded)
+		pod := &loaded.ReplicaSets[0].Spec.Template.Spec
+		pod.Containers = nil
+		for _, name := range containers {
+			pod.Containers = append(pod.Containers, corev1.Container{Name: name})
+		}
+	}
 	withContainer := func(loaded *cluster.Loaded) {
 		pod := &childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment).Spec.Template.Spec
 		pod.Containers = append(pod.Containers, corev1.Container{Name: container})
@@ -64,10 +72,17 @@ func TestContainerNotOfTheSpec(t *testing.T) {
 			remove(loaded, child.ControllerRevision)
 		}, v1.ReasonStartFailed, ofNobody},
 		{"added during an adoption", held, v1.ReasonStartFailed, start},
-		{"the former name during an adoption", func(loaded *cluster.Loaded) {
-			held(loaded)
-			loaded.ReplicaSets[0].Spec.Template.Spec.Containers[0].Name = container
+		{"the former name during an adoption", func(loaded *cluster.Loaded) { heldWith(loaded, container) }, v1.ReasonStartFailed, ofSpec},
+		{"the former name beside a sidecar of the spec", func(loaded *cluster.Loaded) {
+			heldWith(loaded, container, "logs")
+			loaded.Application.Spec.Sidecars = []corev1.Container{{Name: "logs"}}
 		}, v1.ReasonStartFailed, ofSpec},
+		{"one of two names during an adoption", func(loaded *cluster.Loaded) { heldWith(loaded, "server", container) }, v1.ReasonStartFailed, ofNobody},
+		{"beside the application's container during an adoption", func(loaded *cluster.Loaded) { heldWith(loaded, "web", container) }, v1.ReasonStartFailed, ofNobody},
+		{"an init container during an adoption", func(loaded *cluster.Loaded) {
+			heldWith(loaded, "server")
+			loaded.ReplicaSets[0].Spec.Template.Spec.InitContainers = []corev1.Container{{Name: container}}
+		}, v1.ReasonStartFailed, ofNobody},
 	} {
 		loaded := clustertest.Load(t, "image")
 		loaded.EventsOfObjects = nil
