@@ -136,6 +136,8 @@ func (f facts) correctPullSecret(source secretSource) string {
 		return "ask the platform team to correct ApplicationClass " + class + ", which names it"
 	case strings.HasPrefix(source.object, "Pod/") && f.replicaSet() != nil:
 		return "remove it from the ServiceAccount of the pods"
+	case strings.HasPrefix(source.object, "Pod/"): // The pods may be of any revision.
+		return "remove it from the ServiceAccount of the pods, unless it comes from an older revision"
 	default:
 		return "correct spec.imagePullSecrets"
 	}
