@@ -71,8 +71,8 @@ func (f facts) lacksSurge(message string) bool {
 	return true
 }
 
-// withoutSurge is a way out where the quota lacks room for one more pod during a rollout. It is none for a single pod: Kubernetes tries
-// again to create the new one at growing intervals, and none would serve meanwhile.
+// withoutSurge is a way out where the quota lacks room for one more pod during a rollout. It does not help a single pod: Kubernetes
+// tries again to create the new one at growing intervals, and none would serve meanwhile.
 func (f facts) withoutSurge() []string {
 	if f.app.Status.DesiredReplicas == 1 {
 		return nil
