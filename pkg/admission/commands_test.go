@@ -22,6 +22,7 @@ func TestUnsplitCommands(t *testing.T) {
 		`web --port 8080 --tls off`: `[web, --port, "8080", --tls, "off"]`,
 		`cd /app && npm start`:      `[sh, -c, "cd /app && npm start"]`,
 		`echo "$(date)" | tee /a`:   `[sh, -c, 'echo "$(date)" | tee /a']`,
+		"migrate\nserve":            `[sh, -c, "migrate\nserve"]`,
 		`PORT=80 web -v`:            `[sh, -c, "PORT=80 web -v"]`,
 		`say "no end`:               `[sh, -c, 'say "no end']`,
 	} {

@@ -11,7 +11,7 @@ import (
 
 const (
 	// forShell are the characters that mean something to a shell outside of quotes, and forShellInQuotes those in double quotes.
-	forShell         = "$`|&;<>()*?[~#!\n"
+	forShell         = "$`|&;<>()*?[~#!"
 	forShellInQuotes = "$`"
 	// escapable are the characters that a backslash escapes in double quotes.
 	escapable = "$`\"\\\n"
@@ -59,7 +59,7 @@ func ShellWords(line string) (words []string, needsShell bool) {
 			quote, begun = letter, true
 			continue
 		case letter == ' ' || letter == '\t' || letter == '\n':
-			needsShell = needsShell || letter == '\n' && strings.TrimSpace(line[i:]) != "" && len(words) > 0
+			needsShell = needsShell || letter == '\n' && (begun || len(words) > 0) && strings.TrimSpace(line[i:]) != ""
 			end()
 			continue
 		default:

@@ -36,6 +36,7 @@ func TestShellWords(t *testing.T) {
 		"a `b`":                  {words: []string{"a", "`b`"}, needsShell: true},
 		`rm /tmp/*`:              {words: []string{"rm", "/tmp/*"}, needsShell: true},
 		"cd /app\nnpm start":     {words: []string{"cd", "/app", "npm", "start"}, needsShell: true},
+		"migrate\nserve":         {words: []string{"migrate", "serve"}, needsShell: true},
 		"\nnpm start\n":          {words: []string{"npm", "start"}},
 		`say "no end`:            {needsShell: true},
 		`it's`:                   {needsShell: true},
