@@ -25,8 +25,8 @@ func unsplit(spec *v1.ApplicationSpec) []string {
 	var warnings []string
 	check := func(field string, command []string) {
 		if len(command) == 1 && len(strings.Fields(command[0])) > 1 {
-			warnings = append(warnings, fmt.Sprintf("%s: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in %s",
-				field, command[0], SplitCommand(command[0])))
+			warnings = append(warnings, fmt.Sprintf("%s: %q is taken as the name of one program, spaces included, because no shell splits it: %s",
+				field, command[0], eachAnItem(SplitCommand(command[0]))))
 		}
 	}
 	check("command", spec.Command)
@@ -34,8 +34,8 @@ func unsplit(spec *v1.ApplicationSpec) []string {
 		if before := previous(spec, i); !flagWithValue.MatchString(argument) || flagAlone.MatchString(before) {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("args: %q is one argument, spaces included, because no shell splits it: make each word an item, as in %s",
-			argument, SplitArguments(argument)))
+		warnings = append(warnings, fmt.Sprintf("args: %q is one argument, spaces included, because no shell splits it: %s",
+			argument, eachAnItem(SplitArguments(argument))))
 	}
 	for _, named := range probesOf(spec) {
 		if named.probe.Exec != nil {
@@ -56,20 +56,35 @@ func previous(spec *v1.ApplicationSpec, argument int) string {
 	return ""
 }
 
-// SplitCommand shows the list to write for a command that is one string. What only a shell can run gets one.
-func SplitCommand(command string) string {
+// CloseQuote says what to do about a string that has no list, because a quote is open at its end.
+const CloseQuote = "close the open quote, and make each word an item"
+
+func eachAnItem(list string) string {
+	if list == "" {
+		return CloseQuote
+	}
+	return "make each word an item, as in " + list
+}
+
+// SplitCommand shows the list to write for a command that is one string. What only a shell can run gets one. The list is empty if a quote
+// is open at the end, because no shell can run that.
+func SplitCommand(command string) (list string) {
 	words, needsShell := text.ShellWords(command)
-	if needsShell {
+	switch {
+	case words == nil && needsShell:
+		return ""
+	case needsShell:
 		words = []string{"sh", "-c", strings.TrimSpace(command)}
 	}
 	return text.FlowList(words)
 }
 
 // SplitArguments shows the list to write for arguments that are one string. No shell sees them, but the kubelet replaces $(NAME).
-func SplitArguments(arguments string) string {
-	words, _ := text.ShellWords(arguments)
-	if words == nil {
-		words = []string{arguments} // A quote is open at the end.
+// The list is empty if a quote is open at the end.
+func SplitArguments(arguments string) (list string) {
+	words, needsShell := text.ShellWords(arguments)
+	if words == nil && needsShell {
+		return ""
 	}
 	return text.FlowList(words)
 }

@@ -24,12 +24,23 @@ func TestUnsplitCommands(t *testing.T) {
 		`echo "$(date)" | tee /a`:   `[sh, -c, 'echo "$(date)" | tee /a']`,
 		"migrate\nserve":            `[sh, -c, "migrate\nserve"]`,
 		`PORT=80 web -v`:            `[sh, -c, "PORT=80 web -v"]`,
-		`say "no end`:               `[sh, -c, 'say "no end']`,
 	} {
 		got := Ineffective(&v1.ApplicationSpec{Command: []string{command}})
 		if diff := cmp.Diff([]string{fmt.Sprintf(warning, command, want)}, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+	}
+}
+
+// TestOpenQuote: no list is right for a string with an open quote, and no shell runs it.
+func TestOpenQuote(t *testing.T) {
+	want := []string{
+		`command: "say \"no end" is taken as the name of one program, spaces included, because no shell splits it: close the open quote, and make each word an item`,
+		`args: "--name 'a b" is one argument, spaces included, because no shell splits it: close the open quote, and make each word an item`,
+	}
+	got := Ineffective(&v1.ApplicationSpec{Command: []string{`say "no end`}, Args: []string{"--name 'a b"}})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 

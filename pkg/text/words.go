@@ -39,10 +39,7 @@ func ShellWords(line string) (words []string, needsShell bool) {
 		case quote != 0 && letter == quote:
 			quote = 0
 			continue
-		case letter == '\\' && quote != '\'':
-			if i+1 == len(line) {
-				return nil, true
-			}
+		case letter == '\\' && quote != '\'' && i+1 < len(line):
 			if line[i+1] == '\n' { // The line goes on.
 				i++
 				continue

@@ -40,7 +40,8 @@ func TestShellWords(t *testing.T) {
 		"\nnpm start\n":          {words: []string{"npm", "start"}},
 		`say "no end`:            {needsShell: true},
 		`it's`:                   {needsShell: true},
-		`no end\`:                {needsShell: true},
+		`"no end\`:               {needsShell: true},
+		`a b\`:                   {words: []string{"a", `b\`}},
 	} {
 		words, needsShell := text.ShellWords(line)
 		if diff := cmp.Diff(want.words, words); diff != "" || needsShell != want.needsShell {

@@ -86,7 +86,7 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`command: nginx -g off`:                                                  `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, "off"]`,
 		`command: nginx -g "daemon off;"`:                                        `spec.command: Invalid value: must be a list of strings, not a string: [nginx, -g, "daemon off;"]`,
 		`command: web && tail`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "web && tail"]`,
-		`command: say 'no end`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "say 'no end"]`,
+		`command: say 'no end`:                                                   `spec.command: Invalid value: must be a list of strings, not a string: close the open quote, and make each word an item`,
 		`args: --port 8080`:                                                      `spec.args: Invalid value: must be a list of strings, not a string: [--port, "8080"]`,
 		`args: --port $(PORT)`:                                                   `spec.args: Invalid value: must be a list of strings, not a string: [--port, "$(PORT)"]`,
 		`args: 8080`:                                                             `spec.args: Invalid value: must be a list of strings, not a number: ["8080"]`,

@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -164,9 +165,9 @@ func listOf(path *field.Path, items *schema.Structural, value any, given string)
 	case !isText:
 		return text.FlowList([]string{given})
 	case name == "command":
-		return admission.SplitCommand(written)
+		return cmp.Or(admission.SplitCommand(written), admission.CloseQuote)
 	case name == "args":
-		return admission.SplitArguments(written)
+		return cmp.Or(admission.SplitArguments(written), text.FlowList([]string{written})) // An apostrophe may be part of an argument.
 	}
 	return text.FlowList(strings.FieldsFunc(written, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }))
 }
