@@ -6,6 +6,7 @@ package admission
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -17,6 +18,8 @@ var (
 	flagWithValue = regexp.MustCompile(`^--?[A-Za-z0-9][-A-Za-z0-9_.]+[ \t]+[^ \t]`)
 	// flagAlone is a flag that may have the next argument as its value, spaces included.
 	flagAlone = regexp.MustCompile(`^-[^= \t]*$`)
+	// ofShell are commands that a shell has, and that are no programs.
+	ofShell = []string{".", "cd", "eval", "exec", "export", "set", "source", "ulimit", "umask", "unset"}
 )
 
 // unsplit returns a warning for each command that is one string with spaces, as Compose files have it: no shell splits it,
@@ -73,7 +76,7 @@ func SplitCommand(command string) (list string) {
 	switch {
 	case words == nil && needsShell:
 		return ""
-	case needsShell:
+	case needsShell || len(words) > 0 && slices.Contains(ofShell, words[0]):
 		words = []string{"sh", "-c", strings.TrimSpace(command)}
 	}
 	return text.FlowList(words)

@@ -23,6 +23,9 @@ func TestUnsplitCommands(t *testing.T) {
 		`cd /app && npm start`:      `[sh, -c, "cd /app && npm start"]`,
 		`echo "$(date)" | tee /a`:   `[sh, -c, 'echo "$(date)" | tee /a']`,
 		"migrate\nserve":            `[sh, -c, "migrate\nserve"]`,
+		`exec java -jar app.jar`:    `[sh, -c, "exec java -jar app.jar"]`,
+		`. /etc/env`:                `[sh, -c, ". /etc/env"]`,
+		`java exec`:                 `[java, exec]`,
 		`PORT=80 web -v`:            `[sh, -c, "PORT=80 web -v"]`,
 	} {
 		got := Ineffective(&v1.ApplicationSpec{Command: []string{command}})
