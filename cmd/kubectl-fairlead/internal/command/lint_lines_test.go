@@ -38,6 +38,10 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  command: [a,\n  args: []\n",
 			"-:7: yaml: line 7: did not find expected ',' or ']' (syntax)",
 		},
+		"the second document": {
+			"---\n" + object + "  ports:\n  - name: http\n   containerPort: 8080\n",
+			"-:14: yaml: line 14: did not find expected key (syntax)",
+		},
 		"an alias": {
 			"  readinessProbe: &probe\n    httpGet: {path: /}\n    perid: 5\n  livenessProbe: *probe\n",
 			"-:8: spec.livenessProbe.perid: Forbidden: unknown field",

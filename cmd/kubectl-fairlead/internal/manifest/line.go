@@ -21,6 +21,8 @@ import (
 var (
 	pathStep   = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
 	syntaxLine = regexp.MustCompile(`line (\d+)`)
+	// documentStart begins the documents of a file. The first may lack it.
+	documentStart = regexp.MustCompile(`^---(\s|$)`)
 )
 
 // line is where the field is in the file, or the nearest field above that the file has.
@@ -44,11 +46,11 @@ func (d *Document) line(path string) int {
 	return line
 }
 
-// maxPrefixes bounds how many prefixes of a file atMistake reads.
+// maxPrefixes bounds how many prefixes of a document atMistake reads.
 const maxPrefixes = 200
 
 // atMistake is a syntax error with the line of the mistake. The decoder names the line where the map or list begins that the mistake is in,
-// so this looks for the first lines of the file that fail alike.
+// so this looks for the first lines of the document that fail alike.
 func atMistake(content []byte, syntax error) error {
 	found := syntaxLine.FindStringSubmatch(syntax.Error())
 	if found == nil {
@@ -59,8 +61,14 @@ func atMistake(content []byte, syntax error) error {
 		return syntax
 	}
 	lines := bytes.SplitAfter(content, []byte("\n"))
+	start := min(len(lines), begins-1) - 1
+	for start > 0 && !documentStart.Match(lines[start]) {
+		start--
+	}
+	start = max(start, 0)
+	numbering := bytes.Repeat([]byte("\n"), start) // The decoder counts the lines before the document, too.
 	for count := begins; count <= min(len(lines), begins+maxPrefixes); count++ {
-		if err := readAll(bytes.Join(lines[:count], nil)); err != nil && err.Error() == syntax.Error() {
+		if err := readAll(slices.Concat(numbering, bytes.Join(lines[start:count], nil))); err != nil && err.Error() == syntax.Error() {
 			return errors.New(strings.Replace(syntax.Error(), found[0], fmt.Sprintf("line %d", count), 1))
 		}
 	}

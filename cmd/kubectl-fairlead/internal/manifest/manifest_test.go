@@ -36,6 +36,27 @@ func checkFiles(t *testing.T, stdin string, paths ...string) []manifest.Problem 
 	return problems
 }
 
+// TestMistakeInALongFile: the search for the line of a mistake reads its own document alone, however often it does.
+func TestMistakeInALongFile(t *testing.T) {
+	good, broken := strings.Repeat("a: [1, 2, 3]\n---\n", 500), "b:\n"+strings.Repeat("- c: d\n", 100)+" e: f\n"
+	var documents []*manifest.Document
+	read := func(content string) float64 {
+		return testing.AllocsPerRun(1, func() {
+			var err error
+			if documents, err = manifest.Read(strings.NewReader(content), "-"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if apart, together := read(good)+read(broken), read(good+broken); together > 2*apart {
+		t.Errorf("%.0f allocations, but %.0f for the parts", together, apart)
+	}
+	const want = "yaml: line 1102: did not find expected key"
+	if _, err := documents[len(documents)-1].IsClass(); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // TestCheck wants each rule to find what breaks it, at its line.
 func TestCheck(t *testing.T) {
 	problems := checkFiles(t, "", filepath.Join("testdata", "broken.yaml"))
