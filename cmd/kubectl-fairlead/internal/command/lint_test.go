@@ -123,6 +123,7 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`resources: {limits: {memory: 1.5}}`:                                            `spec.resources.limits[memory]: Invalid value: must be a whole number of bytes, not 1.5: write a unit behind it, as in 1.5Gi`,
 		`resources: {requests: {cpu: true}}`:                                            `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
 		`livenessProbe: {httpGet: {path: /, port: 80.5}}`:                               `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
+		`sidecars: [{name: a, image: b, resources: {limits: {hugepages-2Mi: 0.5}}}]`:    `spec.sidecars[0].resources.limits[hugepages-2Mi]: Invalid value: must be a whole number of bytes, not 0.5: write a unit behind it, as in 0.5Gi`,
 	})
 }
 

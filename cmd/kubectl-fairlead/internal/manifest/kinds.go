@@ -223,10 +223,10 @@ func wantNumberOrString(path *field.Path, of *schema.Structural, value any, give
 		return want + nameKind(value)
 	}
 	// The key of a resource is in brackets. In quotes, only some resources may have a fraction.
-	switch _, name, _ := strings.Cut(path.String(), "["); {
+	switch name := path.String()[strings.LastIndex(path.String(), "[")+1:]; {
 	case strings.Contains(name, "/"):
 		return "must be a whole number, not " + given
-	case strings.HasSuffix(name, "memory]") || strings.HasSuffix(name, "ephemeral-storage]"):
+	case strings.HasSuffix(name, "memory]") || strings.HasSuffix(name, "ephemeral-storage]") || strings.HasPrefix(name, "hugepages-"):
 		return fmt.Sprintf("must be a whole number of bytes, not %s: write a unit behind it, as in %sGi", given, given)
 	}
 	return fmt.Sprintf("%s%s: put it in quotes, %q", want, given, given)
