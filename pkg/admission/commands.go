@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// flagWithValue is a flag and its value in one argument. Programs with flags of one letter accept that.
+	// flagWithValue is a flag and its value in one argument. It leaves out flags of one letter: many programs accept those.
 	flagWithValue = regexp.MustCompile(`^--?[A-Za-z0-9][-A-Za-z0-9_.]+[ \t]+[^ \t]`)
 	// flagAlone is a flag that may have the next argument as its value, spaces included.
 	flagAlone = regexp.MustCompile(`^-[^= \t]*$`)
