@@ -38,7 +38,7 @@ func unsplit(spec *v1.ApplicationSpec) []string {
 			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("args: %q is one argument, spaces included, because no shell splits it: %s",
-			argument, eachAnItem(SplitArguments(argument))))
+			argument, eachAnItem(SplitArguments(previous(spec, i), argument))))
 	}
 	for _, named := range probesOf(spec) {
 		if named.probe.Exec != nil {
@@ -83,8 +83,11 @@ func SplitCommand(command string) (list string) {
 }
 
 // SplitArguments shows the list to write for arguments that are one string. No shell sees them, but the kubelet replaces $(NAME).
-// The list is empty if a quote is open at the end.
-func SplitArguments(arguments string) (list string) {
+// Behind a flag, the string is one item: it may be the script of sh -c. The list is empty if a quote is open at the end.
+func SplitArguments(before, arguments string) (list string) {
+	if flagAlone.MatchString(before) && strings.TrimSpace(arguments) != "" {
+		return text.FlowList([]string{arguments})
+	}
 	words, needsShell := text.ShellWords(arguments)
 	if words == nil && needsShell {
 		return ""

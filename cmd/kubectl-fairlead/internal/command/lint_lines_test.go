@@ -54,6 +54,11 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  mounts:\n  - mountPath: /a\n    projected:\n      sources:\n      - secret:\n          name: a\n          items:\n          - key: b\n            path: b\n            mode: 440\n",
 			"-:15: warning: spec.mounts[/a].projected.sources[0].secret.items[b].mode: 440 is decimal",
 		},
+		"a command and its script": {
+			"  command: sh -c\n  args: exec web\n",
+			"-:6: spec.command: Invalid value: must be a list of strings, not a string: [sh, -c] (schema)\n" +
+				"-:7: spec.args: Invalid value: must be a list of strings, not a string: [\"exec web\"] (schema)\n",
+		},
 		"a sidecar, by its name": {
 			"  sidecars:\n  - name: a\n    image: b\n    resources:\n      requests:\n        cpu: 500\n",
 			"-:11: warning: spec.sidecars[a].resources.requests[cpu]: 500 means 500 cores",

@@ -91,6 +91,7 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`args: --port $(PORT)`:                                                   `spec.args: Invalid value: must be a list of strings, not a string: [--port, "$(PORT)"]`,
 		`args: 8080`:                                                             `spec.args: Invalid value: must be a list of strings, not a number: ["8080"]`,
 
+		`command: [sh, -c], args: exec web --port 80`: `spec.args: Invalid value: must be a list of strings, not a string: ["exec web --port 80"]`,
 		`command: sh -c "a b"`: `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "a b"]`,
 		`livenessProbe: {periodSeconds: 5s, httpGet: {path: /}}`:             `spec.livenessProbe.periodSeconds: Invalid value: must be a whole number, not "5s": write 5, a number of seconds`,
 		`livenessProbe: {timeoutSeconds: 500ms, httpGet: {path: /}}`:         `spec.livenessProbe.timeoutSeconds: Invalid value: must be a whole number of seconds, not "500ms"`,
@@ -121,9 +122,9 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`resources: {limits: {nvidia.com/gpu: 1.5}}`:                                    `spec.resources.limits[nvidia.com/gpu]: Invalid value: must be a whole number, not 1.5`,
 		`sidecars: [{name: a, image: b, resources: {limits: {example.com/fpga: 1.5}}}]`: `spec.sidecars[0].resources.limits[example.com/fpga]: Invalid value: must be a whole number, not 1.5`,
 		`resources: {limits: {memory: 1.5}}`:                                            `spec.resources.limits[memory]: Invalid value: must be a whole number of bytes, not 1.5: write a unit behind it, as in 1.5Gi`,
+		`sidecars: [{name: a, image: b, resources: {limits: {hugepages-2Mi: 0.5}}}]`:    `spec.sidecars[0].resources.limits[hugepages-2Mi]: Invalid value: must be a whole number of bytes, not 0.5: write a unit behind it, as in 0.5Gi`,
 		`resources: {requests: {cpu: true}}`:                                            `spec.resources.requests[cpu]: Invalid value: must be a whole number or a string, not true or false`,
 		`livenessProbe: {httpGet: {path: /, port: 80.5}}`:                               `spec.livenessProbe.httpGet.port: Invalid value: must be a whole number or a string, not 80.5`,
-		`sidecars: [{name: a, image: b, resources: {limits: {hugepages-2Mi: 0.5}}}]`:    `spec.sidecars[0].resources.limits[hugepages-2Mi]: Invalid value: must be a whole number of bytes, not 0.5: write a unit behind it, as in 0.5Gi`,
 	})
 }
 

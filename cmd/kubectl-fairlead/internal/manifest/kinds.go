@@ -103,7 +103,7 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 		}
 		return wantNumberOrString(path, of, value, given)
 	case of.Type == "array" && !isList:
-		return wantList(path, of.Items, value, given)
+		return k.wantList(path, of.Items, value, given)
 	case of.Type == "object" && !isMap:
 		return wantMap(of, value)
 	case of.Type == "string" && !isText:
@@ -119,12 +119,12 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 }
 
 // wantList shows a list that has what the user may have meant.
-func wantList(path *field.Path, items *schema.Structural, value any, given string) string {
+func (k *kinds) wantList(path *field.Path, items *schema.Structural, value any, given string) string {
 	if items.Type != "object" {
 		if isOf[map[string]any](value) {
 			return fmt.Sprintf("must be a list of %ss, not a map: [a, b]", items.Type)
 		}
-		return fmt.Sprintf("must be a list of %ss, not %s: %s", items.Type, nameKind(value), listOf(path, items, value, given))
+		return fmt.Sprintf("must be a list of %ss, not %s: %s", items.Type, nameKind(value), k.listOf(path, items, value, given))
 	}
 	fields, of := shown(items), "maps"
 	if len(fields) > 0 {
@@ -157,7 +157,7 @@ func wantList(path *field.Path, items *schema.Structural, value any, given strin
 }
 
 // listOf has the items that a user may have meant with one plain value.
-func listOf(path *field.Path, items *schema.Structural, value any, given string) string {
+func (k *kinds) listOf(path *field.Path, items *schema.Structural, value any, given string) string {
 	written, isText := value.(string)
 	switch name := path.String()[strings.LastIndex(path.String(), ".")+1:]; {
 	case items.Type != "string":
@@ -167,9 +167,26 @@ func listOf(path *field.Path, items *schema.Structural, value any, given string)
 	case name == "command":
 		return cmp.Or(admission.SplitCommand(written), admission.CloseQuote)
 	case name == "args":
-		return cmp.Or(admission.SplitArguments(written), text.FlowList([]string{written})) // An apostrophe may be part of an argument.
+		// A quote that is open may be an apostrophe.
+		return cmp.Or(admission.SplitArguments(k.document.commandEnd(path), written), text.FlowList([]string{written}))
 	}
 	return text.FlowList(strings.FieldsFunc(written, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }))
+}
+
+// commandEnd is the last word of the command that the arguments belong to; "" if there is none.
+func (d *Document) commandEnd(args *field.Path) string {
+	command := d.at(strings.TrimSuffix(args.String(), "args") + "command")
+	if command == nil {
+		return ""
+	}
+	words, _ := text.ShellWords(command.Value)
+	for _, item := range command.Content {
+		words = append(words, original(item).Value)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 // isWordOf reports whether a key is no name that the user chose, but the word of Kubernetes for a field of the item.

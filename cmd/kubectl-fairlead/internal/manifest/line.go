@@ -90,13 +90,21 @@ func readAll(content []byte) error {
 
 // given is the text of a plain value in the file.
 func (d *Document) given(path string) string {
+	if at := d.at(path); at != nil {
+		return at.Value
+	}
+	return ""
+}
+
+// at is the value in the file, or nil.
+func (d *Document) at(path string) *yamlv3.Node {
 	at := d.node
 	for rest := path; rest != ""; {
 		if at, _, rest = stepInto(at, rest); at == nil {
-			return ""
+			return nil
 		}
 	}
-	return original(at).Value
+	return original(at)
 }
 
 // stepInto follows the first step of a path. It returns the value of the field or the item of the list, the node that names it, and the
