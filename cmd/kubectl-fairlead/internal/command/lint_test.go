@@ -92,6 +92,7 @@ func TestLintOfWrongKinds(t *testing.T) {
 		`args: 8080`:                                                             `spec.args: Invalid value: must be a list of strings, not a number: ["8080"]`,
 
 		`command: [sh, -c], args: exec web --port 80`: `spec.args: Invalid value: must be a list of strings, not a string: ["exec web --port 80"]`,
+		`args: ""`:             `spec.args: Invalid value: must be a list of strings, not a string: []`,
 		`command: sh -c "a b"`: `spec.command: Invalid value: must be a list of strings, not a string: [sh, -c, "a b"]`,
 		`livenessProbe: {periodSeconds: 5s, httpGet: {path: /}}`:             `spec.livenessProbe.periodSeconds: Invalid value: must be a whole number, not "5s": write 5, a number of seconds`,
 		`livenessProbe: {timeoutSeconds: 500ms, httpGet: {path: /}}`:         `spec.livenessProbe.timeoutSeconds: Invalid value: must be a whole number of seconds, not "500ms"`,
