@@ -46,6 +46,7 @@ type ejecting struct {
 	deployment      *appsv1.Deployment // that --restore changes; nil if it creates it again
 	created         bool               // The deployment was created by an earlier run, which ended before its managers had their fields again.
 	service         *corev1.Service    // that --restore changes; nil if there is none
+	changesMarks    bool               // The service was created by an earlier run, and gains or loses Helm's marks.
 	lost            *lostService       // that --restore creates again; nil if the Service is still there
 	acceptBackup    string
 	namespace, name string

@@ -276,14 +276,32 @@ func (e *ejecting) readService(ctx context.Context, application *v1.Application,
 	}
 	const asked = true // The user can accept the backup.
 	e.lost = findLost(e.clients, application, before, live, asked)
-	if e.toHelm && live != nil && (e.lost == nil || e.lost.created != nil) && live.UID != before.Service.UID {
-		// An earlier run may have created it without Helm's marks. It keeps its addresses.
-		before.Service.UID, before.Service.Spec, e.lost = live.UID, *live.Spec.DeepCopy(), nil
+	if live != nil && live.UID != before.Service.UID {
+		if e.changesMarks, err = e.isOtherwiseMarked(live); err != nil {
+			return err
+		}
+		if e.changesMarks || e.toHelm && (e.lost == nil || e.lost.created != nil) {
+			before.Service.UID, before.Service.Spec, e.lost = live.UID, *live.Spec.DeepCopy(), nil // It keeps its addresses.
+		}
 	}
 	if e.lost == nil && live.UID == before.Service.UID {
 		e.service = live
 	}
 	return nil
+}
+
+// isOtherwiseMarked reports whether an earlier run created the Service without Helm's marks, and this one gives them to it, or the other way
+// round.
+func (e *ejecting) isOtherwiseMarked(live *corev1.Service) (bool, error) {
+	other, err := adopt.Read(e.backup)
+	if err != nil {
+		return false, err
+	}
+	if e.toHelm {
+		other.Unmark()
+	}
+	_, marked := helm.ReleaseOf(live)
+	return marked != e.toHelm && adopt.IsRecreated(live, other), nil
 }
 
 // bringServiceBack restores the very Service that was adopted.

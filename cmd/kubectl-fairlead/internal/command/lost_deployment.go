@@ -105,8 +105,12 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 	if e.created {
 		before.Deployment = e.deployment // It stays as it is.
 	}
-	vouched := e.deployment != nil && before.IsVouched(digest, e.deployment, e.service)
 	service := e.service
+	changed := service
+	if e.changesMarks && !e.toHelm {
+		changed = nil // It only loses Helm's marks.
+	}
+	vouched := e.deployment != nil && before.IsVouched(digest, e.deployment, changed)
 	if e.lost.recreates() {
 		vouched, service = vouched && e.deployment.Annotations[adopt.AnnotationBackup] == digest, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: e.name}}
 	}

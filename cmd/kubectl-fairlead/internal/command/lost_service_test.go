@@ -182,13 +182,19 @@ func TestKeepLostService(t *testing.T) {
 	}
 }
 
-// TestPlainObjectsToHelm: an earlier eject --restore created the objects without Helm's marks. --to-helm says that, and gives both the marks.
-func TestPlainObjectsToHelm(t *testing.T) {
+// savedOfRelease are a Deployment and a Service with the marks of a Helm release.
+func savedOfRelease() adopt.Saved {
 	saved := adopt.Saved{Deployment: savedDeployment(), Service: savedService().Service, Release: &adopt.Release{Namespace: "shop", Name: "web"}}
 	for _, object := range []metav1.Object{saved.Deployment, saved.Service} {
 		object.SetLabels(map[string]string{"app": "shop", "app.kubernetes.io/managed-by": "Helm"})
 		object.SetAnnotations(map[string]string{"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "shop"})
 	}
+	return saved
+}
+
+// TestPlainObjectsToHelm: an earlier eject --restore created the objects without Helm's marks. --to-helm says that, and gives both the marks.
+func TestPlainObjectsToHelm(t *testing.T) {
+	saved := savedOfRelease()
 	backup, err := adopt.Backup(saved)
 	if err != nil {
 		t.Fatal(err)
@@ -230,5 +236,41 @@ func TestPlainObjectsToHelm(t *testing.T) {
 	}
 	if release, _ := helm.ReleaseOf(live); release.Name != "web" || live.Spec.ClusterIP != "10.0.0.8" || live.Labels["app.kubernetes.io/managed-by"] != "Helm" {
 		t.Errorf("of the release %s, with the labels %v and the address %s", release, live.Labels, live.Spec.ClusterIP)
+	}
+}
+
+// TestServiceOfReleaseBecomesPlain: an earlier --to-helm ended after it had created the Service. --restore removes Helm's marks from it.
+func TestServiceOfReleaseBecomesPlain(t *testing.T) {
+	saved := savedOfRelease()
+	backup, err := adopt.Backup(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment, service := savedDeployment(), adopt.Recreated(saved)
+	deployment.Annotations = map[string]string{adopt.AnnotationBackup: adopt.Digest(backup)}
+	service.UID, service.Spec.ClusterIP, service.Spec.ClusterIPs = "again", "10.0.0.8", []string{"10.0.0.8"}
+	kube := kubefake.NewClientset(deployment, service, backup)
+	tool, out := toolWith(*clientcmdapi.NewConfig(), "shop"), strings.Builder{}
+	tool.Out = &out
+	e := &ejecting{tool: tool, clients: &cluster.Clients{Kube: kube}, restore: true, namespace: "shop", name: "web"}
+	before, err := e.saved(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.lost != nil || e.service == nil {
+		t.Fatalf("the Service is not restored: %s", e.lost.describe(tool, false))
+	}
+	if err := e.checkRestored(before); err != nil {
+		t.Error(err)
+	}
+	if err := e.bringServiceBack(t.Context(), before.Service); err != nil {
+		t.Fatal(err)
+	}
+	live, err := kube.CoreV1().Services("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"app": "shop"}, live.Labels); diff != "" || len(live.Annotations) > 0 || live.Spec.ClusterIP != "10.0.0.8" {
+		t.Errorf("the annotations %v, the address %s, and the labels (-want +got):\n%s", live.Annotations, live.Spec.ClusterIP, diff)
 	}
 }
