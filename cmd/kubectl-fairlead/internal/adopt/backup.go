@@ -254,14 +254,9 @@ func IsRecreatedDeployment(live *appsv1.Deployment, saved Saved) bool {
 	return marked.isDeployment(live) || plain.isDeployment(live)
 }
 
-// IsRecreated reports whether the live Service is that of the backup, but for its addresses, with the marks of a Helm release or without.
+// IsRecreated reports whether the live Service is that of the backup, but for its addresses.
 func IsRecreated(live *corev1.Service, saved Saved) bool {
-	marked, plain := Recreated(saved), Recreated(saved)
-	helm.Unmark(plain)
-	return isSame(live, marked) || isSame(live, plain)
-}
-
-func isSame(live, want *corev1.Service) bool {
+	want := Recreated(saved)
 	return equality.Semantic.DeepEqual(WithoutAddresses(live).Spec, WithoutAddresses(want).Spec) &&
 		equality.Semantic.DeepEqual(live.Labels, want.Labels) && equality.Semantic.DeepEqual(live.Annotations, want.Annotations)
 }

@@ -37,7 +37,7 @@ type lostService struct {
 }
 
 // findLost compares the Service of a backup with the live one, which is nil if there is none. It returns nil if the live one is that
-// Service, or is as it was. vouched says that the backup may be trusted.
+// Service, or is as it was, with Helm's marks if it had them. vouched says that the backup may be trusted.
 func findLost(clients *cluster.Clients, application *v1.Application, before adopt.Saved, live *corev1.Service, vouched bool) *lostService {
 	if before.Service == nil || live != nil && live.UID == before.Service.UID {
 		return nil

@@ -176,6 +176,13 @@ func TestKeepLostService(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
+	// An abort does not give Helm's marks to a Service, so it keeps the Secret.
+	plain := adopt.Recreated(savedOfRelease())
+	helm.Unmark(plain)
+	const another = "The Service web is another one than before the adoption, and stays as it is." + keeps
+	if lost := findLost(clients, nil, savedOfRelease(), plain, true); lost == nil || lost.describe(tool, false) != another {
+		t.Errorf("of a Service without Helm's marks: %+v", lost)
+	}
 	same := savedService().Service
 	if lost := findLost(clients, nil, savedService(), same, true); lost != nil {
 		t.Errorf("a Service that is still there is lost: %+v", lost)
