@@ -125,12 +125,25 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 	case e.deployment == nil:
 		return fmt.Errorf("the Deployment %s is gone, so nothing confirms what the Secret %s says about it, and nothing was written. If the pods may run as printed, pass --accept-backup=%s",
 			e.name, e.backup.Name, digest)
-	case e.toHelm && before.IsPlain(e.deployment, e.service):
+	case e.lost.recreates() && e.isRestoredWithoutDigest(before):
+		about := "the Service " + e.name
+		if e.toHelm && !before.IsDeploymentVouched(digest, e.deployment) {
+			about += " and the " + e.release.String()
+		}
+		return fmt.Errorf("nothing confirms what the Secret %s says about %s, and nothing was written. If what it would change, as printed, is what you want, pass --accept-backup=%s",
+			e.backup.Name, about, digest)
+	case e.toHelm && !e.lost.recreates() && before.IsPlain(e.deployment, e.service):
 		return fmt.Errorf("the objects are plain ones, so nothing confirms that the %s had them, as the Secret %s says, and nothing was written. "+
 			"If they belong to that release, pass --accept-backup=%s", e.release, e.backup.Name, digest)
 	}
 	return fmt.Errorf("the Secret %s is not as the adoption saved it, and nothing was written. If what it would change, as printed, is what you want, pass --accept-backup=%s",
 		e.backup.Name, digest)
+}
+
+// isRestoredWithoutDigest reports whether the Deployment is restored already, with Helm's marks or without, so that it has no digest.
+func (e *ejecting) isRestoredWithoutDigest(before adopt.Saved) bool {
+	return e.deployment.Annotations[adopt.AnnotationBackup] == "" &&
+		(before.IsDeploymentVouched(adopt.Digest(e.backup), e.deployment) || before.IsPlain(e.deployment, nil))
 }
 
 // printRestored prints whole values. Of a script in args, an innocent beginning would hide the end.

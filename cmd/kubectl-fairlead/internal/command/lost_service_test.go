@@ -281,3 +281,57 @@ func TestServiceOfReleaseBecomesPlain(t *testing.T) {
 		t.Errorf("the annotations %v, the address %s, and the labels (-want +got):\n%s", live.Annotations, live.Spec.ClusterIP, diff)
 	}
 }
+
+// TestServiceLostAfterRestoration: the Deployment is restored, so it has no digest, and the Service is deleted. The Secret is as the adoption
+// saved it, but nothing confirms that.
+func TestServiceLostAfterRestoration(t *testing.T) {
+	saved := savedOfRelease()
+	backup, err := adopt.Backup(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := savedDeployment()
+	marked.Labels, marked.Annotations = saved.Deployment.Labels, saved.Deployment.Annotations
+	plain := marked.DeepCopy()
+	helm.Unmark(plain)
+	edited := plain.DeepCopy()
+	metav1.SetMetaDataAnnotation(&edited.ObjectMeta, adopt.AnnotationBackup, "sha256:0")
+	accept := "If what it would change, as printed, is what you want, pass --accept-backup=" + adopt.Digest(backup)
+	const nothing, and = "nothing confirms what the Secret web-before-adoption says about ", ", and nothing was written. "
+	for name, test := range map[string]struct {
+		live   *appsv1.Deployment
+		toHelm bool
+		want   string
+	}{
+		"restored":                  {plain, false, nothing + "the Service web" + and + accept},
+		"given back to the release": {marked, true, nothing + "the Service web" + and + accept},
+		"plain, to the release":     {plain, true, nothing + "the Service web and the Helm release shop/web" + and + accept},
+		"another digest":            {edited, false, "the Secret web-before-adoption is not as the adoption saved it" + and + accept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kube := kubefake.NewClientset(test.live, backup)
+			tool, out := toolWith(*clientcmdapi.NewConfig(), "shop"), strings.Builder{}
+			tool.Out = &out
+			e := &ejecting{
+				tool: tool, clients: &cluster.Clients{Kube: kube}, restore: true, toHelm: test.toHelm, namespace: "shop", name: "web", backup: backup,
+				release: &release{saved: saved.Release},
+			}
+			before, err := adopt.Read(backup)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !test.toHelm {
+				before.Unmark()
+			}
+			if err := errors.Join(e.readDeployment(t.Context(), before), e.readService(t.Context(), nil, before)); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.checkRestored(before); err == nil || err.Error() != test.want {
+				t.Errorf("got\n%v\nwant\n%s", err, test.want)
+			}
+			if !strings.Contains(out.String(), "Service/web: .spec.type: added") {
+				t.Errorf("it does not print the Service:\n%s", out.String())
+			}
+		})
+	}
+}
