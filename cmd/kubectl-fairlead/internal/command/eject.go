@@ -30,6 +30,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // ejecting is one ejection.
@@ -45,6 +46,7 @@ type ejecting struct {
 	replaces        bool               // with --restore: whether that replaces pods
 	deployment      *appsv1.Deployment // that --restore changes; nil if it creates it again
 	created         bool               // The deployment was created by an earlier run, which ended before its managers had their fields again.
+	unrestored      []preview.Change   // What a restoration would change in the created deployment.
 	service         *corev1.Service    // that --restore changes; nil if there is none
 	changesMarks    bool               // The service was created by an earlier run, and gains or loses Helm's marks.
 	lost            *lostService       // that --restore creates again; nil if the Service is still there

@@ -89,9 +89,14 @@ func (e *ejecting) ejectedBefore(ctx context.Context) (objects []left) {
 	return objects
 }
 
-// announceBackup says whether the Secret of the adoption stays. For a user without permission to read it, there is no line.
+// announceBackup says what of the Secret of the adoption is not restored, and whether the Secret stays. For a user without permission
+// to read it, there is no line.
 func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before adopt.Saved) {
 	name := adopt.BackupName(e.name)
+	if len(e.unrestored) > 0 {
+		to.Hanging("  ", fmt.Sprintf("The Deployment is not as the Secret %s says. This is not restored:", name))
+		printRestored(to, e.unrestored)
+	}
 	deletion := e.tool.withNamespace(e.namespace, "kubectl delete secret "+name)
 	switch {
 	case e.lost.keepsBackup():
@@ -99,6 +104,9 @@ func (e *ejecting) announceBackup(ctx context.Context, to *screen.Screen, before
 	case e.keepsBackup(before):
 		to.Hanging("  ", fmt.Sprintf("The Secret %s stays: it has the part of the Helm release, for %s. To delete it: %s",
 			name, e.tool.commandLine(e.namespace, "eject "+e.name+" --to-helm"), deletion))
+		return
+	case len(e.unrestored) > 0:
+		to.Hanging("  ", fmt.Sprintf("The Secret %s is deleted at the end.", name))
 		return
 	case e.restore:
 		to.Hanging("  ", fmt.Sprintf("The Secret %s is deleted at the end: the objects are then what it says.", name))

@@ -210,6 +210,12 @@ func (e *ejecting) saved(ctx context.Context, application *v1.Application) (adop
 			return adopt.Saved{}, err
 		}
 	}
+	if e.created {
+		const every = true
+		if e.unrestored, err = before.Restored(e.deployment, nil, every); err != nil {
+			return adopt.Saved{}, err
+		}
+	}
 	return before, e.readService(ctx, application, before)
 }
 

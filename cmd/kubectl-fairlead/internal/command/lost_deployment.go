@@ -78,7 +78,7 @@ func (e *ejecting) describeRestored() string {
 	if e.deployment == nil || e.created {
 		said := "The Deployment " + e.name + " is gone, and is created again as it was before the adoption."
 		if e.created {
-			said = "The Deployment " + e.name + " was created again by an earlier run. Its fields are given back to the clients that managed them."
+			said = "The Deployment " + e.name + " was created again by an earlier run, and stays as it is now. Its fields are given back to the clients that managed them."
 		}
 		if e.service != nil {
 			said += " The Service becomes what it was before the adoption."

@@ -88,7 +88,7 @@ func TestCreateLostDeployment(t *testing.T) {
 	if err := e.readDeployment(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	const said = "The Deployment web was created again by an earlier run. Its fields are given back to the clients that managed them."
+	const said = "The Deployment web was created again by an earlier run, and stays as it is now. Its fields are given back to the clients that managed them."
 	if got := e.describeRestored(); got != said {
 		t.Errorf("%q, want %q", got, said)
 	}
@@ -195,5 +195,38 @@ func TestPrintRestoredWhole(t *testing.T) {
 	want := "  ~ .args[1]: added \"" + script + "\"\n  ~ .args: [\"a\"] → [\"-c\",\"" + script + "\"]\n"
 	if diff := cmp.Diff(want, printed.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestCreatedDeploymentStays: what a webhook or a user changed since an earlier run created the Deployment stays. The difference is
+// printed, because the Secret, which alone has it, is deleted.
+func TestCreatedDeploymentStays(t *testing.T) {
+	const (
+		differs = "  The Deployment is not as the Secret web-before-adoption says. This is not restored:\n" +
+			"  ~ Deployment/web: .spec.template.spec.containers[shop].image: \"shop:2\" → \"shop:1\"\n" +
+			"  The Secret web-before-adoption is deleted at the end.\n"
+		same = "  The Secret web-before-adoption is deleted at the end: the objects are then what it says.\n"
+	)
+	for image, want := range map[string]string{"shop:1": same, "shop:2": differs} {
+		_, kube := ejectingOf(t)
+		backup, err := kube.CoreV1().Secrets("shop").Get(t.Context(), "web-before-adoption", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		created := adopt.RecreatedDeployment(adopt.Saved{Deployment: savedDeployment()})
+		created.UID, created.Spec.Template.Spec.Containers[0].Image = "again", image
+		metav1.SetMetaDataAnnotation(&created.ObjectMeta, adopt.AnnotationBackup, adopt.Digest(backup))
+		created.ManagedFields = savedDeployment().ManagedFields
+		created.ManagedFields[0].Manager = fieldManager
+		e, _ := ejectingOf(t, created)
+		before, err := e.saved(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var printed strings.Builder
+		e.announceBackup(t.Context(), screen.Fixed(&printed, 0, false), before)
+		if diff := cmp.Diff(want, printed.String()); diff != "" || !e.created {
+			t.Errorf("created %t, with %s (-want +got):\n%s", e.created, image, diff)
+		}
 	}
 }
