@@ -58,13 +58,13 @@ func compareMaps(path string, before, after map[string]any) []Change {
 	maps.Copy(keys, before)
 	maps.Copy(keys, after)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		found = append(found, compare(path+step(key), before[key], after[key])...)
+		found = append(found, compare(path+Step(key), before[key], after[key])...)
 	}
 	return found
 }
 
-// step appends a key to a path. A key with dots, as in annotations, is in brackets.
-func step(key string) string {
+// Step is the part of a path for a key. A key with dots, as in annotations, is in brackets.
+func Step(key string) string {
 	if strings.ContainsAny(key, "./") {
 		return "[" + key + "]"
 	}
@@ -108,7 +108,7 @@ func changed(fields []string) []Change {
 // inBrackets spells such a path as those of Changes.
 func inBrackets(path string) string {
 	if match := metadataKey.FindStringSubmatch(path); match != nil {
-		return match[1] + step(match[2])
+		return match[1] + Step(match[2])
 	}
 	return path
 }

@@ -137,11 +137,7 @@ func partsOf(whole any, part func(path string, value any) preview.Change) (parts
 	switch whole := whole.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(whole)) {
-			step := "." + key
-			if strings.ContainsAny(key, "./") {
-				step = "[" + key + "]"
-			}
-			parts = append(parts, part(step, whole[key]))
+			parts = append(parts, part(preview.Step(key), whole[key]))
 		}
 	case []any:
 		for i := range whole {
