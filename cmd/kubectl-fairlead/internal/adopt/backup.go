@@ -135,7 +135,8 @@ func Ownership(restored, before metav1.Object) ([]byte, error) {
 	}})
 }
 
-// EndCreation is Ownership of a Deployment that was created from a backup. Until then, it has the digest of that.
+// EndCreation is Ownership for a Deployment that was created from a backup. It also removes the digest of the backup, which marks a creation
+// that has not ended.
 func EndCreation(created, before metav1.Object) ([]byte, error) {
 	return json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": created.GetUID(), "managedFields": before.GetManagedFields(), "annotations": map[string]any{AnnotationBackup: nil},
@@ -234,10 +235,10 @@ func RecreatedDeployment(saved Saved) *appsv1.Deployment {
 }
 
 // withoutReserved is a copy without what only Fairlead sets. A backup that another user edited could otherwise consent to an adoption.
-func withoutReserved(values map[string]string, but ...string) map[string]string {
+func withoutReserved(values map[string]string, except ...string) map[string]string {
 	kept := maps.Clone(values)
 	maps.DeleteFunc(kept, func(key, _ string) bool {
-		return strings.HasPrefix(key, v1.ReservedPrefix) && !slices.Contains(but, key)
+		return strings.HasPrefix(key, v1.ReservedPrefix) && !slices.Contains(except, key)
 	})
 	return kept
 }

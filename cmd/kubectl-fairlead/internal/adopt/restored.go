@@ -69,7 +69,7 @@ type marks struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// changesOf returns the changes of one object. That it loses Fairlead's marks is none.
+// changesOf returns the changes of one object. The loss of Fairlead's marks does not count.
 func changesOf(object string, before, after metav1.Object, specBefore, specAfter any) ([]preview.Change, error) {
 	changes, err := values(object+": .metadata", marks{before.GetLabels(), before.GetAnnotations()}, marks{after.GetLabels(), after.GetAnnotations()})
 	if err != nil {
