@@ -65,7 +65,7 @@ func newOptional(kind child.Kind, scopes []string, api *apiWatcher, permitted Ac
 }
 
 func notServed(kind child.Kind) child.Unavailable {
-	advice := "install the Gateway API, or set type: Ingress in the route"
+	advice := "install the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs"
 	if kind == child.ServiceMonitor {
 		advice = "install the Prometheus Operator, or remove spec.monitoring"
 	}

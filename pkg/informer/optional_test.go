@@ -259,7 +259,7 @@ func TestInstanceOfDefinition(t *testing.T) {
 // TestNotServed: what a user reads in a condition says what to do.
 func TestNotServed(t *testing.T) {
 	for kind, want := range map[child.Kind]string{
-		child.HTTPRoute:      "the cluster does not serve HTTPRoute of gateway.networking.k8s.io/v1: install the Gateway API, or set type: Ingress in the route",
+		child.HTTPRoute:      "the cluster does not serve HTTPRoute of gateway.networking.k8s.io/v1: install the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs",
 		child.ServiceMonitor: "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1: install the Prometheus Operator, or remove spec.monitoring",
 	} {
 		if got := notServed(kind).Message; got != want {

@@ -328,7 +328,7 @@ func routes(f facts) []Finding {
 	}
 	next := "Check the Gateway that the message names, and its listeners: kubectl get gateways -A"
 	if condition.Reason == v1.ReasonAPINotServed {
-		next = "Ask the platform team for the Gateway API, or set type: Ingress in the route."
+		next = "Ask the platform team for the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs."
 	}
 	return []Finding{{
 		Reason: condition.Reason, What: "Clients outside of the cluster do not reach the application by all its routes.",

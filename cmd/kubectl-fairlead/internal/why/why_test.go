@@ -271,7 +271,7 @@ func TestCauseComesFirst(t *testing.T) {
 // TestAdviceFitsTheCluster advises no look at Gateways where the Gateway API is not served.
 func TestAdviceFitsTheCluster(t *testing.T) {
 	for reason, want := range map[string]string{
-		v1.ReasonAPINotServed:      "Ask the platform team for the Gateway API, or set type: Ingress in the route.",
+		v1.ReasonAPINotServed:      "Ask the platform team for the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs.",
 		v1.ReasonRoutesNotAccepted: "Check the Gateway that the message names, and its listeners: kubectl get gateways -A",
 	} {
 		loaded := clustertest.Load(t, "healthy")
