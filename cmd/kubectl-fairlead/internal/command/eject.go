@@ -45,7 +45,7 @@ type ejecting struct {
 	backup          *corev1.Secret
 	replaces        bool               // with --restore: whether that replaces pods
 	deployment      *appsv1.Deployment // that --restore changes; nil if it creates it again
-	created         bool               // The deployment was created by an earlier run, which ended before its managers had their fields again.
+	created         bool               // The deployment was created from the backup, and its managers do not have their fields yet.
 	unrestored      []preview.Change   // What a restoration would change in the created deployment.
 	service         *corev1.Service    // that --restore changes; nil if there is none
 	changesMarks    bool               // The service was created by an earlier run, and gains or loses Helm's marks.

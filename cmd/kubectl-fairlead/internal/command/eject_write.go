@@ -259,6 +259,9 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 			return err
 		}
 	}
+	if err := e.endCreation(ctx, before); err != nil {
+		return err
+	}
 	if e.keepsBackup(before) {
 		return nil
 	}

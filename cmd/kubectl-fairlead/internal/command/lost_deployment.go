@@ -153,13 +153,13 @@ func printRestored(to *screen.Screen, changes []preview.Change) {
 	}
 }
 
-// bringDeploymentBack restores the Deployment, or creates it again.
+// bringDeploymentBack restores the Deployment, or creates it again. One that it creates has the digest of the backup until endCreation.
 func (e *ejecting) bringDeploymentBack(ctx context.Context, before adopt.Saved) error {
 	switch {
 	case e.deployment == nil:
 		return e.createDeployment(ctx, before)
 	case e.created:
-		return e.endCreation(ctx, e.deployment, before)
+		return nil
 	}
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
@@ -177,9 +177,8 @@ func (e *ejecting) bringDeploymentBack(ctx context.Context, before adopt.Saved) 
 	return nil
 }
 
-// createDeployment creates the Deployment as it was, and gives its fields back to the clients that managed them. The Application, or
-// another client, may have created one meanwhile: that stays, and the next run says what the user can do. By the digest of the backup, the
-// next run also knows what this one created.
+// createDeployment creates the Deployment as it was. The Application, or another client, may have created one meanwhile: that stays, and the
+// next run says what the user can do. By the digest of the backup, the next run also knows what this one created.
 func (e *ejecting) createDeployment(ctx context.Context, before adopt.Saved) error {
 	deployment := adopt.RecreatedDeployment(before)
 	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, adopt.AnnotationBackup, adopt.Digest(e.backup))
@@ -190,12 +189,18 @@ func (e *ejecting) createDeployment(ctx context.Context, before adopt.Saved) err
 	if err != nil {
 		return fmt.Errorf("create the Deployment %s again: %w. The Secret %s still has it: correct that, and run the command again", e.name, err, e.backup.Name)
 	}
-	return e.endCreation(ctx, created, before)
+	e.deployment, e.created = created, true
+	before.Deployment.UID = created.UID // It is the restored one from here on.
+	return nil
 }
 
-// endCreation gives the fields of a Deployment that was created again back to the clients that managed them.
-func (e *ejecting) endCreation(ctx context.Context, created *appsv1.Deployment, before adopt.Saved) error {
-	patch, err := adopt.EndCreation(created, before.Deployment)
+// endCreation gives the fields of a Deployment that was created again back to the clients that managed them. After that, nothing says any
+// more that a run created it, so the Helm release has it before.
+func (e *ejecting) endCreation(ctx context.Context, before adopt.Saved) error {
+	if !e.created {
+		return nil
+	}
+	patch, err := adopt.EndCreation(e.deployment, before.Deployment)
 	if err != nil {
 		return err
 	}
@@ -203,6 +208,5 @@ func (e *ejecting) endCreation(ctx context.Context, created *appsv1.Deployment, 
 	if err != nil {
 		return fmt.Errorf("the Deployment %s is created again, but its fields are not given back to the clients that managed them: %w. Run the command again", e.name, err)
 	}
-	before.Deployment.UID = created.UID // It is the restored one from here on.
 	return nil
 }

@@ -4,6 +4,10 @@
 package command
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -73,7 +77,7 @@ func TestCreateLostDeployment(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "the Deployment web is created again, but its fields are not given back to the clients that managed them: the connection was lost. Run the command again"
-	if err := e.bringDeploymentBack(t.Context(), before); err == nil || err.Error() != want {
+	if err := e.bringBack(t.Context(), before); err == nil || err.Error() != want {
 		t.Fatalf("%v, want %s", err, want)
 	}
 	fails = false
@@ -95,7 +99,7 @@ func TestCreateLostDeployment(t *testing.T) {
 	if err := e.checkRestored(before); err != nil {
 		t.Error(err)
 	}
-	if err := e.bringDeploymentBack(t.Context(), before); err != nil {
+	if err := e.bringBack(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
 	live, err := kube.AppsV1().Deployments("shop").Get(t.Context(), "web", metav1.GetOptions{})
@@ -228,5 +232,58 @@ func TestCreatedDeploymentStays(t *testing.T) {
 		if diff := cmp.Diff(want, printed.String()); diff != "" || !e.created {
 			t.Errorf("created %t, with %s (-want +got):\n%s", e.created, image, diff)
 		}
+	}
+}
+
+// TestCreatedDeploymentIsKnownUntilTheReleaseHasIt: if the revision of the Helm release cannot be ended, the next run knows the Deployment
+// that this one created, whatever a webhook changed in it.
+func TestCreatedDeploymentIsKnownUntilTheReleaseHasIt(t *testing.T) {
+	e, kube := ejectingOf(t)
+	before, err := adopt.Read(e.backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+	var stored bytes.Buffer
+	writer := gzip.NewWriter(&stored)
+	content, err := json.Marshal(map[string]any{"version": 1, "manifest": manifest, "info": map[string]any{"status": "deployed"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	revision := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "sh.helm.release.v1.web.v1",
+			Labels: map[string]string{"owner": "helm", "name": "web", "version": "1", "status": "deployed"},
+		},
+		Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte(base64.StdEncoding.EncodeToString(stored.Bytes()))},
+	}
+	if _, err := kube.CoreV1().Secrets("shop").Create(t.Context(), revision, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e.release = &release{clients: e.clients, namespace: "shop", name: "web", saved: &adopt.Release{Namespace: "shop", Name: "web", Manifest: manifest}}
+	created := false
+	kube.PrependReactor("create", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+		created = true
+		return false, nil, nil
+	})
+	kube.PrependReactor("list", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return created, nil, errors.New("the connection was lost")
+	})
+	const want = "read the Helm release shop/web: the connection was lost"
+	if err := e.bringBack(t.Context(), before); err == nil || err.Error() != want {
+		t.Fatalf("%v, want %s", err, want)
+	}
+	live, err := kube.AppsV1().Deployments("shop").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if live.Annotations[adopt.AnnotationBackup] != adopt.Digest(e.backup) {
+		t.Errorf("nothing says that a run created the Deployment: it has the annotations %v", live.Annotations)
 	}
 }
