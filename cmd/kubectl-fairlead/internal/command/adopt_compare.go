@@ -72,11 +72,23 @@ func (a *adopting) comparePods(ctx context.Context, children []child.Desired) (*
 	if err != nil {
 		return nil, fmt.Errorf("let the API server complete the pod template: %w", err)
 	}
+	keepHashes(a.deployment, next)
 	container, err := adopt.Container(a.deployment, a.options)
 	if err != nil {
 		return nil, err
 	}
 	return adopt.Compare(a.deployment, container, &next.Spec.Template)
+}
+
+// keepHashes keeps the hashes of ConfigMaps and Secrets that an earlier Application has left on the pods. The controller computes them
+// again, and they differ only if the content does.
+func keepHashes(live, next *appsv1.Deployment) {
+	for _, key := range []string{v1.AnnotationConfigMapsHash, v1.AnnotationSecretsHash} {
+		hash, found := live.Spec.Template.Annotations[key]
+		if found && next.Spec.Template.Annotations[key] == preview.ComputedHash {
+			next.Spec.Template.Annotations[key] = hash
+		}
+	}
 }
 
 // render renders the draft. Where the user may not read the class that the draft would have, the aggregated API

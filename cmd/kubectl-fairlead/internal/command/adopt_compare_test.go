@@ -6,7 +6,12 @@ package command
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // TestTakenMessage names all that is in the way at once, what an earlier Application left behind, and what the deletion costs.
@@ -43,4 +48,17 @@ func TestTakenMessage(t *testing.T) {
 			t.Errorf("%s, want %s", got, test.want)
 		}
 	}
+}
+
+// TestKeepHashes: that only the controller computes a hash is no change of pods that an earlier Application has left.
+func TestKeepHashes(t *testing.T) {
+	live, next := &appsv1.Deployment{}, &appsv1.Deployment{}
+	live.Spec.Template.Annotations = map[string]string{v1.AnnotationSecretsHash: "3c6a"}
+	next.Spec.Template.Annotations = map[string]string{v1.AnnotationSecretsHash: preview.ComputedHash, v1.AnnotationConfigMapsHash: preview.ComputedHash, "team": "shop"}
+	keepHashes(live, next)
+	want := map[string]string{v1.AnnotationSecretsHash: "3c6a", v1.AnnotationConfigMapsHash: preview.ComputedHash, "team": "shop"}
+	if diff := cmp.Diff(want, next.Spec.Template.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	keepHashes(live, &appsv1.Deployment{}) // Pods without references have no hash.
 }

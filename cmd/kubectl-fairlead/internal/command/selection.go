@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // selection are the Applications that a command is about: by name, by label, or all.
@@ -169,6 +170,10 @@ func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name typ
 	deployment, err := clients.Kube.AppsV1().Deployments(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 	if err != nil || metav1.GetControllerOfNoCopy(deployment) != nil {
 		return misspelt(ctx, clients, name, notFound)
+	}
+	if plan.IsLeftover(deployment) {
+		return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name, which an earlier one left behind. "+
+			"Apply the manifest of the Application again, and take the Deployment back: see docs/guides/take-back.md", name.Name, name.Namespace)
 	}
 	return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name. To let an Application adopt it, see what that would change: %s",
 		name.Name, name.Namespace, t.commandLine(name.Namespace, "adopt "+name.Name+" --dry-run=client"))

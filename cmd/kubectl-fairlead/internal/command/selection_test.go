@@ -6,10 +6,17 @@ package command
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // TestNameOf: the name alone, or as kubectl takes and prints it.
@@ -69,4 +76,17 @@ func toolWith(config clientcmdapi.Config, namespace string) *tool {
 	overrides := &clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: namespace}}
 	getter := genericclioptions.NewTestConfigFlags().WithClientConfig(clientcmd.NewDefaultClientConfig(config, overrides))
 	return &tool{factory: cmdutil.NewFactory(getter)}
+}
+
+// TestLeftDeployment: an Application takes back what an earlier one of its name left behind.
+func TestLeftDeployment(t *testing.T) {
+	left := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "web", Labels: map[string]string{v1.LabelManagedBy: v1.ManagedBy}, Annotations: map[string]string{v1.AnnotationOwnerUID: "gone"},
+	}}
+	clients := &cluster.Clients{Kube: kubefake.NewClientset(left)}
+	const want = "there is no Application web in namespace shop, but a Deployment of that name, which an earlier one left behind. " +
+		"Apply the manifest of the Application again, and take the Deployment back: see docs/guides/take-back.md"
+	if err := (&tool{}).adoptable(t.Context(), clients, types.NamespacedName{Namespace: "shop", Name: "web"}, nil); err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
 }
