@@ -81,6 +81,8 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		first = []string{"Replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"}
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.adoptable(child.Deployment):
 		first = []string{"The adoption of the Deployment takes the Service over too."}
+	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && !f.hasAdopted():
+		first = []string{"To keep the Service and its address, let the Application adopt it: the message of the Service says how."}
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		first = f.adoption()
 	}

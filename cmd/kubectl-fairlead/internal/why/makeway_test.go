@@ -153,6 +153,16 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 	})
 }
 
+// TestKeepsTheService: clients may know its address.
+func TestKeepsTheService(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	addForeign(loaded, child.Service, &corev1.Service{}, v1.ResourceConflict, "Service web exists and has no consent to its adoption; annotate it.")
+	text, _ := printed(t, loaded)
+	wantParts(t, "Service", text, map[string]bool{
+		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Delete or rename the Service": true,
+	})
+}
+
 // rename gives the Application and its children another name.
 func rename(loaded *cluster.Loaded, name string) {
 	loaded.Application.Name = name
