@@ -94,6 +94,8 @@ func findRestarts(revisions []Revision) {
 	}
 	pair(byNumber, func(r, before *Revision) bool { return r.Number == before.Number+1 })
 	pair(made, func(_, _ *Revision) bool { return true })
+	slices.Reverse(made) // Two that were made in the same second may be in either order.
+	pair(made, func(r, before *Revision) bool { return r.Created.Equal(before.Created) })
 }
 
 // isRestartOf reports whether a restart is all that a revision changed.

@@ -266,3 +266,19 @@ func TestHistoryOfRestarts(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryOfOneSecond: creation times have no fractions, so they may not tell which of two revisions was made first.
+func TestHistoryOfOneSecond(t *testing.T) {
+	objects := shop(v1.RevisionStatus{}, "web:1", restarted)
+	for _, object := range objects.Children {
+		if object, ok := object.(*appsv1.ControllerRevision); ok {
+			object.CreationTimestamp = metav1.Unix(1, 0)
+			if object.Revision == 1 {
+				object.Revision = 3 // By an undo.
+			}
+		}
+	}
+	if history := edit.History(objects); history[0].RestartOf != 0 || history[1].RestartOf != 3 {
+		t.Errorf("revision %d is a restart of %d, and %d of %d, want 2 of 3 alone", history[0].Number, history[0].RestartOf, history[1].Number, history[1].RestartOf)
+	}
+}
