@@ -73,7 +73,7 @@ func ShellWords(line string) (words []string, needsShell bool) {
 }
 
 var (
-	// plainItem is what YAML takes for a string without quotes, unless likeNumber or other matches: YAML 1.1 has words for true and false.
+	// plainItem is what YAML takes for a string without quotes, unless likeNumber or likeOther matches: YAML 1.1 has words for true and false.
 	plainItem  = regexp.MustCompile(`^[A-Za-z0-9_./+-][A-Za-z0-9_./+@=%^-]*$`)
 	likeNumber = regexp.MustCompile(`^[-+.]*\d[0-9a-fA-FxX_.oO+-]*$`)
 	likeOther  = regexp.MustCompile(`(?i)^(y|n|yes|no|true|false|on|off|null|[-+]?\.inf|\.nan|-|---)$`)

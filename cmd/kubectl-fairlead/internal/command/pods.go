@@ -102,7 +102,7 @@ func podsOf(applications []*v1.Application) (string, error) {
 	return v1.LabelApplication + " in (" + strings.Join(names, ",") + ")", nil
 }
 
-// checkStarted reports that there is no pod with logs, of which kubectl says nothing, or too little to go on.
+// checkStarted reports that no pod has logs. kubectl says nothing about that, or too little to go on.
 func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, applications []*v1.Application, selector string) error {
 	namespace := applications[0].Namespace
 	pods, err := clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})

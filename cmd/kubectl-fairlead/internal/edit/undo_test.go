@@ -81,7 +81,7 @@ func shop(status v1.RevisionStatus, images ...string) tree.Objects {
 	return objects
 }
 
-// restarted stands for the image of the revision before, with a restart; an image after it is that of the revision to which an undo went.
+// restarted stands for the image of the revision before, with a restart. An undo went to the revision with the image that follows it.
 const restarted = "restart"
 
 // timeOf is when revision i is made, and its pods are restarted.
