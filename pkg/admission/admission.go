@@ -69,6 +69,9 @@ type Config struct {
 	Find func(context.Context, Reference) (*metav1.PartialObjectMetadata, error)
 	// Selector returns spec.selector of a Deployment. Nil, or an error, means that nothing is known about it.
 	Selector func(context.Context, child.Ref) (*metav1.LabelSelector, error)
+	// Unavailable returns the optional kinds that the cluster does not serve, with the reasons: informer.Informers. Nil: no
+	// request is warned of one.
+	Unavailable func() map[child.Kind]child.Unavailable
 	// Metrics may be nil.
 	Metrics *Metrics
 	// MaxInFlight is how many requests are worked on at once; further ones get 429 at once. A single source

@@ -118,6 +118,8 @@ func TestRoutesReady(t *testing.T) {
 	}
 	created := result(plan.Create, child.Ingress, "web-second", nil)
 	classy := []v1.Route{{Name: "a", Hostnames: []string{"a"}, IngressClassName: new("nginx")}, {Name: "b", Hostnames: []string{"b"}}, {Name: "c", Hostnames: []string{"c"}, IngressClassName: new("nginx")}}
+	gateways := []v1.ParentReference{{Name: "gateway"}}
+	parented := []v1.Route{{Name: "a", Hostnames: []string{"a"}, ParentRefs: gateways}, {Name: "b", Hostnames: []string{"b"}, ParentRefs: gateways}}
 	tests := []struct {
 		name    string
 		results []plan.Result
@@ -133,6 +135,10 @@ func TestRoutesReady(t *testing.T) {
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied; 1 of 2 have no load-balancer address yet. If clients do not reach them, check that a controller serves the default IngressClass."}},
 		{"of several classes", []plan.Result{ingress(plan.Keep, "web", false)}, classy, false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a, b, c are applied; 1 of 1 have no load-balancer address yet. If clients do not reach them, check that a controller serves IngressClass nginx and the default IngressClass."}},
+		{"with Gateways that have no effect", []plan.Result{ingress(plan.Keep, "web", true)}, parented[:1], false,
+			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a are applied and have a load-balancer address. Route a is an Ingress, so its parentRefs have no effect."}},
+		{"with several such routes", []plan.Result{ingress(plan.Keep, "web", true)}, parented, false,
+			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a, b are applied and have a load-balancer address. Routes a and b are Ingresses, so their parentRefs have no effect."}},
 		{"one is deleted in vain", []plan.Result{ingress(plan.Keep, "web", true), failedWith(ingress(plan.Delete, "web-third", true), errOther)}, routes[:1], false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com are applied and have a load-balancer address."}},
 		{"one failed", []plan.Result{ingress(plan.Keep, "web", true), failedWith(created, errOther)}, routes, false,

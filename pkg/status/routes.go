@@ -64,10 +64,28 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 // no address, so whether one serves a class is for the user to see.
 func ingressMessage(routes []v1.Route, applied, addresses int) string {
 	if addresses < applied {
-		return fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet. If clients do not reach them, check that a controller serves %s.",
-			hosts(routes), applied-addresses, applied, ingressClasses(routes))
+		return fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet. If clients do not reach them, check that a controller serves %s.%s",
+			hosts(routes), applied-addresses, applied, ingressClasses(routes), unheededParents(routes))
 	}
-	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.", hosts(routes))
+	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.%s", hosts(routes), unheededParents(routes))
+}
+
+// unheededParents says which routes of Ingresses name Gateways: those of type Auto, where the cluster serves no HTTPRoutes.
+func unheededParents(routes []v1.Route) string {
+	var names []string
+	for _, route := range routes {
+		if len(route.ParentRefs) > 0 {
+			names = append(names, route.Name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(" Route %s is an Ingress, so its parentRefs have no effect.", names[0])
+	default:
+		return fmt.Sprintf(" Routes %s are Ingresses, so their parentRefs have no effect.", text.Enumerate(names))
+	}
 }
 
 // ingressClasses names the classes of the routes in words.

@@ -154,6 +154,7 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 		ReviewAccess: admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(p.clients.metadata),
 		Selector:     p.clients.children.Selector,
+		Unavailable:  p.informers.Unavailable,
 		Metrics:      counts,
 	})
 	if err != nil {

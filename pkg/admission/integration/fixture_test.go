@@ -77,6 +77,7 @@ func serve(t *testing.T) *fixture {
 		ReviewAccess: admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
 		Selector:     children.Selector,
+		Unavailable:  f.caches.Unavailable,
 	})
 	if err != nil {
 		t.Fatal(err)

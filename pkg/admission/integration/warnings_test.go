@@ -78,6 +78,13 @@ func TestWarningsAtApply(t *testing.T) {
 			}),
 			`Secret "nosuch" does not exist in namespace "` + f.namespace + `", and route "r" takes its certificate from it: create it, or let a controller such as cert-manager create it`,
 		},
+		"Gateways where none are served": {
+			f.application("shop", inClass("gold"), func(a *v1.Application) {
+				a.Spec.Routes = []v1.Route{{Name: "r", Hostnames: []string{"shop.example.com"}, ParentRefs: []v1.ParentReference{{Name: "gateway"}}}}
+			}),
+			`parentRefs of route "r" have no effect, and the route becomes an Ingress: the cluster does not serve HTTPRoute of gateway.networking.k8s.io/v1: ` +
+				`install the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs`,
+		},
 		"none": {f.application("other", inClass("gold")), ""},
 	} {
 		if _, err := apps.Create(t.Context(), test.application, dryRun); err != nil {
