@@ -147,8 +147,9 @@ func (l *liveReader) addPods(live *child.Snapshot) error {
 	return nil
 }
 
-// platformOf returns the settings with the classes, and the labels by which they select the namespace of the request.
-func (l *liveReader) platformOf(ctx context.Context) (preview.Platform, error) {
+// platformOf returns the settings with the classes, the labels by which they select the namespace of the request, and whether
+// the cluster lacks the HTTPRoutes of the Application.
+func (l *liveReader) platformOf(ctx context.Context, application *v1.Application) (preview.Platform, error) {
 	name := request.NamespaceValue(ctx)
 	result := preview.Platform{
 		Rules:      class.Rules{Namespace: class.Namespace{Name: name}, Required: l.platform.RequireClass},
@@ -160,6 +161,9 @@ func (l *liveReader) platformOf(ctx context.Context) (preview.Platform, error) {
 	}
 	for i := range list.Items {
 		result.Rules.Classes = append(result.Rules.Classes, &list.Items[i])
+	}
+	if result.Facts.WithoutHTTPRoutes, err = preview.LacksHTTPRoutes(ctx, l.clients.Kubernetes.Discovery(), application); err != nil {
+		return result, err
 	}
 	if class.NeedsNamespace(result.Rules.Classes) {
 		namespace, err := l.clients.Kubernetes.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})

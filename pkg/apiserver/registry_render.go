@@ -102,7 +102,7 @@ func (r *renderer) render(ctx context.Context, posted *v1.Application) (runtime.
 	if err != nil {
 		return nil, err
 	}
-	platform, err := r.live.platformOf(ctx)
+	platform, err := r.live.platformOf(ctx, posted)
 	if err != nil {
 		return nil, err
 	}

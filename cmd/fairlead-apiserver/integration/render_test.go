@@ -114,6 +114,25 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestRenderWithoutGatewayAPI wants what the controller does where the cluster serves no HTTPRoutes.
+func TestRenderWithoutGatewayAPI(t *testing.T) {
+	f := start(t)
+	routed := renderOptions("routed", "example.com/routed:1", func(spec map[string]any) {
+		spec["ports"] = []any{map[string]any{"name": "http", "containerPort": 8080}}
+		spec["routes"] = []any{map[string]any{"name": "r", "hostnames": []any{"routed.example.com"}, "parentRefs": []any{map[string]any{"name": "gateway"}}}}
+	})
+	got, err := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace).Render(t.Context(), "routed", routed, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(kind string) bool {
+		return slices.ContainsFunc(got.Children, func(c runtime.RawExtension) bool { return strings.Contains(string(c.Raw), `"kind":"`+kind+`"`) })
+	}
+	if !has("Ingress") || has("HTTPRoute") {
+		t.Errorf("the children are %s, want an Ingress and no HTTPRoute", got.Children)
+	}
+}
+
 // TestRenderRefused wants the answer that kube-apiserver gives to a spec that it would not store.
 func TestRenderRefused(t *testing.T) {
 	f := start(t)
