@@ -32,6 +32,7 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 		return metav1.Condition{Status: worst.status, Reason: worst.reason, Message: worst.message}, true
 	}
 	ingresses, addresses, accepted := 0, 0, 0
+	var classes []string // of the Ingresses without an address
 	for _, a := range children {
 		if !carriesRoute(a) {
 			continue
@@ -40,6 +41,8 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 		case *networkingv1.Ingress:
 			if len(live.Status.LoadBalancer.Ingress) > 0 {
 				addresses++
+			} else {
+				classes = append(classes, ingressClass(live))
 			}
 		case *gatewayv1.HTTPRoute:
 			accepted++
@@ -52,7 +55,7 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 	case ingresses+accepted == 0:
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonRoutesNotApplied, Message: "The routes have no Ingress."}, true
 	case accepted == 0:
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: ingressMessage(routes, ingresses, addresses)}, true
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: ingressMessage(routes, ingresses, addresses, classes)}, true
 	case ingresses == 0:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAccepted, Message: fmt.Sprintf("The HTTPRoutes for %s are accepted.", hosts(routes))}, true
 	default:
@@ -62,10 +65,10 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 
 // ingressMessage names the IngressClasses while an address is missing. Fairlead may not read them, and some controllers report
 // no address, so whether one serves a class is for the user to see.
-func ingressMessage(routes []v1.Route, applied, addresses int) string {
+func ingressMessage(routes []v1.Route, applied, addresses int, classes []string) string {
 	if addresses < applied {
 		return fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet. If clients do not reach them, check that a controller serves %s.%s",
-			hosts(routes), applied-addresses, applied, ingressClasses(routes), unheededParents(routes))
+			hosts(routes), applied-addresses, applied, ingressClasses(classes), unheededParents(routes))
 	}
 	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.%s", hosts(routes), unheededParents(routes))
 }
@@ -88,19 +91,21 @@ func unheededParents(routes []v1.Route) string {
 	}
 }
 
-// ingressClasses names the classes of the routes in words.
-func ingressClasses(routes []v1.Route) string {
-	var names []string
-	for _, route := range routes {
-		name := "the default IngressClass"
-		if route.IngressClassName != nil {
-			name = "IngressClass " + *route.IngressClassName
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+// ingressClass names the class of an Ingress in words.
+func ingressClass(ingress *networkingv1.Ingress) string {
+	if name := ingress.Spec.IngressClassName; name != nil {
+		return "IngressClass " + *name
 	}
-	return strings.Join(names, " and ")
+	return "the default IngressClass"
+}
+
+// ingressClasses enumerates the classes. There are none while no Ingress has been seen since its creation.
+func ingressClasses(classes []string) string {
+	if len(classes) == 0 {
+		return "their IngressClass"
+	}
+	slices.Sort(classes)
+	return text.Enumerate(slices.Compact(classes))
 }
 
 // routeProblem is why a child does not route requests to the application. The zero value is none.
