@@ -165,8 +165,11 @@ func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Cli
 }
 
 // adoptable says what to do about an Application that does not exist, although a Deployment of its name does. Otherwise it returns the
-// error.
+// error; so it does where the cluster does not even serve Applications.
 func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
+	if status := apierrors.APIStatus(nil); errors.As(notFound, &status) && isMissingAPI(status) {
+		return notFound
+	}
 	deployment, err := clients.Kube.AppsV1().Deployments(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 	if err != nil || metav1.GetControllerOfNoCopy(deployment) != nil {
 		return misspelt(ctx, clients, name, notFound)

@@ -4,9 +4,11 @@
 package command
 
 import (
+	"errors"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -88,5 +90,9 @@ func TestLeftDeployment(t *testing.T) {
 		"Apply the manifest of the Application again, and take the Deployment back: see docs/guides/take-back.md"
 	if err := (&tool{}).adoptable(t.Context(), clients, types.NamespacedName{Namespace: "shop", Name: "web"}, nil); err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
+	}
+	missing := apierrors.NewGenericServerResponse(404, "get", v1.Resource(v1.ApplicationResource), "web", "404 page not found", 0, true)
+	if err := (&tool{}).adoptable(t.Context(), clients, types.NamespacedName{Namespace: "shop", Name: "web"}, missing); !errors.Is(err, missing) {
+		t.Errorf("without the CRDs: %v, want %v", err, missing)
 	}
 }
