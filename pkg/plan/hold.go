@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -38,11 +39,16 @@ func KeptSelector(application *v1.Application, live *appsv1.Deployment) *metav1.
 	return selector
 }
 
-// keepSelector omits the selector of a rendered Deployment if the live one has another. The hash of the rendering stays.
-// A Deployment that is created again gets Fairlead's.
+// keepSelector omits the selector of a rendered Deployment if the live one has another, and gives the pods the labels that it
+// selects: the API server refuses a template without them. So a user may remove them from spec.podMetadata. A label that
+// spec.podMetadata has stays as it says. The hash of the rendering stays. A Deployment that is created again gets Fairlead's.
 func keepSelector(application *v1.Application, desired *child.Desired, live child.Object) error {
 	deployment, ok := live.(*appsv1.Deployment)
-	if !ok || KeptSelector(application, deployment) == nil {
+	if !ok {
+		return nil
+	}
+	kept := KeptSelector(application, deployment)
+	if kept == nil {
 		return nil
 	}
 	object, err := desired.Object()
@@ -50,6 +56,18 @@ func keepSelector(application *v1.Application, desired *child.Desired, live chil
 		return err
 	}
 	unstructured.RemoveNestedField(object.Object, "spec", "selector")
+	var asked map[string]string
+	if metadata := application.Spec.PodMetadata; metadata != nil {
+		asked = metadata.Labels
+	}
+	for key, value := range kept.MatchLabels {
+		if _, has := asked[key]; has {
+			continue
+		}
+		if err := unstructured.SetNestedField(object.Object, value, "spec", "template", "metadata", "labels", key); err != nil {
+			return fmt.Errorf("label the pods: %w", err)
+		}
+	}
 	desired.Configuration = object
 	return nil
 }

@@ -186,6 +186,20 @@ func TestAdoption(t *testing.T) {
 	}
 	e.waitApplication("web", "is settled", settled)
 	e.wantServing(serving, get[appsv1.Deployment](e, "web"))
+	e.wantSelectedLabels(cursor)
+}
+
+// wantSelectedLabels removes the labels of the selector from the spec: the pods keep them, and none is replaced.
+func (e *env) wantSelectedLabels(cursor *controlplane.AuditCursor) {
+	e.Helper()
+	labels := "podMetadata: {labels: {app.kubernetes.io/name: shop, app.kubernetes.io/instance: web}}"
+	e.apply(strings.NewReplacer("paused: true", "paused: false", labels, "minReadySeconds: 1").Replace(adopter))
+	e.waitReady("web")
+	e.waitApplication("web", "is settled", settled)
+	e.wantPods(cursor, "after labels of the selector were removed from the spec", 2, 2)
+	if live := get[appsv1.Deployment](e, "web"); live.Spec.MinReadySeconds != 1 || live.Spec.Template.Labels["app.kubernetes.io/name"] != "shop" {
+		e.Errorf("the Deployment is %+v", live.Spec)
+	}
 }
 
 func condition(application *v1.Application, kind string) metav1.ConditionStatus {
