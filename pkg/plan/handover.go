@@ -70,6 +70,19 @@ func minReplicas(application *v1.Application) *int32 {
 	return &minimum
 }
 
+// InitialReplicas is the number of pods with which a new Deployment of the Application starts. What a client set on a Deployment that is
+// gone does not come back.
+func InitialReplicas(application *v1.Application) int32 {
+	switch spec := application.Spec; {
+	case spec.Autoscaling != nil && spec.Autoscaling.MaxReplicas == 0:
+		return 0
+	case spec.Autoscaling != nil || spec.Replicas == nil:
+		return *minReplicas(application)
+	default:
+		return *spec.Replicas
+	}
+}
+
 // RenderedReplicas is the number of pods that a rendered Deployment asks for; nil leaves the number to an autoscaler or a user.
 func RenderedReplicas(desired *child.Desired) *int32 {
 	spec, _ := fieldsOf(desired.Configuration).get("spec")

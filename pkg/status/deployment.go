@@ -41,8 +41,12 @@ func podsOf(in Input) pods {
 	case ok && foreign(in, result):
 		p.foreign = "The Deployment is not adopted yet."
 	}
-	if ok && p.Deployment == nil && (result.Action == plan.WaitDependency || result.Action == plan.Create) {
-		p.Desired = desiredReplicas(result, p.Desired) // The user asks for pods, although none can start yet.
+	switch {
+	case p.Deployment != nil || in.deleting():
+	case ok && (result.Action == plan.WaitDependency || result.Action == plan.Create):
+		p.Desired = desiredReplicas(result, plan.InitialReplicas(application)) // The user asks for pods, although none can start yet.
+	case len(in.Invalid) > 0:
+		p.Desired = plan.InitialReplicas(application) // So does a user whose spec was refused.
 	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)
 	if p.written {
@@ -66,9 +70,6 @@ func desiredReplicas(result plan.Result, live int32) int32 {
 		if rendered := plan.RenderedReplicas(result.Desired); rendered != nil {
 			return *rendered
 		}
-	}
-	if result.Action == plan.Create {
-		return 1
 	}
 	if deployment, ok := result.Live.(*appsv1.Deployment); ok && deployment.Spec.Replicas != nil {
 		return *deployment.Spec.Replicas

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -52,6 +53,13 @@ func onlyObserved(in *Input) {
 	delete(in.Snapshot.Children, in.Results[0].Ref)
 }
 
+// refusedWithout lets the class refuse the spec after the Deployment was deleted.
+func refusedWithout(in *Input) {
+	in.Results, in.InvalidReason = nil, v1.ReasonClassLimitExceeded
+	in.Invalid = field.ErrorList{field.Invalid(field.NewPath("spec", "replicas"), 3, "more than the class allows")}
+	delete(in.Snapshot.Children, ref(child.Deployment, "web"))
+}
+
 func TestCounts(t *testing.T) {
 	written := func(action plan.Action) func(*Input, *appsv1.Deployment) {
 		return func(in *Input, d *appsv1.Deployment) { in.Results[0].Action = action; d.Spec.Replicas = new(int32(2)) }
@@ -81,7 +89,7 @@ func TestCounts(t *testing.T) {
 		}, numbers{desired: 3}},
 		{"created without a number", func(in *Input, _ *appsv1.Deployment) {
 			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
-			in.Results[0].Desired = nil
+			in.Results[0].Desired, in.Snapshot.Application.Spec.Replicas = nil, nil
 			delete(in.Snapshot.Children, in.Results[0].Ref)
 		}, numbers{desired: 1}},
 		{"waiting for a Secret", func(in *Input, _ *appsv1.Deployment) {
@@ -94,6 +102,38 @@ func TestCounts(t *testing.T) {
 			in.Results[0].Err = errOther
 			delete(in.Snapshot.Children, in.Results[0].Ref)
 		}, numbers{desired: 3}},
+		{"none, while the spec is refused", func(in *Input, _ *appsv1.Deployment) { refusedWithout(in) }, numbers{desired: 3}},
+		{"none, while the spec is refused, and without a number", func(in *Input, _ *appsv1.Deployment) {
+			refusedWithout(in)
+			in.Snapshot.Application.Spec.Replicas = nil
+		}, numbers{desired: 1}},
+		{"none, while the spec is refused, and with an autoscaler", func(in *Input, _ *appsv1.Deployment) {
+			refusedWithout(in)
+			in.Snapshot.Application.Spec.Replicas = nil
+			in.Snapshot.Application.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: new(int32(2)), MaxReplicas: 5}
+		}, numbers{desired: 2}},
+		{"none, while the spec is refused, and at 0", func(in *Input, _ *appsv1.Deployment) {
+			refusedWithout(in)
+			in.Snapshot.Application.Spec.Replicas = new(int32(0))
+		}, numbers{}},
+		{"none, while the spec is refused, and with an autoscaler at 0", func(in *Input, _ *appsv1.Deployment) {
+			refusedWithout(in)
+			in.Snapshot.Application.Spec.Replicas = nil
+			in.Snapshot.Application.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: new(int32(0)), MaxReplicas: 0}
+		}, numbers{}},
+		{"none, while the Application is being deleted", func(in *Input, _ *appsv1.Deployment) {
+			refusedWithout(in)
+			in.Snapshot.Application.DeletionTimestamp = new(metav1.NewTime(noon))
+		}, numbers{}},
+		{"some, while the spec is refused", func(in *Input, d *appsv1.Deployment) {
+			in.Results, in.Invalid = nil, field.ErrorList{field.Invalid(field.NewPath("spec"), "x", "refused")}
+			d.Spec.Replicas = new(int32(2))
+		}, numbers{2, 3, 3, 3, 3}},
+		{"waiting for a Secret without a number", func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.WaitDependency, child.Deployment, "web", nil)
+			in.Results[0].Desired, in.Snapshot.Application.Spec.Replicas = nil, nil
+			delete(in.Snapshot.Children, in.Results[0].Ref)
+		}, numbers{desired: 1}},
 		{"a foreign one's are not counted", func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.NotOwned }, numbers{}},
 		{"not planned: by ownerReference", func(in *Input, _ *appsv1.Deployment) { in.Results = nil }, numbers{3, 3, 3, 3, 3}},
 		{"not planned: a foreign one's", func(in *Input, d *appsv1.Deployment) { in.Results = nil; d.OwnerReferences = nil }, numbers{}},

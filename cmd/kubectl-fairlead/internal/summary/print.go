@@ -114,7 +114,7 @@ func (s Summary) imageText() string {
 func (r Rollout) text(to *screen.Screen) string {
 	parts := []string{fmt.Sprintf("%d of %d pods updated, %d available", r.Updated, r.Desired, r.Available)}
 	if r.Desired == 0 && r.Updated == 0 && r.Available == 0 {
-		parts[0] = "no pods to update" // There is no Deployment yet, or it asks for none.
+		parts[0] = "no pods to update" // There is no Deployment of the Application, or it asks for none.
 	}
 	if r.Revision > 0 {
 		revision := fmt.Sprintf("revision %d", r.Revision)
