@@ -144,7 +144,7 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 	case slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Action == plan.Adopt && foreign(in, result) }):
 		return no(v1.ReasonAdopting, "The objects with a consent are not adopted yet.")
 	case live == nil:
-		return no(v1.ReasonAdopting, "There is no Deployment yet.")
+		return no(v1.ReasonAdopting, "There is no Deployment.")
 	case lacksLabels(in, p) && isPaused(application):
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("The pods run as before the adoption. Set spec.paused to false to replace those with the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
 	case lacksLabels(in, p), slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Adoption == plan.AdoptionHeld }):

@@ -118,7 +118,7 @@ func summarizeDeployment(in Input, p pods) summary {
 		case in.observing():
 			return summary{reason: v1.ReasonDrifted, message: "There is no Deployment, and reconcilePolicy Observe creates none."}
 		default:
-			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "There is no Deployment yet."}
+			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "There is no Deployment."}
 		}
 	}
 	progressing := p.Condition(appsv1.DeploymentProgressing)
@@ -189,7 +189,7 @@ func (p pods) mirror(kind appsv1.DeploymentConditionType, absent metav1.Conditio
 		return metav1.Condition{Status: absent, Reason: v1.ReasonConflict, Message: p.foreign}
 	}
 	if p.Deployment == nil {
-		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "There is no Deployment yet."}
+		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "There is no Deployment."}
 	}
 	if source := p.Condition(kind); source != nil {
 		return metav1.Condition{Status: metav1.ConditionStatus(source.Status), Reason: source.Reason, Message: source.Message}

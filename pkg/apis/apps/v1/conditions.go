@@ -100,7 +100,7 @@ const (
 	ReasonMonitoringNotApplied = "MonitoringNotApplied"
 	// ReasonAPINotServed: the cluster does not serve the API of a child, or the controller may not use it.
 	ReasonAPINotServed = "APINotServed"
-	// ReasonDeploymentNotFound: there is no Deployment yet.
+	// ReasonDeploymentNotFound: there is no Deployment of the Application.
 	ReasonDeploymentNotFound = "DeploymentNotFound"
 	// ReasonAutoscalerNotFound: there is no HorizontalPodAutoscaler yet.
 	ReasonAutoscalerNotFound = "AutoscalerNotFound"
