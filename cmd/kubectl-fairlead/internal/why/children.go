@@ -60,6 +60,14 @@ func resourceEvidence(app *v1.Application, resource v1.ResourceStatus) Evidence 
 
 // conflict names the owner of the object that is in the way.
 func (f facts) conflict(resource v1.ResourceStatus) Finding {
+	if f.isGone(resource) {
+		evidence := resourceEvidence(f.app, resource)
+		evidence.Message = "Conflict, from the last check" // The message itself says what to do about the object.
+		return Finding{
+			Reason: v1.ReasonConflict, What: fmt.Sprintf("%s %s is gone; %s.", resource.Kind, resource.Name, checksAgain),
+			Evidence: []Evidence{evidence},
+		}
+	}
 	if finding, found := f.shared(resource); found {
 		return finding
 	}
@@ -143,7 +151,7 @@ func (f facts) enforce() string {
 // adoptable reports whether an object of the kind that is not the Application's has the name of a child, and can be adopted.
 func (f facts) adoptable(kind child.Kind) bool {
 	return slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
-		if resource.Kind != kind.Kind || resource.Group != kind.Group || resource.State != v1.ResourceConflict && !f.isTaken(resource) {
+		if resource.Kind != kind.Kind || resource.Group != kind.Group || resource.State != v1.ResourceConflict && !f.isTaken(resource) || f.isGone(resource) {
 			return false
 		}
 		live := f.live(resource)

@@ -4,16 +4,21 @@
 package why_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
@@ -83,5 +88,38 @@ func TestCreator(t *testing.T) {
 		if len(got) == 0 || got[0] != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func isService(object child.Object) bool {
+	return object.GetObjectKind().GroupVersionKind().Kind == child.Service.Kind
+}
+
+// TestGone: between the deletion of an object that was in the way and the next check, there is nothing to delete.
+func TestGone(t *testing.T) {
+	loaded := clustertest.Load(t, "conflict")
+	loaded.Children = slices.DeleteFunc(loaded.Children, isService)
+	answer := why.Explain(loaded)
+	if want := "conflict/web is not ready (Conflict): the controller checks again within 30 s."; answer.Headline != want {
+		t.Errorf("%q, want %q", answer.Headline, want)
+	}
+	want := []why.Finding{{
+		Reason: v1.ReasonConflict, What: "Service web is gone; the controller checks again within 30 s.",
+		Evidence: []why.Evidence{{Object: "Application/web", Field: "status.resources[Service/web]", Message: "Conflict, from the last check"}},
+	}}
+	if diff := cmp.Diff(want, answer.Findings, cmpopts.IgnoreUnexported(why.Finding{}, why.Evidence{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+	if answer = why.Explain(loaded); strings.Contains(answer.Headline, "checks again") {
+		t.Errorf("although the Deployment is still in the way: %s", answer.Headline)
+	}
+
+	loaded = clustertest.Load(t, "conflict")
+	loaded.Children = slices.DeleteFunc(loaded.Children, isService)
+	loaded.Unreadable = map[string]error{"services": errors.New("forbidden")}
+	if answer = why.Explain(loaded); len(answer.Findings) == 0 || !strings.HasPrefix(answer.Findings[0].What, "Service web exists ") {
+		t.Errorf("although the user may not read Services: %+v", answer.Findings)
 	}
 }

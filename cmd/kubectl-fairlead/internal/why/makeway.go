@@ -23,6 +23,24 @@ const (
 	giveName = "Or give the Application another name."
 )
 
+// checksAgain is what ends a conflict whose object is gone. No event reports that to the controller.
+const checksAgain = "the controller checks again within 30 s"
+
+// isGone reports whether the object that was in the way is gone. One that the user may not read may be there.
+func (f facts) isGone(resource v1.ResourceStatus) bool {
+	ref, known := child.RefOf(f.app, resource)
+	_, unreadable := f.Unreadable[ref.Kind.Resource]
+	return resource.State == v1.ResourceConflict && known && !unreadable && f.live(resource) == nil
+}
+
+// onlyGone reports whether each object that was in the way is gone.
+func (f facts) onlyGone() bool {
+	stays := func(resource v1.ResourceStatus) bool {
+		return resource.State == v1.ResourceConflict && !f.isGone(resource)
+	}
+	return f.ready.Reason == v1.ReasonConflict && slices.ContainsFunc(f.app.Status.Resources, f.isGone) && !slices.ContainsFunc(f.app.Status.Resources, stays)
+}
+
 // makeWay says what to do about an object that has the name of a child. While the pods from before an adoption run, they need what
 // they have: its deletion would be an outage.
 func (f facts) makeWay(resource v1.ResourceStatus) []string {

@@ -122,6 +122,8 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s has not been observed by the controller yet.", name)
 	case len(answer.Findings) == 0:
 		return fmt.Sprintf("%s is not ready (%s): %s", name, f.ready.Reason, f.ready.Message)
+	case f.onlyGone():
+		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, checksAgain)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && f.lacksNode():
 		return fmt.Sprintf("%s is not ready (%s), and will not be until a node can take its pods, or someone acts.", name, f.ready.Reason)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
