@@ -1090,7 +1090,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 					},
 					"maxReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The highest value of replicas and of autoscaling.maxReplicas. An Application that sets neither counts as 1, so 0 refuses it.",
+							Description: "The highest value of replicas and of autoscaling.maxReplicas. An Application that sets neither counts as 1, so 0 refuses it. It limits the spec of an Application. A spec that sets neither leaves the number to the clients that scale the Deployment, and the class does not limit those.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

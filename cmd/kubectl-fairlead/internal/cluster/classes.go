@@ -21,3 +21,20 @@ func (c *Clients) LoadClassesMissing(ctx context.Context, loaded *Loaded) error 
 	}
 	return loaded.add(v1.ApplicationClassResource, err, func() { loaded.ClassesMissing = len(list.Items) == 0 })
 }
+
+// LoadMaxReplicas reads how many replicas the class that is applied allows.
+func (c *Clients) LoadMaxReplicas(ctx context.Context, loaded *Loaded) error {
+	applied := loaded.Application.Status.Class
+	if applied == nil {
+		return nil
+	}
+	class, err := c.Fairlead.AppsV1().ApplicationClasses().Get(ctx, applied.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return loaded.add(v1.ApplicationClassResource, err, func() {
+		if limits := class.Spec.Limits; limits != nil {
+			loaded.MaxReplicas = limits.MaxReplicas
+		}
+	})
+}

@@ -44,3 +44,38 @@ func TestLoadClassesMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadMaxReplicas: a user without permission to read the class does not learn its limit.
+func TestLoadMaxReplicas(t *testing.T) {
+	forbidden := fake.NewClientset()
+	forbidden.PrependReactor("get", v1.ApplicationClassResource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: v1.ApplicationClassResource}, "gold", nil)
+	})
+	class := func(limits *v1.ApplicationLimits) *fake.Clientset {
+		return fake.NewClientset(&v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, Spec: v1.ApplicationClassSpec{Limits: limits}})
+	}
+	gold := &v1.AppliedClass{Name: "gold"}
+	for _, test := range []struct {
+		name    string
+		client  *fake.Clientset
+		applied *v1.AppliedClass
+		want    int32 // -1 is none
+	}{
+		{"a limit", class(&v1.ApplicationLimits{MaxReplicas: new(int32(4))}), gold, 4},
+		{"other limits", class(&v1.ApplicationLimits{}), gold, -1},
+		{"no limits", class(nil), gold, -1},
+		{"no class", forbidden, nil, -1},
+		{"a class that is gone", fake.NewClientset(), gold, -1},
+		{"forbidden", forbidden, gold, -1},
+	} {
+		loaded := clustertest.Load(t, "image")
+		loaded.Application.Status.Class = test.applied
+		err, got := (&cluster.Clients{Fairlead: test.client}).LoadMaxReplicas(t.Context(), loaded), int32(-1)
+		if loaded.MaxReplicas != nil {
+			got = *loaded.MaxReplicas
+		}
+		if err != nil || got != test.want {
+			t.Errorf("%s: %d, %v, want %d", test.name, got, err, test.want)
+		}
+	}
+}

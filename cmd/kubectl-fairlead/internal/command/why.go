@@ -121,6 +121,11 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 			return nil, err
 		}
 	}
+	if why.LeavesReplicas(application) {
+		if err := clients.LoadMaxReplicas(ctx, loaded); err != nil {
+			return nil, err
+		}
+	}
 	if why.ReplicasContended(application) {
 		err = clients.LoadScalers(ctx, loaded)
 	}

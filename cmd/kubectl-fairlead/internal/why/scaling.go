@@ -83,6 +83,32 @@ func (f facts) autoscalerDisabled() bool {
 	return stalled != nil && stalled.Reason == v1.ReasonPodsUnavailable || active != nil && active.Reason == reasonScalingDisabled
 }
 
+// LeavesReplicas reports whether the Application leaves the number of pods to the clients that scale its Deployment.
+func LeavesReplicas(application *v1.Application) bool {
+	return application.Spec.Replicas == nil && application.Spec.Autoscaling == nil
+}
+
+// overClass finds a Deployment with more replicas than the class allows the spec. The controller leaves them.
+func overClass(f facts) []Finding {
+	_, class := f.class()
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if class == "" || f.MaxReplicas == nil || !LeavesReplicas(f.app) || f.app.DeletionTimestamp != nil || deployment == nil ||
+		!child.OwnedBy(deployment, f.app) || deployment.Spec.Replicas == nil || *deployment.Spec.Replicas <= *f.MaxReplicas {
+		return nil
+	}
+	finding := Finding{
+		Reason: "ReplicasOverClass",
+		What: fmt.Sprintf("Deployment %s has %d replicas, more than the %d that ApplicationClass %s allows a spec. "+
+			"This spec leaves the number to the clients that scale the Deployment, and the class does not limit those.",
+			deployment.Name, *deployment.Spec.Replicas, *f.MaxReplicas, class),
+		Evidence: scaledBy(deployment),
+	}
+	if *f.MaxReplicas > 0 {
+		finding.Next = []string{fmt.Sprintf("To have no more than the class allows, set spec.replicas: kubectl fairlead scale %s --replicas=%d", f.app.Name, *f.MaxReplicas)}
+	}
+	return []Finding{finding}
+}
+
 // scaledBy is the client that set the number of pods, as far as the Deployment shows it: the subresource scale leaves 0 out, and no trace.
 func scaledBy(deployment *appsv1.Deployment) []Evidence {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")

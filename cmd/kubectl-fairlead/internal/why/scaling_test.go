@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
@@ -93,6 +95,45 @@ func TestDisabledAutoscaler(t *testing.T) {
 		} {
 			if strings.Contains(text.String(), part) != want {
 				t.Errorf("%s: contains %q is not %t:\n%s", name, part, want, text.String())
+			}
+		}
+	}
+}
+
+// TestOverClass: a client scaled the Deployment of a spec without a number, and the class limits the spec alone.
+func TestOverClass(t *testing.T) {
+	const (
+		what = "Deployment web has 6 replicas, more than the 4 that ApplicationClass std allows a spec. " +
+			"This spec leaves the number to the clients that scale the Deployment, and the class does not limit those.\n"
+		evidence = "   - Deployment/web metadata.managedFields, 60s ago: kubectl set .spec.replicas\n"
+		next     = "   → To have no more than the class allows, set spec.replicas: kubectl fairlead scale web --replicas=4\n"
+	)
+	for _, test := range []struct {
+		name   string
+		change func(*cluster.Loaded, *appsv1.Deployment)
+		want   bool
+	}{
+		{"more than the class allows", func(*cluster.Loaded, *appsv1.Deployment) {}, true},
+		{"as many as the class allows", func(_ *cluster.Loaded, d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) }, false},
+		{"no limit, or one that the user may not read", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.MaxReplicas = nil }, false},
+		{"the number is the controller's", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.Application.Spec.Replicas = new(int32(6)) }, false},
+		{"another Application's Deployment", func(_ *cluster.Loaded, d *appsv1.Deployment) { d.OwnerReferences = nil }, false},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		loaded.Application.Spec.Replicas, loaded.Application.Spec.Autoscaling = nil, nil
+		loaded.Application.Status.Class, loaded.MaxReplicas = &v1.AppliedClass{Name: "std"}, new(int32(4))
+		deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+		loaded.Application.Name, deployment.Name, deployment.Spec.Replicas = "web", "web", new(int32(6))
+		deployment.SetManagedFields([]metav1.ManagedFieldsEntry{{
+			Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale", Time: &metav1.Time{Time: treetest.Now.Add(-time.Minute)},
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+		}})
+		test.change(loaded, deployment)
+		var text strings.Builder
+		why.Explain(loaded).Print(screen.Fixed(&text, 250, false), treetest.Now)
+		for _, part := range []string{what, evidence, next} {
+			if strings.Contains(text.String(), part) != test.want {
+				t.Errorf("%s: contains %q is not %t:\n%s", test.name, part, test.want, text.String())
 			}
 		}
 	}

@@ -91,6 +91,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		missingCertificates,
 		drift,
 		added,
+		overClass,
 		secondary,
 	}
 	if f.isSuspended() {

@@ -90,7 +90,8 @@ type ApplicationLimits struct {
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitzero"`
 
 	// The highest value of replicas and of autoscaling.maxReplicas. An Application that sets neither counts as 1, so 0
-	// refuses it.
+	// refuses it. It limits the spec of an Application. A spec that sets neither leaves the number to the clients
+	// that scale the Deployment, and the class does not limit those.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional

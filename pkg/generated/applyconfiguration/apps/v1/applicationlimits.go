@@ -44,7 +44,8 @@ type ApplicationLimitsApplyConfiguration struct {
 	// Types that Services may have, beside ClusterIP. Left out: all types; an empty list: ClusterIP only.
 	AllowedServiceTypes []corev1.ServiceType `json:"allowedServiceTypes,omitempty"`
 	// The highest value of replicas and of autoscaling.maxReplicas. An Application that sets neither counts as 1, so 0
-	// refuses it.
+	// refuses it. It limits the spec of an Application. A spec that sets neither leaves the number to the clients
+	// that scale the Deployment, and the class does not limit those.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 	// Whether each container must have a limit for cpu and for memory. A limit of 0 is none. The
 	// application container may have them from the defaults of the class.
