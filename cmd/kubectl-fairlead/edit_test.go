@@ -25,7 +25,7 @@ func TestEdit(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	name := p.namespace + "/web: "
 
-	p.want(0, []string{"scale", "web", "--replicas=3", "--dry-run=server"}, name+"replicas 2 → 3", "the number of pods goes from 2 to 3", "not written (server dry run)")
+	p.want(0, []string{"scale", "web", "--replicas=3", "--dry-run=server"}, name+"replicas 2 → 3", "the desired number of pods goes from 2 to 3", "not written (server dry run)")
 	p.want(2, []string{"scale", "web", "--replicas=3", "--current-replicas=1"})
 	if replicas := *p.get("web").Spec.Replicas; replicas != 2 {
 		t.Fatalf("%d replicas after a dry run and a refused edit, want 2", replicas)
@@ -93,7 +93,7 @@ func TestResumeKeepsRestart(t *testing.T) {
 	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(`{"spec":{"replicas":3}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p.want(0, []string{"resume", "web"}, "  No pod is replaced; the number of pods goes from 3 to 2.\n")
+	p.want(0, []string{"resume", "web"}, "  No pod is replaced; the desired number of pods goes from 3 to 2.\n")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
 	p.eventually("two pods, restarted last by kubectl", func() bool {
 		live := p.deployment(kube)
@@ -106,7 +106,7 @@ func TestScaleWithoutReplicas(t *testing.T) {
 	p := start(t)
 	p.create("web", "{image: example.com/web:1}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
-	p.want(0, []string{"scale", "web", "--replicas=3"}, "replicas 1 → 3\n  No pod is replaced; the number of pods goes from 1 to 3.\n  written\n")
+	p.want(0, []string{"scale", "web", "--replicas=3"}, "replicas 1 → 3\n  No pod is replaced; the desired number of pods goes from 1 to 3.\n  written\n")
 }
 
 // TestUndoOfStuckRollout: the pods of the former ReplicaSet, which the rollout has not replaced, stay.
@@ -244,7 +244,7 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	const pinned = "The pods stay at revision 1 until you remove spec.rollback.toRevision."
 	p.want(0, []string{"set", "image", "web", "example.com/web:3"}, "No pod is replaced. "+pinned)
 	p.want(0, []string{"restart", "web", "--dry-run=client"}, "No pod is replaced. "+pinned)
-	p.want(0, []string{"scale", "web", "--replicas=3"}, "the number of pods goes from 2 to 3. "+pinned)
+	p.want(0, []string{"scale", "web", "--replicas=3"}, "the desired number of pods goes from 2 to 3. "+pinned)
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Image        example.com/web:1 runs; the spec says example.com/web:3",
 		"the pods stay at revision 1, whatever the spec says about them (spec.rollback.toRevision)")
 	file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:4'}}")
@@ -261,13 +261,13 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
-	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the number of pods goes from 3 to 2.\n")
+	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the desired number of pods goes from 3 to 2.\n")
 	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
-	const atOnce = "restartedAt]. That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it. The number of pods goes from 3 to 5 at once.\n"
+	const atOnce = "restartedAt]. That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it. The desired number of pods goes from 3 to 5 at once.\n"
 	p.eventually("the restart to wait", func() bool {
 		return strings.Contains(p.run("scale", "web", "--replicas=5", "--dry-run=client").stdout, atOnce)
 	})
-	p.want(0, []string{"scale", "web", "--replicas=0", "--dry-run=client"}, "No pod is replaced; the number of pods goes from 3 to 0.\n")
+	p.want(0, []string{"scale", "web", "--replicas=0", "--dry-run=client"}, "No pod is replaced; the desired number of pods goes from 3 to 0.\n")
 	p.want(0, []string{"set", "image", "web", "example.com/web:5", "--dry-run=client"}, "All 3 pods are replaced, because of containers[web].image, ")
 
 	p.want(0, []string{"suspend", "web"})

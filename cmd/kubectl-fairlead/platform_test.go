@@ -37,7 +37,7 @@ func TestPlatform(t *testing.T) {
 		"logs none":                   "error: " + p.namespace + "/none has no pods, because it asks for none: see 'kubectl fairlead -n " + p.namespace + " scale none --replicas=1'\n",
 		"why pod/broken":              "error: \"pod/broken\" is not the name of an Application: write its name alone, such as web\n",
 		"undo broken --to-revision=7": "error: " + p.namespace + "/broken: there is no revision 7. Revisions: 1\n",
-		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the number of pods is 1, not 7 as --current-replicas expects\n",
+		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the desired number of pods is 1, not 7 as --current-replicas expects\n",
 		"adopt broken --rollout":                         "error: there is nothing to roll out: the adoptionPolicy of the Application broken is not Consented, so it adopts nothing\n",
 		"adopt nothing":                                  "error: deployments.apps \"nothing\" not found\nIf it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.\n",
 		"adopt nothing --rollout":                        "error: there is nothing to roll out: namespace " + p.namespace + " has no Application nothing. Adopt the Deployment first: run kubectl fairlead -n " + p.namespace + " adopt nothing\n",

@@ -60,7 +60,7 @@ func Headline(d preview.Difference) string {
 	case pods.After != nil && *pods.After == 0 && (pods.Replaced || pods.Held > 0):
 		said = "no pod is replaced, because none is asked for."
 		if pods.Before != nil && *pods.Before > 0 {
-			said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to 0.", *pods.Before)
+			said = fmt.Sprintf("no pod is replaced; the desired number of pods goes from %d to 0.", *pods.Before)
 		}
 	case pods.Started > 0:
 		said = started(pods.Started) + ", because a paused rollout goes on."
@@ -92,7 +92,7 @@ func Headline(d preview.Difference) string {
 	case pods.Before == nil && pods.After == nil, pods.Before != nil && pods.After != nil && *pods.Before == *pods.After:
 		said = "no pod is replaced."
 	case pods.Before != nil && pods.After != nil:
-		said = fmt.Sprintf("no pod is replaced; the number of pods goes from %d to %d.", *pods.Before, *pods.After)
+		said = fmt.Sprintf("no pod is replaced; the desired number of pods goes from %d to %d.", *pods.Before, *pods.After)
 	case pods.After != nil:
 		said = fmt.Sprintf("%d pods are asked for.", *pods.After)
 		if *pods.After == 1 {
@@ -127,7 +127,7 @@ func scaled(pods preview.Pods) string {
 	if pods.Before == nil || pods.After == nil || *pods.Before == *pods.After {
 		return ""
 	}
-	return fmt.Sprintf(" The number of pods goes from %d to %d.", *pods.Before, *pods.After)
+	return fmt.Sprintf(" The desired number of pods goes from %d to %d.", *pods.Before, *pods.After)
 }
 
 // pinned says that the spec does not decide about the pods.

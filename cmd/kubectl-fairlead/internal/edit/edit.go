@@ -127,7 +127,7 @@ func Scale(replicas, current int32) Edit {
 			was = *application.Spec.Replicas
 		}
 		if current >= 0 && was != current {
-			return "", fmt.Errorf("the number of pods is %d, not %d as --current-replicas expects", was, current)
+			return "", fmt.Errorf("the desired number of pods is %d, not %d as --current-replicas expects", was, current)
 		}
 		application.Spec.Replicas = &replicas
 		return fmt.Sprintf("replicas %d → %d", was, replicas), nil

@@ -49,7 +49,7 @@ func TestEdits(t *testing.T) {
 			edit:  edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
 		"scale":            {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
-		"scale otherwise":  {edit: edit.Scale(5, 3), fail: "the number of pods is 2, not 3 as --current-replicas expects"},
+		"scale otherwise":  {edit: edit.Scale(5, 3), fail: "the desired number of pods is 2, not 3 as --current-replicas expects"},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
 		"image":            {edit: edit.SetImage("", "web:2"), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
 		"image of sidecar": {edit: edit.SetImage("proxy", "proxy:2"), what: "image of container proxy: proxy:1 → proxy:2", patch: `{` + precondition + `,"spec":{"sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`},
