@@ -4,6 +4,7 @@
 package main_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,5 +63,40 @@ func TestRefusedEdit(t *testing.T) {
 		if !strings.HasPrefix(r.stderr, want+excess) || strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("--dry-run=%s does not say only %s:\n%s", dryRun, want, r.stderr)
 		}
+	}
+}
+
+// TestEditStoresDefaultClass: an edit of an Application from before the class was the default says that the webhook stored the class, too.
+// An edit of a switch alone stores none.
+func TestEditStoresDefaultClass(t *testing.T) {
+	t.Parallel()
+	p := &plugin{TB: t, namespace: metav1.NamespaceDefault, cluster: controlplane.ForTest(t, controlplane.APIOnly())}
+	p.cluster.InstallCRDs(t, "../../artifacts/crds")
+	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	std := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "std", Annotations: map[string]string{v1.AnnotationDefaultClass: "true"}}}
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), std, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.control(func(o *app.Options) {
+		o.Serving.WebhookBindAddress, o.Serving.WebhookURL = "127.0.0.1:0", "https://127.0.0.1:0"
+	})
+	scale := []string{"scale", "web", "--replicas=3"}
+	const would = "(server dry run)\n  The edit would also store the default class std in spec.className: it would stay when another class becomes the default.\n"
+	p.eventually("the webhooks to store the class", func() bool {
+		return strings.HasSuffix(p.run(append(slices.Clone(scale), "--dry-run=server")...).stdout, would)
+	})
+	const also = "The edit also stored"
+	for _, edit := range []string{"pause", "observe", "resume"} {
+		if r := p.want(0, []string{edit, "web"}); strings.Contains(r.stdout, also) {
+			t.Errorf("%s: %s", edit, r.stdout)
+		}
+	}
+	if name := p.get("web").Spec.ClassName; name != "" {
+		t.Errorf("the switches stored the class %s", name)
+	}
+	p.want(0, scale, "  written\n  "+also+" the default class std in spec.className: it stays when another class becomes the default.\n")
+	if r := p.want(0, []string{"restart", "web"}, "  written\n"); strings.Contains(r.stdout, also) || p.get("web").Spec.ClassName != "std" {
+		t.Errorf("class %q after: %s", p.get("web").Spec.ClassName, r.stdout)
 	}
 }

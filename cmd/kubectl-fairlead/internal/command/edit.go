@@ -178,13 +178,29 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	}
 	e.tool.warned.forget()
-	edited, err = write(ctx, clients, application, edited, options)
+	written, err := write(ctx, clients, application, edited, options)
 	e.noteUnknown(unknown, err)
 	if err != nil {
 		return nil, err
 	}
 	to.Line(done)
-	return edited, nil
+	if said := storedClass(edited, written, e.dryRun == cmdutil.DryRunServer); said != "" {
+		to.Hanging("  ", said)
+	}
+	return written, nil
+}
+
+// storedClass says that the mutating webhook stored the default class beside what was edited. It does so in an Application from before the
+// class was the default, and not with an edit of a switch alone, such as pause.
+func storedClass(edited, written *v1.Application, dryRun bool) string {
+	if edited.Spec.ClassName != "" || written.Spec.ClassName == "" {
+		return ""
+	}
+	stored, stays := "also stored", "stays"
+	if dryRun {
+		stored, stays = "would also store", "would stay"
+	}
+	return fmt.Sprintf("The edit %s the default class %s in spec.className: it %s when another class becomes the default.", stored, written.Spec.ClassName, stays)
 }
 
 // noteUnknown says why there is no summary, unless the API server refuses the write for the same reason, or warns of it: it says it.

@@ -80,3 +80,22 @@ func TestUnknownEffect(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestStoredClass: an edit that pins an Application to the default class says so, and an edit that does not says nothing.
+func TestStoredClass(t *testing.T) {
+	classed := func(name string) *v1.Application { return &v1.Application{Spec: v1.ApplicationSpec{ClassName: name}} }
+	for _, test := range []struct {
+		edited, written string
+		dryRun          bool
+		want            string
+	}{
+		{"", "std", false, "The edit also stored the default class std in spec.className: it stays when another class becomes the default."},
+		{"", "std", true, "The edit would also store the default class std in spec.className: it would stay when another class becomes the default."},
+		{"std", "std", false, ""},
+		{"", "", false, ""},
+	} {
+		if got := storedClass(classed(test.edited), classed(test.written), test.dryRun); got != test.want {
+			t.Errorf("%q → %q: %q, want %q", test.edited, test.written, got, test.want)
+		}
+	}
+}
