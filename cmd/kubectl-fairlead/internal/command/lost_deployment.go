@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -119,6 +120,9 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 		return err
 	}
 	printRestored(e.tool.screen(), changes)
+	if e.release != nil && !vouched {
+		printManifest(e.tool.screen(), e.release)
+	}
 	switch {
 	case vouched || e.acceptBackup == digest:
 		return nil
@@ -150,6 +154,14 @@ func (e *ejecting) isRestoredWithoutDigest(before adopt.Saved) bool {
 func printRestored(to *screen.Screen, changes []preview.Change) {
 	for _, change := range changes {
 		to.Hanging("  ~ ", difference.DescribeWhole(change))
+	}
+}
+
+// printManifest prints what the backup says about a Helm release. A later helm rollback would apply it.
+func printManifest(to *screen.Screen, r *release) {
+	to.Hanging("  ", fmt.Sprintf("The %s gets this manifest from the Secret, for each of these objects that it lacks:", r))
+	for line := range strings.SplitSeq(strings.TrimRight(r.saved.Manifest, "\n"), "\n") {
+		to.Hanging("  | ", line)
 	}
 }
 

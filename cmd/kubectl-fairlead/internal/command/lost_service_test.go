@@ -191,7 +191,7 @@ func TestKeepLostService(t *testing.T) {
 
 // savedOfRelease are a Deployment and a Service with the marks of a Helm release.
 func savedOfRelease() adopt.Saved {
-	saved := adopt.Saved{Deployment: savedDeployment(), Service: savedService().Service, Release: &adopt.Release{Namespace: "shop", Name: "web"}}
+	saved := adopt.Saved{Deployment: savedDeployment(), Service: savedService().Service, Release: &adopt.Release{Namespace: "shop", Name: "web", Manifest: "kind: Deployment\nspec:\n  replicas: 2\n"}}
 	for _, object := range []metav1.Object{saved.Deployment, saved.Service} {
 		object.SetLabels(map[string]string{"app": "shop", "app.kubernetes.io/managed-by": "Helm"})
 		object.SetAnnotations(map[string]string{"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "shop"})
@@ -231,8 +231,10 @@ func TestPlainObjectsToHelm(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	const mark = `  ~ Service/web: .metadata.annotations[meta.helm.sh/release-name]: added "web"` + "\n"
-	if !strings.Contains(out.String(), mark) || strings.Contains(out.String(), ".spec") {
-		t.Errorf("it prints other changes than Helm's marks:\n%s", out.String())
+	const manifest = "  The Helm release shop/web gets this manifest from the Secret, for each of these objects that it lacks:\n" +
+		"  | kind: Deployment\n  | spec:\n  |   replicas: 2\n"
+	if !strings.Contains(out.String(), mark) || strings.Contains(out.String(), ".spec") || !strings.HasSuffix(out.String(), manifest) {
+		t.Errorf("it prints other changes than Helm's marks and the manifest:\n%s", out.String())
 	}
 	if err := e.bringServiceBack(t.Context(), before.Service); err != nil {
 		t.Fatal(err)
