@@ -141,9 +141,27 @@ func TestKeepLostDeployment(t *testing.T) {
 	another := savedDeployment()
 	another.UID, another.Spec.Template.Spec.Containers[0].Image = "another", "shop:2"
 	e, _ := ejectingOf(t, another)
-	const want = "the Deployment web was deleted and created again after the adoption began, so it cannot be restored: leave out --restore. " +
-		"The Secret web-before-adoption still has the earlier one. To read it: "
-	if err := e.readDeployment(t.Context(), adopt.Saved{Deployment: savedDeployment()}); err == nil || !strings.HasPrefix(err.Error(), want) {
+	const (
+		want = "the Deployment web is neither the adopted one nor as the Secret web-before-adoption says, so it cannot be restored: leave out --restore. " +
+			"The Secret still has the earlier one. To read it: "
+		restored = ". If an earlier run created this Deployment again, that has restored it; delete the Secret: kubectl -n shop delete secret web-before-adoption"
+	)
+	if err := e.readDeployment(t.Context(), adopt.Saved{Deployment: savedDeployment()}); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), restored) {
+		t.Errorf("%v, want %s…%s", err, want, restored)
+	}
+}
+
+// TestBackupCannotBeDeleted: everything is restored then, and the user learns how to delete the Secret.
+func TestBackupCannotBeDeleted(t *testing.T) {
+	e, kube := ejectingOf(t, savedDeployment())
+	kube.PrependReactor("delete", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("the connection was lost") })
+	before := adopt.Saved{Deployment: savedDeployment()}
+	if err := e.readDeployment(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the objects are restored, but the Secret web-before-adoption, which is needed no more, cannot be deleted: the connection was lost. " +
+		"To delete it: kubectl -n shop delete secret web-before-adoption"
+	if err := e.bringBack(t.Context(), before); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
