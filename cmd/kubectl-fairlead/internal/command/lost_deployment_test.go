@@ -154,7 +154,9 @@ func TestKeepLostDeployment(t *testing.T) {
 // TestBackupCannotBeDeleted: everything is restored then, and the user learns how to delete the Secret.
 func TestBackupCannotBeDeleted(t *testing.T) {
 	e, kube := ejectingOf(t, savedDeployment())
-	kube.PrependReactor("delete", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("the connection was lost") })
+	kube.PrependReactor("delete", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the connection was lost")
+	})
 	before := adopt.Saved{Deployment: savedDeployment()}
 	if err := e.readDeployment(t.Context(), before); err != nil {
 		t.Fatal(err)

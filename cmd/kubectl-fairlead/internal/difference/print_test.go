@@ -85,7 +85,7 @@ func TestSentence(t *testing.T) {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Before: new(int32(2)), After: new(int32(5))},
 		},
 		"No pod is replaced; the desired number of pods goes from 3 to 0.": {Pods: preview.Pods{Live: 3, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(0))}},
-		"No pod is replaced, because none is asked for.":           {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
+		"No pod is replaced, because none is asked for.":                   {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
 		"No pod is replaced, because all of them are of that revision already.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Kept: 2, Because: image},
 		},
@@ -148,10 +148,10 @@ func TestDeferred(t *testing.T) {
 	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image"}}
 	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
 	for want, pods := range map[string]preview.Pods{
-		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing:                                                   {Live: 4, Replaced: true, Because: image},
+		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing:                                                           {Live: 4, Replaced: true, Because: image},
 		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing + " The desired number of pods goes from 4 to 5 at once.": {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(5))},
 		"No pod is replaced; the desired number of pods goes from 4 to 0.":                                                                            {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(0))},
-		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).":                                            {Live: 4, Stopped: v1.ReconcileObserve, Before: new(int32(4)), After: new(int32(5))},
+		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).":                                                    {Live: 4, Stopped: v1.ReconcileObserve, Before: new(int32(4)), After: new(int32(5))},
 	} {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {
 			t.Errorf("%q, want %q", got, want)
