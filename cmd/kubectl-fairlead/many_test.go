@@ -64,7 +64,7 @@ func TestMany(t *testing.T) {
 	} {
 		r := p.want(2, test.args, test.stdout, test.count)
 		for _, name := range test.missing {
-			if !strings.Contains(r.stderr, `error: applications.apps.fairlead.dev "`+name+`" not found`+"\nIf it is in another namespace") {
+			if !strings.Contains(r.stderr, `error: applications.apps.fairlead.dev "`+name+`" not found in namespace `+p.namespace+"\n") {
 				t.Errorf("%q: the errors are %q", test.args, r.stderr)
 			}
 		}

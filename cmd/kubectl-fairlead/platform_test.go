@@ -39,12 +39,12 @@ func TestPlatform(t *testing.T) {
 		"undo broken --to-revision=7": "error: " + p.namespace + "/broken: there is no revision 7. Revisions: 1\n",
 		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the desired number of pods is 1, not 7 as --current-replicas expects\n",
 		"adopt broken --rollout":                         "error: there is nothing to roll out: the adoptionPolicy of the Application broken is not Consented, so it adopts nothing\n",
-		"adopt nothing":                                  "error: deployments.apps \"nothing\" not found\nIf it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.\n",
+		"adopt nothing":                                  "error: deployments.apps \"nothing\" not found in namespace " + p.namespace + "\n",
 		"adopt nothing --rollout":                        "error: there is nothing to roll out: namespace " + p.namespace + " has no Application nothing. Adopt the Deployment first: run kubectl fairlead -n " + p.namespace + " adopt nothing\n",
-		"eject nothing":                                  "error: there is no Application nothing in namespace " + p.namespace + ", and none left objects behind. If it is in another one, pass that with -n\n",
+		"eject nothing":                                  "error: there is no Application nothing in namespace " + p.namespace + ", and none left objects behind\n",
 		"classes gone":                                   "error: there is no ApplicationClass \"gone\": see 'kubectl fairlead classes'\n",
-		"port-forward nothing":                           "error: applications.apps.fairlead.dev \"nothing\" not found\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.\n",
-		"logs nothing":                                   "error: applications.apps.fairlead.dev \"nothing\" not found\nIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.\n",
+		"port-forward nothing":                           "error: applications.apps.fairlead.dev \"nothing\" not found in namespace " + p.namespace + "\n",
+		"logs nothing":                                   "error: applications.apps.fairlead.dev \"nothing\" not found in namespace " + p.namespace + "\n",
 		"lint -f does-not.yaml":                          "error: stat does-not.yaml: no such file or directory\n",
 	} {
 		if r := p.want(2, strings.Fields(line)); r.stderr != want {

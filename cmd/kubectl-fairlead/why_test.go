@@ -29,18 +29,24 @@ func TestWhyOfMissing(t *testing.T) {
 	p.create("web", "{image: example.com/web:1}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	p.leaveBehind("shop")
-	const gone = `applications.apps.fairlead.dev "gone" not found`
+	gone := `applications.apps.fairlead.dev "gone" not found in namespace ` + p.namespace + "\n"
 	alone := "error: there is no Application shop in namespace " + p.namespace + ", but a Deployment of that name. To let an Application adopt it, " +
 		"see what that would change: kubectl fairlead -n " + p.namespace + " adopt shop --dry-run=client\n"
 
-	const misspelt = `error: applications.apps.fairlead.dev "wbe" not found` + "\nDid you mean web? If it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.\n"
+	misspelt := `error: applications.apps.fairlead.dev "wbe" not found in namespace ` + p.namespace + "\nDid you mean web?\n"
 
 	for _, test := range []struct {
 		args           []string
 		stdout, stderr string
 	}{
-		{[]string{"why", "gone", "web"}, p.namespace + "/web is ready", "error: " + gone + "\nIf it is in another namespace, pass that with -n"},
-		{[]string{"why", "gone", "web", "missing"}, p.namespace + "/web is ready", gone + "\napplications.apps.fairlead.dev \"missing\" not found"},
+		{[]string{"why", "gone", "web"}, p.namespace + "/web is ready", "error: " + gone},
+		{[]string{"why", "gone", "web", "missing"}, p.namespace + "/web is ready", gone + "applications.apps.fairlead.dev \"missing\" not found in namespace " + p.namespace + "\n"},
+		{[]string{"status", "gone", "web"}, p.namespace + "/web  Ready", "error: " + gone},
+		{[]string{"status", "gone", "web", "--watch"}, p.namespace + "/web  Ready", "error: " + gone},
+		{[]string{"status", "gone", "web", "-o", "json"}, `"items": [`, "error: " + gone},
+		{[]string{"tree", "web", "gone"}, "Deployment/web", "error: " + gone},
+		{[]string{"history", "gone", "web"}, "example.com/web:1", "error: " + gone},
+		{[]string{"status", "shop", "web"}, p.namespace + "/web  Ready", alone},
 		{[]string{"why", "gone", "web", "-o", "json"}, `"name": "web"`, gone},
 		{[]string{"why", "shop"}, "", alone},
 		{[]string{"why", "shop", "web"}, p.namespace + "/web is ready", alone},
@@ -50,8 +56,8 @@ func TestWhyOfMissing(t *testing.T) {
 		{[]string{"restart", "wbe"}, "", misspelt},
 		{[]string{"logs", "wbe"}, "", misspelt},
 		{[]string{"history", "wbe"}, "", misspelt},
-		{[]string{"adopt", "sohp"}, "", "error: deployments.apps \"sohp\" not found\nDid you mean shop? If it is in another namespace, pass that with -n: 'kubectl get deployments -A' lists all.\n"},
-		{[]string{"eject", "wbe"}, "", "error: there is no Application wbe in namespace " + p.namespace + ", and none left objects behind. If it is in another one, pass that with -n\nDid you mean web?\n"},
+		{[]string{"adopt", "sohp"}, "", "error: deployments.apps \"sohp\" not found in namespace " + p.namespace + "\nDid you mean shop?\n"},
+		{[]string{"eject", "wbe"}, "", "error: there is no Application wbe in namespace " + p.namespace + ", and none left objects behind\nDid you mean web?\n"},
 	} {
 		r := p.want(2, test.args, test.stdout)
 		if !strings.Contains(r.stderr, test.stderr) || test.stdout == "" && r.stdout != "" {

@@ -204,7 +204,7 @@ func (a *adopting) read(ctx context.Context) (err error) {
 		if lost := a.lostDeployment(ctx); lost != nil {
 			return lost
 		}
-		return misspeltDeployment(ctx, a.clients, types.NamespacedName{Namespace: a.namespace, Name: a.name}, err)
+		return misspeltDeployment(ctx, a.clients, types.NamespacedName{Namespace: a.namespace, Name: a.name}, a.tool.notFound(err))
 	}
 	if err != nil {
 		return err

@@ -153,7 +153,10 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 			return nil, err
 		}
 	} else if gone && len(objects) == 0 {
-		missing := fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind. If it is in another one, pass that with -n", e.name, e.namespace)
+		missing := fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind", e.name, e.namespace)
+		if _, given := e.tool.givenNamespace(); !given {
+			missing = fmt.Errorf("%w. If it is in another one, pass that with -n", missing)
+		}
 		return nil, misspelt(ctx, e.clients, types.NamespacedName{Namespace: e.namespace, Name: e.name}, missing)
 	}
 	if e.lost.recreates() && e.lost.own != nil {

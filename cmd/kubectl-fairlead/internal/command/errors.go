@@ -25,6 +25,7 @@ func explain(err error) string {
 	if misspelt := (*misspeltError)(nil); errors.As(err, &misspelt) {
 		meant = "Did you mean " + misspelt.meant + "? "
 	}
+	in := (*notFoundInError)(nil)
 	switch {
 	case errors.Is(err, errNoMetrics):
 		return errNoMetrics.Error()
@@ -38,6 +39,10 @@ func explain(err error) string {
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster: classes are in no namespace.", err)
 	case apierrors.IsForbidden(err) && strings.HasSuffix(err.Error(), " at the cluster scope"):
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster, or leave out -A and pass a --namespace.", err)
+	case meant != "" && errors.As(err, &in):
+		return fmt.Sprintf("%s\n%s", err, strings.TrimSpace(meant))
+	case errors.As(err, &in):
+		return err.Error()
 	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationResource:
 		return fmt.Sprintf("%s\n%sIf it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all.", err, meant)
 	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "deployments":

@@ -50,24 +50,26 @@ func (t *tool) history() *cobra.Command {
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return watch.redraw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) error {
-				revisions, err := t.revisions(ctx, &chosen, args)
+				revisions, missing, err := t.revisions(ctx, &chosen, args)
 				if err != nil {
 					return err
 				}
 				switch {
 				case out.machine():
-					return encode(to.Writer(), out.format, revisions, true)
+					err = encode(to.Writer(), out.format, revisions, true)
 				case out.format == formatName:
 					for _, r := range revisions {
 						to.Line(resourceName(child.ControllerRevision.Group, child.ControllerRevision.Kind, r.Name))
 					}
-					return nil
 				case len(revisions) == 0 && !noHeaders:
 					to.Line("No revisions yet.")
-					return nil
 				default:
-					return printHistory(to.Writer(), revisions, chosen.many(args), noHeaders, t.now())
+					err = printHistory(to.Writer(), revisions, chosen.many(args), noHeaders, t.now())
 				}
+				if err != nil {
+					return err
+				}
+				return missing
 			})
 		},
 	}
@@ -78,26 +80,25 @@ func (t *tool) history() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) revisions(ctx context.Context, chosen *selection, names []string) ([]revision, error) {
+func (t *tool) revisions(ctx context.Context, chosen *selection, names []string) (revisions []revision, missing, err error) {
 	clients, err := t.clients()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	applications, err := chosen.read(ctx, t, clients, names)
+	applications, missing, err := chosen.readShown(ctx, t, clients, names)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var revisions []revision
 	for _, application := range applications {
 		loaded, err := clients.Load(ctx, application)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, r := range edit.History(loaded.Objects) {
 			revisions = append(revisions, revision{application.Namespace, application.Name, r})
 		}
 	}
-	return revisions, nil
+	return revisions, missing, nil
 }
 
 // printHistory prints a table. Of many Applications, each line begins with its own.

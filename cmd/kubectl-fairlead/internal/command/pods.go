@@ -59,9 +59,12 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		applications, err := chosen.read(cmd.Context(), t, clients, args)
+		applications, missing, err := chosen.readShown(cmd.Context(), t, clients, args)
 		if err != nil {
 			return err
+		}
+		if follows, err := cmd.Flags().GetBool("follow"); err != nil || follows && missing != nil {
+			return errors.Join(err, missing) // What follows has no end at which to say it.
 		}
 		if len(applications) == 1 {
 			if err := t.checkScaledToZero(applications[0]); err != nil {
@@ -81,7 +84,7 @@ func (t *tool) logs() *cobra.Command {
 			}
 		}
 		run(cmd, nil)
-		return nil
+		return missing
 	}
 	return cmd
 }

@@ -115,7 +115,7 @@ func (s *selection) read(ctx context.Context, t *tool, clients *cluster.Clients,
 	for _, name := range named {
 		application, err := clients.Fairlead.AppsV1().Applications(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return nil, misspelt(ctx, clients, name, err)
+			return nil, misspelt(ctx, clients, name, t.notFound(err))
 		}
 		if err != nil {
 			return nil, err
@@ -164,6 +164,49 @@ func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Cli
 	return applications, missing, nil
 }
 
+// readShown is readFound for a command that shows what it finds, and then ends with the error missing, which says what it did not find. If it
+// finds nothing, that is the error.
+func (s *selection) readShown(ctx context.Context, t *tool, clients *cluster.Clients, args []string) (applications []*v1.Application, missing, err error) {
+	applications, errs, err := s.readFound(ctx, t, clients, args)
+	if err == nil && len(errs) > 0 {
+		missing = &missingError{errors.Join(errs...)}
+	}
+	if err == nil && len(applications) == 0 {
+		err = missing
+	}
+	return applications, missing, err
+}
+
+// missingError ends a command that showed what it found.
+type missingError struct{ error }
+
+func (e *missingError) Unwrap() error { return e.error }
+
+// notFoundInError is about an object that is not in the namespace that the user gave, so that the advice to give one is of no use.
+type notFoundInError struct {
+	error
+
+	namespace string
+}
+
+func (e *notFoundInError) Error() string { return e.error.Error() + " in namespace " + e.namespace }
+
+func (e *notFoundInError) Unwrap() error { return e.error }
+
+// notFound names the namespace, if the user gave it.
+func (t *tool) notFound(err error) error {
+	if namespace, given := t.givenNamespace(); given {
+		return &notFoundInError{err, namespace}
+	}
+	return err
+}
+
+// givenNamespace is the namespace that the user passed with -n, if so.
+func (t *tool) givenNamespace() (namespace string, given bool) {
+	namespace, given, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	return namespace, given && err == nil
+}
+
 // adoptable says what to do about an Application that does not exist, although a Deployment of its name does. Otherwise it returns the
 // error; so it does where the cluster does not even serve Applications.
 func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name types.NamespacedName, notFound error) error {
@@ -172,7 +215,7 @@ func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name typ
 	}
 	deployment, err := clients.Kube.AppsV1().Deployments(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 	if err != nil || metav1.GetControllerOfNoCopy(deployment) != nil {
-		return misspelt(ctx, clients, name, notFound)
+		return misspelt(ctx, clients, name, t.notFound(notFound))
 	}
 	if plan.IsLeftover(deployment) {
 		return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name, which an earlier one left behind. "+

@@ -80,6 +80,28 @@ func toolWith(config clientcmdapi.Config, namespace string) *tool {
 	return &tool{factory: cmdutil.NewFactory(getter)}
 }
 
+// TestNotFoundInNamespace: a user who gave the namespace reads it, and no advice to give one.
+func TestNotFoundInNamespace(t *testing.T) {
+	const (
+		gone = `applications.apps.fairlead.dev "web" not found`
+		hint = "If it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all."
+	)
+	for _, test := range []struct{ namespace, meant, want string }{
+		{"", "", gone + "\n" + hint},
+		{"", "wbe", gone + "\nDid you mean wbe? " + hint},
+		{"blog", "", gone + " in namespace blog"},
+		{"blog", "wbe", gone + " in namespace blog\nDid you mean wbe?"},
+	} {
+		err := toolWith(*clientcmdapi.NewConfig(), test.namespace).notFound(apierrors.NewNotFound(v1.Resource("applications"), "web"))
+		if test.meant != "" {
+			err = &misspeltError{err, test.meant}
+		}
+		if got := explain(&missingError{errors.Join(err)}); got != test.want {
+			t.Errorf("-n %q: %q, want %q", test.namespace, got, test.want)
+		}
+	}
+}
+
 // TestLeftDeployment: an Application takes back what an earlier one of its name left behind.
 func TestLeftDeployment(t *testing.T) {
 	left := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{

@@ -53,7 +53,7 @@ func (t *tool) drawStatus(ctx context.Context, to *screen.Screen, chosen *select
 	if err != nil {
 		return false, err
 	}
-	applications, err := chosen.read(ctx, t, clients, args)
+	applications, missing, err := chosen.readShown(ctx, t, clients, args)
 	if err != nil {
 		return false, err
 	}
@@ -70,6 +70,9 @@ func (t *tool) drawStatus(ctx context.Context, to *screen.Screen, chosen *select
 	}
 	if err := t.printStatus(to, out, summaries, chosen.many(args)); err != nil {
 		return false, err
+	}
+	if missing != nil {
+		return false, missing
 	}
 	if !ready {
 		return stalled, errNo

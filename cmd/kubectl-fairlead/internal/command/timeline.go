@@ -87,22 +87,35 @@ type fetchTimeline func(context.Context, types.NamespacedName) (debug.Timeline, 
 
 func (t *tool) encodeTimelines(ctx context.Context, out output, of []types.NamespacedName, list bool, fetch fetchTimeline) error {
 	var timelines []debug.Timeline
+	var unknown error
 	for _, key := range of {
 		recorded, err := fetch(ctx, key)
-		if err != nil {
+		switch {
+		case errors.Is(err, timeline.ErrUnknown):
+			unknown = errors.Join(unknown, err)
+		case err != nil:
 			return err
+		default:
+			timelines = append(timelines, recorded)
 		}
-		timelines = append(timelines, recorded)
 	}
-	return encode(t.Out, out.format, timelines, list)
+	if len(timelines) == 0 {
+		return unknown
+	}
+	return errors.Join(encode(t.Out, out.format, timelines, list), unknown)
 }
 
 // followTimelines prints what is new, Application by Application. Of many, each line begins with its own.
 func (t *tool) followTimelines(ctx context.Context, follow bool, of []types.NamespacedName, many bool, fetch fetchTimeline) error {
 	last := map[types.NamespacedName]uint64{}
 	err := wait.PollUntilContextCancel(ctx, timelinePeriod, true, func(ctx context.Context) (bool, error) {
+		var unknown error
 		for _, key := range of {
 			recorded, err := fetch(ctx, key)
+			if errors.Is(err, timeline.ErrUnknown) {
+				unknown = errors.Join(unknown, err)
+				continue
+			}
 			if err != nil {
 				return false, err
 			}
@@ -112,7 +125,7 @@ func (t *tool) followTimelines(ctx context.Context, follow bool, of []types.Name
 			}
 			last[key] = timeline.Print(t.screen(), lead, recorded.Events, last[key])
 		}
-		return !follow, nil
+		return !follow, unknown
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil // The user ended it.

@@ -21,6 +21,10 @@ import (
 func TestTimelines(t *testing.T) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "gone" {
+			http.NotFound(w, r)
+			return
+		}
 		event := debug.Event{Sequence: 1, Time: at, Stage: "queue", Type: debug.TypeStarted, Reason: path.Base(r.URL.Path)}
 		if err := json.NewEncoder(w).Encode(debug.Timeline{Version: debug.Version, Events: []debug.Event{event}}); err != nil {
 			t.Error(err)
@@ -40,6 +44,19 @@ func TestTimelines(t *testing.T) {
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	if code := Run(t.Context(), streams, []string{"timeline", "web", "api", "-n", "shop", "-o", "json", "--address=" + server.URL}); code != ExitYes {
 		t.Fatalf("exit code %d, %q", code, errOut)
+	}
+	const gone = "error: shop/gone: the controller has recorded nothing about it: it may watch other namespaces, or not be the leader\n"
+	for args, want := range map[string]string{
+		"timeline gone web -n shop":         "\nshop/web  03:04:05.000  queue       Started  because of web\n",
+		"timeline gone web -n shop -f":      "\nshop/web  03:04:05.000  queue       Started  because of web\n",
+		"timeline gone web -n shop -o json": `"reason": "web"`,
+		"timeline gone -n shop -o json":     "",
+	} {
+		streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+		code := Run(t.Context(), streams, append(strings.Fields(args), "--address="+server.URL))
+		if code != ExitError || !strings.Contains(out.String(), want) || want == "" && out.Len() > 0 || errOut.String() != gone {
+			t.Errorf("%s: exit code %d, %q, %q, want %q and the error %q", args, code, out, errOut, want, gone)
+		}
 	}
 	var list struct{ Items []debug.Timeline }
 	if err := json.Unmarshal(out.Bytes(), &list); err != nil || len(list.Items) != 2 {

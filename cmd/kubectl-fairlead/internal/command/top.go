@@ -43,14 +43,19 @@ func (t *tool) top() *cobra.Command {
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return watch.redraw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) error {
-				list, err := t.usage(ctx, &chosen, args)
+				list, missing, err := t.usage(ctx, &chosen, args)
 				if err != nil {
 					return err
 				}
 				if out.machine() {
-					return encode(to.Writer(), out.format, list, chosen.many(args))
+					err = encode(to.Writer(), out.format, list, chosen.many(args))
+				} else {
+					err = usage.Print(to.Writer(), list, noHeaders)
 				}
-				return usage.Print(to.Writer(), list, noHeaders)
+				if err != nil {
+					return err
+				}
+				return missing
 			})
 		},
 	}
@@ -61,18 +66,18 @@ func (t *tool) top() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) usage(ctx context.Context, chosen *selection, names []string) ([]usage.Usage, error) {
+func (t *tool) usage(ctx context.Context, chosen *selection, names []string) (used []usage.Usage, missing, err error) {
 	clients, err := t.clients()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	applications, err := chosen.read(ctx, t, clients, names)
+	applications, missing, err := chosen.readShown(ctx, t, clients, names)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := metrics.NewForConfig(clients.Config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	namespace := applications[0].Namespace
 	if chosen.allNamespaces {
@@ -81,14 +86,14 @@ func (t *tool) usage(ctx context.Context, chosen *selection, names []string) ([]
 	options := metav1.ListOptions{LabelSelector: v1.LabelApplication}
 	pods, err := clients.Kube.CoreV1().Pods(namespace).List(ctx, options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	measured, err := client.MetricsV1beta1().PodMetricses(namespace).List(ctx, options)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("%w: %w", errNoMetrics, err)
+		return nil, nil, fmt.Errorf("%w: %w", errNoMetrics, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return usage.Of(applications, pods.Items, measured.Items), nil
+	return usage.Of(applications, pods.Items, measured.Items), missing, nil
 }

@@ -49,7 +49,7 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 	if err != nil {
 		return err
 	}
-	applications, err := chosen.read(ctx, t, clients, args)
+	applications, missing, err := chosen.readShown(ctx, t, clients, args)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,9 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 	}
 	switch {
 	case out.machine():
-		return encode(to.Writer(), out.format, roots, chosen.many(args))
+		if err := encode(to.Writer(), out.format, roots, chosen.many(args)); err != nil {
+			return err
+		}
 	case out.format == formatName:
 		for _, root := range roots {
 			for _, node := range root.All() {
@@ -75,7 +77,7 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 			to.Tree(root, out.format == formatWide)
 		}
 	}
-	return nil
+	return missing
 }
 
 // resourceName is the object as `-o name` prints it, for other commands to take.

@@ -64,7 +64,8 @@ func (w *watching) draw(ctx context.Context, t *tool, picture func(context.Conte
 	err := wait.PollUntilContextCancel(ctx, watchPeriod, true, func(ctx context.Context) (bool, error) {
 		var frame bytes.Buffer
 		done, err := picture(ctx, to.Into(&frame))
-		if w.isNews(to, frame.String(), last) && (err == nil || errors.Is(err, errNo)) {
+		missing := (*missingError)(nil)
+		if w.isNews(to, frame.String(), last) && (err == nil || errors.Is(err, errNo) || errors.As(err, &missing)) {
 			if last != "" && w.out.format == formatYAML {
 				fmt.Fprintln(t.Out, "---")
 			}

@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
@@ -60,12 +59,9 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 	if err != nil {
 		return err
 	}
-	applications, missing, err := chosen.readFound(ctx, t, clients, args)
+	applications, missing, err := chosen.readShown(ctx, t, clients, args)
 	if err != nil {
 		return err
-	}
-	if len(applications) == 0 {
-		return errors.Join(missing...)
 	}
 	ready := true
 	answers := make([]why.Answer, 0, len(applications))
@@ -95,10 +91,10 @@ func (t *tool) explainAll(ctx context.Context, to *screen.Screen, chosen *select
 			answer.Print(to, t.now())
 		}
 	}
-	if !ready && len(missing) == 0 {
+	if !ready && missing == nil {
 		return errNo
 	}
-	return errors.Join(missing...)
+	return missing
 }
 
 // loadWhy reads what belongs to the Application, and what only why asks for.
