@@ -4,13 +4,62 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/render"
 )
+
+// UnusedParents are the parentRefs of a route that an Ingress carries, which has none.
+type UnusedParents struct {
+	Field   string // of the spec
+	Ingress string
+	// NeedsIngress says that the paths of the route need an Ingress. Otherwise the cluster serves no HTTPRoutes.
+	NeedsIngress bool
+}
+
+// UnusedParents returns those of the Application.
+func (l *Loaded) UnusedParents() (found []UnusedParents) {
+	if l.Application.Status.ObservedGeneration != l.Application.Generation {
+		return nil
+	}
+	has := func(kind child.Kind, name string, states ...v1.ResourceState) bool {
+		return slices.ContainsFunc(l.Application.Status.Resources, func(r v1.ResourceStatus) bool {
+			return r.Kind == kind.Kind && r.Group == kind.Group && r.Name == name && (len(states) == 0 || slices.Contains(states, r.State))
+		})
+	}
+	for i, route := range l.Application.Spec.Routes {
+		open := route.Type == "" || route.Type == v1.RouteAuto
+		name := render.RouteName(l.Application, i)
+		// While an HTTPRoute replaces the Ingress, there are both.
+		if open && len(route.ParentRefs) > 0 && has(child.Ingress, name, v1.ResourceSynced) && !has(child.HTTPRoute, name) {
+			found = append(found, UnusedParents{fmt.Sprintf("spec.routes[%d].parentRefs", i), name, route.NeedsIngress()})
+		}
+	}
+	return found
+}
+
+// What says why they have no effect.
+func (u UnusedParents) What() string {
+	why := "the cluster serves no HTTPRoutes"
+	if u.NeedsIngress {
+		why = "an HTTPRoute has no pathType " + string(networkingv1.PathTypeImplementationSpecific)
+	}
+	return fmt.Sprintf("%s has no effect: %s, so Ingress %s was made.", u.Field, why, u.Ingress)
+}
+
+// Hint says what to do.
+func (u UnusedParents) Hint() string {
+	if u.NeedsIngress {
+		return "For an HTTPRoute, give each path the pathType Prefix or Exact. If the Ingress is what you want, remove parentRefs."
+	}
+	return "For an HTTPRoute, ask the platform team for the Gateway API. If the Ingress is what you want, remove parentRefs."
+}
 
 // Unaddressed are the Ingresses of an Application that no controller has given an address. Some controllers give none, so this
 // proves nothing; but it is all that an Ingress shows of a class that no controller serves.

@@ -265,6 +265,9 @@ func notes(loaded *cluster.Loaded) (found []string) {
 	for _, container := range why.AddedContainers(loaded.Application, deployment) {
 		found = append(found, container.What())
 	}
+	for _, unused := range loaded.UnusedParents() {
+		found = append(found, unused.What())
+	}
 	return found
 }
 

@@ -337,6 +337,18 @@ func routes(f facts) []Finding {
 	}}
 }
 
+// unusedParents explains parentRefs without effect.
+func unusedParents(f facts) (found []Finding) {
+	for _, unused := range f.UnusedParents() {
+		found = append(found, Finding{
+			Reason: "ParentRefsUnused", What: unused.What(),
+			Evidence: []Evidence{{Object: child.Ingress.Kind + "/" + unused.Ingress, Field: "spec", Message: "an Ingress has no parentRefs"}},
+			Next:     []string{unused.Hint()},
+		})
+	}
+	return found
+}
+
 // unaddressed explains Ingresses that perhaps no controller serves.
 func unaddressed(f facts) []Finding {
 	ingresses := f.Unaddressed()

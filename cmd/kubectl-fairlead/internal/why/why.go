@@ -88,6 +88,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		notRolledBack, // The cause comes first, and why nothing helps against it after it.
 		pausedRollout,
 		routes,
+		unusedParents,
 		missingCertificates,
 		drift,
 		added,
