@@ -148,7 +148,7 @@ func TestAbortOfADeletedDeployment(t *testing.T) {
 	if r := p.want(2, []string{"adopt", "web", "--abort"}); r.stderr != want {
 		t.Errorf("%q, want %q", r.stderr, want)
 	}
-	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "leave out --restore. The Secret web-before-adoption still has the earlier one. To read it: "+read) {
+	if r := p.want(2, []string{"eject", "web", "--restore"}); !strings.Contains(r.stderr, "leave out --restore. The Secret still has the earlier one. To read it: "+read) {
 		t.Errorf("eject says %q", r.stderr)
 	}
 	p.backup(kube)
