@@ -42,6 +42,34 @@ func TestLintNamesTheLine(t *testing.T) {
 			"---\n" + object + "  ports:\n  - name: http\n   containerPort: 8080\n",
 			"-:14: yaml: line 14: did not find expected key (syntax)",
 		},
+		"two keys that are read alike": {
+			"  podMetadata: {labels: {a: b,\n    1: c, 0x1: d}}\n",
+			"-:7: the key 0x1 is read as \"1\": put it in quotes, \"0x1\" (syntax)",
+		},
+		"a template": {
+			"  replicas: {{ .Values.replicas }}\n",
+			"-:6: a key is a map: if {{ }} is of a template, lint what the template makes; else put the key in quotes (syntax)",
+		},
+		"a list as a key": {
+			"  nodeSelector:\n    [a]: b\n",
+			"-:7: a key is a list: put it in quotes (syntax)",
+		},
+		"a key that is null": {
+			"  nodeSelector:\n    ~: b\n",
+			"-:7: a key is null: write a name, in quotes if it is this one (syntax)",
+		},
+		"a merge of a list of names": {
+			"  nodeSelector:\n    <<: [a]\n",
+			"-:7: << takes a map or a list of maps, such as an alias of one (syntax)",
+		},
+		"a tag": {
+			"  replicas: !!int many\n",
+			"-:6: cannot decode !!str `many` as a !!int (syntax)",
+		},
+		"an alias of nothing": {
+			"  replicas: *count\n",
+			"-:6: yaml: line 6: unknown anchor 'count' referenced (syntax)",
+		},
 		"an alias": {
 			"  readinessProbe: &probe\n    httpGet: {path: /}\n    perid: 5\n  livenessProbe: *probe\n",
 			"-:8: spec.livenessProbe.perid: Forbidden: unknown field",

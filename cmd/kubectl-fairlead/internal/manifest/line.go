@@ -54,7 +54,7 @@ const maxPrefixes = 200
 func atMistake(content []byte, syntax error) error {
 	found := syntaxLine.FindStringSubmatch(syntax.Error())
 	if found == nil {
-		return syntax
+		return atFirstLine(content, syntax)
 	}
 	begins, err := strconv.Atoi(found[1])
 	if err != nil {
@@ -70,6 +70,17 @@ func atMistake(content []byte, syntax error) error {
 	for count := begins; count <= min(len(lines), begins+maxPrefixes); count++ {
 		if err := readAll(slices.Concat(numbering, bytes.Join(lines[start:count], nil))); err != nil && err.Error() == syntax.Error() {
 			return errors.New(strings.Replace(syntax.Error(), found[0], fmt.Sprintf("line %d", count), 1))
+		}
+	}
+	return syntax
+}
+
+// atFirstLine is an error that names no line, such as the one about an unknown anchor, with the first line that makes it.
+func atFirstLine(content []byte, syntax error) error {
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	for count := 1; count <= min(len(lines), maxPrefixes); count++ {
+		if err := readAll(bytes.Join(lines[:count], nil)); err != nil && err.Error() == syntax.Error() {
+			return fmt.Errorf("yaml: line %d: %s", count, strings.TrimPrefix(syntax.Error(), "yaml: "))
 		}
 	}
 	return syntax

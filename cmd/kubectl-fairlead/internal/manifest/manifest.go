@@ -139,7 +139,7 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 	}
 	encoded, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		d.syntax = err
+		d.node, d.syntax = unreadable(node, err)
 		return []*Document{d}
 	}
 	if err := json.Unmarshal(encoded, &d.object); err != nil {
@@ -159,7 +159,7 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 		return nil
 	}
 	if misread, as := misreadKey(node); misread != nil {
-		d.node, d.syntax = misread, fmt.Errorf("the key %s is read as %q: put it in quotes, %q", misread.Value, as, misread.Value)
+		d.node, d.syntax = misread, misreadError(misread, as)
 		return []*Document{d}
 	}
 	if metadata, ok := d.object["metadata"].(map[string]any); ok {

@@ -1,0 +1,80 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+)
+
+// rewrittenLine is what the library says before a message: its line is of the text that this package wrote, and not of the file.
+var rewrittenLine = regexp.MustCompile(`^(yaml: )?(unmarshal errors:\s+)?(line \d+: )?`)
+
+// unreadable says why JSON cannot have the YAML, at the node that is the cause.
+func unreadable(node *yamlv3.Node, cause error) (at *yamlv3.Node, err error) {
+	if at, err := noValue(node); at != nil {
+		return at, err
+	}
+	if misread, as := misreadKey(node); misread != nil {
+		return misread, misreadError(misread, as)
+	}
+	return node, errors.New(rewrittenLine.ReplaceAllString(cause.Error(), ""))
+}
+
+func misreadError(key *yamlv3.Node, as string) error {
+	return fmt.Errorf("the key %s is read as %q: put it in quotes, %q", key.Value, as, key.Value)
+}
+
+// noValue is the first node that no JSON has, and why.
+func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
+	if node.Kind == yamlv3.ScalarNode {
+		var value any
+		if err := node.Decode(&value); err != nil {
+			return node, errors.New(rewrittenLine.ReplaceAllString(err.Error(), ""))
+		}
+		return nil, nil
+	}
+	for i, below := range node.Content {
+		if node.Kind == yamlv3.MappingNode && i%2 == 0 {
+			if err := noKey(below, node.Content[i+1]); err != nil {
+				return below, err
+			}
+		}
+		if at, err := noValue(below); at != nil {
+			return at, err
+		}
+	}
+	return nil, nil
+}
+
+// noKey says why a key is none of JSON. A template has braces in braces, which are a map whose key is a map.
+func noKey(key, value *yamlv3.Node) error {
+	switch of := original(key); {
+	case of.Kind == yamlv3.MappingNode:
+		return errors.New("a key is a map: if {{ }} is of a template, lint what the template makes; else put the key in quotes")
+	case of.Kind != yamlv3.ScalarNode:
+		return errors.New("a key is a list: put it in quotes")
+	case of.ShortTag() == "!!null":
+		return errors.New("a key is null: write a name, in quotes if it is this one")
+	case key.ShortTag() == "!!merge" && !isMergeable(value):
+		return errors.New("<< takes a map or a list of maps, such as an alias of one")
+	}
+	return nil
+}
+
+func isMergeable(value *yamlv3.Node) bool {
+	value = original(value)
+	if value.Kind != yamlv3.SequenceNode {
+		return value.Kind == yamlv3.MappingNode
+	}
+	for _, item := range value.Content {
+		if original(item).Kind != yamlv3.MappingNode {
+			return false
+		}
+	}
+	return true
+}
