@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -58,15 +59,54 @@ func TestUnsplitArguments(t *testing.T) {
 		"a flag and its value": {args: []string{"--port 8080", "--verbose"}, want: []string{fmt.Sprintf(warning, "--port 8080", `[--port, "8080"]`)}},
 		"two": {args: []string{"--port 80", "-log debug"}, want: []string{
 			fmt.Sprintf(warning, "--port 80", `[--port, "80"]`), fmt.Sprintf(warning, "-log debug", "[-log, debug]")}},
-		"quotes":                  {args: []string{`--name "a b"`}, want: []string{fmt.Sprintf(warning, `--name "a b"`, `[--name, "a b"]`)}},
-		"a variable":              {args: []string{"--port $(PORT)"}, want: []string{fmt.Sprintf(warning, "--port $(PORT)", `[--port, "$(PORT)"]`)}},
-		"a letter and its value":  {args: []string{"-g daemon off;"}},
-		"the value of a flag":     {args: []string{"--java-opts", "-Xmx1g -Xms1g"}},
-		"a script":                {command: []string{"sh", "-c"}, args: []string{"--version || exit 1"}},
-		"behind a command's flag": {command: []string{"web", "--jvm"}, args: []string{"-Xmx1g -Xms1g"}},
+		"quotes":                   {args: []string{`--name "a b"`}, want: []string{fmt.Sprintf(warning, `--name "a b"`, `[--name, "a b"]`)}},
+		"a variable":               {args: []string{"--port $(PORT)"}, want: []string{fmt.Sprintf(warning, "--port $(PORT)", `[--port, "$(PORT)"]`)}},
+		"a letter and its value":   {args: []string{"-g daemon off;"}},
+		"the value of a flag":      {args: []string{"--java-opts", "-Xmx1g -Xms1g"}},
+		"a subcommand":             {args: []string{"serve --port 8080"}, want: []string{fmt.Sprintf(warning, "serve --port 8080", `[serve, --port, "8080"]`)}},
+		"a subcommand of a script": {args: []string{"serve --port 8080 && true", "serve --port 8080"}},
+		"a word and a letter":      {args: []string{"echo -n"}},
+		"a shell's script":         {command: []string{"bash", "-ec"}, args: []string{"serve --port 8080"}},
+		"an argument of a script":  {command: []string{"sh", "-c", `exec "$@"`, "--"}, args: []string{"serve --port 8080"}},
+		"a script":                 {command: []string{"sh", "-c"}, args: []string{"--version || exit 1"}},
+		"behind a command's flag":  {command: []string{"web", "--jvm"}, args: []string{"-Xmx1g -Xms1g"}},
 	} {
 		if diff := cmp.Diff(test.want, Ineffective(&v1.ApplicationSpec{Command: test.command, Args: test.args})); diff != "" {
 			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestUnsplitCommandsElsewhere: other containers, probes and hooks have commands too.
+func TestUnsplitCommandsElsewhere(t *testing.T) {
+	exec := func(command ...string) *corev1.ExecAction { return &corev1.ExecAction{Command: command} }
+	const ofProgram, ofArgument = " is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in ",
+		" is one argument, spaces included, because no shell splits it: make each word an item, as in "
+	got := Ineffective(&v1.ApplicationSpec{
+		Command:       []string{"npm run", "start"},
+		LivenessProbe: &v1.Probe{Exec: exec("test -f /a")},
+		Lifecycle:     &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: exec("sh -c", "sleep 5")}},
+		InitContainers: []corev1.Container{
+			{Name: "migrate", Command: []string{"migrate up"}},
+			{Name: "script", Command: []string{"sh", "-c", "migrate --up 1"}},
+			{Name: "space", Command: []string{"/opt/My Program/run", "--up"}},
+		},
+		Sidecars: []corev1.Container{{
+			Name: "proxy", Command: []string{"/bin/sh -c", "run"}, Args: []string{"--port 80"},
+			ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: exec("cat /a")}},
+			Lifecycle:      &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: exec("touch /a")}},
+		}},
+	})
+	if diff := cmp.Diff([]string{
+		`command: "npm run"` + ofProgram + `[npm, run, start]`,
+		`initContainers[migrate].command: "migrate up"` + ofProgram + `[migrate, up]`,
+		`lifecycle.preStop.exec.command: "sh -c"` + ofProgram + `[sh, -c, "sleep 5"]`,
+		`livenessProbe.exec.command: "test -f /a"` + ofProgram + `[test, -f, /a]`,
+		`sidecars[proxy].command: "/bin/sh -c"` + ofProgram + `[/bin/sh, -c, run]`,
+		`sidecars[proxy].args: "--port 80"` + ofArgument + `[--port, "80"]`,
+		`sidecars[proxy].lifecycle.postStart.exec.command: "touch /a"` + ofProgram + `[touch, /a]`,
+		`sidecars[proxy].readinessProbe.exec.command: "cat /a"` + ofProgram + `[cat, /a]`,
+	}, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
