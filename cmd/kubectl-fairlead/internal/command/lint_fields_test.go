@@ -107,6 +107,74 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 	wantLint(t, wants)
 }
 
+// TestLintOfFieldsOfPods: a field of a pod or a Service that an Application does not have names the way, where there is one.
+func TestLintOfFieldsOfPods(t *testing.T) {
+	const headless = "the Service of an Application has a cluster IP; for DNS names of the pods, create a headless Service with the selector apps.fairlead.dev/application: NAME"
+	const hostPort = "no pod of an Application opens a port of its node; set routes, or service.type"
+	wants := map[string]string{}
+	for field, want := range map[string]string{
+		`hostPID: true`:                           "spec.hostPID: no pod of an Application sees the processes of its node",
+		`hostIPC: true`:                           "spec.hostIPC: no pod of an Application uses the IPC namespace of its node",
+		`dnsPolicy: None`:                         "spec.dnsPolicy: Fairlead does not offer it, and the pods use the DNS of the cluster",
+		`dnsConfig: {}`:                           "spec.dnsConfig: Fairlead does not offer it, and the pods use the DNS of the cluster",
+		`enableServiceLinks: false`:               "spec.enableServiceLinks: it is false in all pods of an Application",
+		`activeDeadlineSeconds: 5`:                "spec.activeDeadlineSeconds: the pods of an Application always run; use a Job for a task",
+		`ephemeralContainers: []`:                 "spec.ephemeralContainers: kubectl debug adds such a container to a running pod",
+		`runtimeClassName: gvisor`:                "spec.runtimeClassName: Fairlead does not offer it",
+		`tty: true`:                               "spec.tty: Fairlead does not offer it",
+		`ports: [{hostPort: 80}]`:                 "spec.ports[0].hostPort: " + hostPort,
+		`service: {clusterIP: None}`:              "spec.service.clusterIP: " + headless,
+		`service: {externalTrafficPolicy: Local}`: "spec.service.externalTrafficPolicy: Fairlead does not offer it",
+		`hostAliases: []`:                         "spec.hostAliases: Fairlead does not offer it; make the DNS resolve the name, or create a Service without a selector, and an EndpointSlice with the address",
+	} {
+		at, way, _ := strings.Cut(want, ": ")
+		wants[field] = at + ": Forbidden: unknown field: remove it: " + way
+	}
+	wants[`name: web`] = "spec.name: Forbidden: unknown field: did you mean metadata.name?"
+	wants[`replicaCount: 2`] = "spec.replicaCount: Forbidden: unknown field: did you mean replicas?"
+	wantLint(t, wants)
+}
+
+// TestLintOfShortForms: a plain value in place of a map shows the map to write, without a value that may be secret.
+func TestLintOfShortForms(t *testing.T) {
+	for field, want := range map[string]string{
+		`imagePullSecrets: [regcred]`:            "spec.imagePullSecrets[0]: …not a string: {name: regcred}",
+		`imagePullSecrets: regcred`:              "spec.imagePullSecrets: …not a string: [{name: regcred}]",
+		`env: ["LOG: debug"]`:                    "spec.env[0]: …not a string: {name: LOG, value: …}",
+		`env: LOG=debug`:                         "spec.env: …not a string: [{name: LOG, value: …}]",
+		`envFrom: [web]`:                         "spec.envFrom[0]: …not a string: {configMapRef: {name: web}} or {secretRef: {name: web}}",
+		`envFrom: web`:                           "spec.envFrom: …not a string: [{configMapRef: {name: web}}] or [{secretRef: {name: web}}]",
+		`envFrom: [{secretRef: web}]`:            "spec.envFrom[0].secretRef: …not a string: {name: web}",
+		`ports: [8080]`:                          "spec.ports[0]: …not a number: {name: NAME, containerPort: 8080}",
+		`ports: ["127.0.0.1:80:8080"]`:           "spec.ports[0]: …not a string: {name: NAME, containerPort: 8080}",
+		`mounts: [/data]`:                        "spec.mounts[0]: …not a string: {mountPath: /data, …}",
+		`mounts: [{mountPath: /a, secret: web}]`: "spec.mounts[0].secret: …not a string: {secretName: web}",
+		`mounts: [{mountPath: /a, projected: {sources: [{secret: web}]}}]`: "spec.mounts[0].projected.sources[0].secret: …not a string: {name: web}",
+		`mounts: [{mountPath: /a, persistentVolumeClaim: web}]`:            "spec.mounts[0].persistentVolumeClaim: …not a string: {claimName: web}",
+		`mounts: [{mountPath: /a, emptyDir: true}]`:                        "spec.mounts[0].emptyDir: …not true or false: {}",
+		`readinessProbe: /ready`:                                           "spec.readinessProbe: …not a string: {httpGet: {path: /ready}}",
+		`readinessProbe: {tcpSocket: 8080}`:                                "spec.readinessProbe.tcpSocket: …not a number: {port: 8080}",
+		`routes: [web.example.com]`:                                        "spec.routes[0]: …not a string: {name: NAME, hostnames: [web.example.com]}",
+		`serviceAccount: "8080"`:                                           `spec.serviceAccount: …not a string: {name: "8080"}`,
+		`strategy: Recreate`:                                               "spec.strategy: …not a string: {type: Recreate}",
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, %s}\n", field)
+		Run(t.Context(), streams, []string{"lint", "-f", "-"})
+		at, example, _ := strings.Cut(want, "…not")
+		if !strings.HasPrefix(out.String(), "-:4: "+at) || !strings.HasSuffix(out.String(), ", not"+example+" (schema)\n") {
+			t.Errorf("%s: %s, want %s", field, out, want)
+		}
+	}
+	wantLint(t, map[string]string{
+		`env: [{LOG: debug}]`:    `spec.env[0].LOG: Forbidden: unknown field: the name belongs in name, as in {name: LOG, value: …}`,
+		`ports: [{http: 80}]`:    `spec.ports[0].http: Forbidden: unknown field: the name belongs in name, as in {name: http, containerPort: …}`,
+		`env: [{name: A, B: c}]`: `spec.env[0].B: Forbidden: unknown field: remove it, or correct its name`,
+		`readinessProbe: {httpGet: {httpHeaders: [{Accept: a}]}}`: `spec.readinessProbe.httpGet.httpHeaders[0].Accept: Forbidden: unknown field: the name belongs in name, as in {name: Accept, value: …}`,
+		`sidecars: [{name: a, image: {repository: a, tag: b}}]`:   `spec.sidecars[0].image: Invalid value: must be a string, not a map: write the registry, the repository and the tag as one, as in registry.example.com/web:1.2`,
+	})
+}
+
 // TestLintOfFieldsThatClassesLack: a class has other fields than an Application, and an annotation makes it the default.
 func TestLintOfFieldsThatClassesLack(t *testing.T) {
 	const marker = `the annotation applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -241,7 +243,7 @@ func checkForm(d *Document, resource *crdschema.Resource, object map[string]any)
 	var unknown field.ErrorList
 	for _, path := range resource.Unknown(object) {
 		if !slices.ContainsFunc(errs, isWithin(path)) {
-			unknown = append(unknown, unknownField(resource, path))
+			unknown = append(unknown, unknownField(d, resource, path))
 		}
 	}
 	return slices.Concat(errs, unknown, unknownMetadata(resource, object))
@@ -272,6 +274,11 @@ var (
 	// metadataFields are the names of all fields of the metadata, and fieldsOfSpec those of the spec of an Application.
 	metadataFields = sync.OnceValue(namesOfFields[metav1.ObjectMeta])
 	fieldsOfSpec   = sync.OnceValue(namesOfFields[v1.ApplicationSpec])
+	// podFieldNames are those of a Deployment, of a pod and of a container, and serviceFieldNames those of a Service.
+	podFieldNames = sync.OnceValue(func() []string {
+		return slices.Concat(namesOfFields[appsv1.DeploymentSpec](), namesOfFields[corev1.PodSpec](), namesOfFields[corev1.Container]())
+	})
+	serviceFieldNames = sync.OnceValue(namesOfFields[corev1.ServiceSpec])
 )
 
 func namesOfFields[T any]() []string {

@@ -61,6 +61,7 @@ var kubernetesWords = map[string][]string{
 	"probe":                        {"livenessProbe", "readinessProbe", "startupProbe"},
 	"probes":                       {"livenessProbe", "readinessProbe", "startupProbe"},
 	"pvc":                          {"persistentVolumeClaim"},
+	"replicaCount":                 {"replicas"},
 	"readyProbe":                   {"readinessProbe"},
 	"requireLimits":                {"requireResourceLimits"},
 	"retries":                      {"failureThreshold"},
@@ -78,7 +79,11 @@ var kubernetesWords = map[string][]string{
 
 // Hints that more than one field has.
 const (
+	notOffered   = "remove it: Fairlead does not offer it"
+	inDNS        = notOffered + ", and the pods use the DNS of the cluster"
 	podFields    = "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata"
+	hostPort     = "remove it: no pod of an Application opens a port of its node; set routes, or service.type"
+	headless     = "remove it: the Service of an Application has a cluster IP; for DNS names of the pods, create a headless Service with the selector " + v1.LabelApplication + ": NAME"
 	imageTag     = "write it in image, behind a colon, as in image: registry.example.com/web:1.2"
 	issuer       = "did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?"
 	classIssuer  = "did you mean the annotation cert-manager.io/cluster-issuer, or cert-manager.io/issuer for an Issuer of each namespace, in defaults.routes.annotations?"
@@ -91,11 +96,15 @@ const (
 // hints say what to do about fields for which a kind has no field, or has it elsewhere: by the kind and the path.
 var hints = map[string]map[string]string{
 	v1.ApplicationKind: {
+		"spec.activeDeadlineSeconds":                         "remove it: the pods of an Application always run; use a Job for a task",
 		"spec.autoscaling.enabled":                           "remove it: autoscaling is enabled where it is set",
 		"spec.config.name":                                   "remove it: Fairlead names the ConfigMap of config; one that exists already belongs in mounts[].configMap",
 		"spec.containers":                                    "write the fields of the main container, such as image, in the spec itself, and other containers in sidecars",
 		"spec.cpu":                                           "did you mean resources.requests.cpu or resources.limits.cpu?",
 		"spec.disruptionBudget.enabled":                      "remove it: for no budget, set mode: Disabled",
+		"spec.dnsConfig":                                     inDNS,
+		"spec.dnsPolicy":                                     inDNS,
+		"spec.enableServiceLinks":                            "remove it: it is false in all pods of an Application",
 		"spec.envFrom[].configMapName":                       "did you mean configMapRef.name?",
 		"spec.envFrom[].name":                                "did you mean configMapRef.name or secretRef.name?",
 		"spec.envFrom[].secretName":                          "did you mean secretRef.name?",
@@ -104,7 +113,11 @@ var hints = map[string]map[string]string{
 		"spec.env[].valueFrom.configMapKeyRef.configMapName": "did you mean name?",
 		"spec.env[].valueFrom.secretKeyRef.secret":           "did you mean name?",
 		"spec.env[].valueFrom.secretKeyRef.secretName":       "did you mean name?",
+		"spec.ephemeralContainers":                           "remove it: kubectl debug adds such a container to a running pod",
+		"spec.hostAliases":                                   notOffered + "; make the DNS resolve the name, or create a Service without a selector, and an EndpointSlice with the address",
+		"spec.hostIPC":                                       "remove it: no pod of an Application uses the IPC namespace of its node",
 		"spec.hostNetwork":                                   "remove it: no pod of an Application uses the host network",
+		"spec.hostPID":                                       "remove it: no pod of an Application sees the processes of its node",
 		"spec.imageTag":                                      imageTag,
 		"spec.memory":                                        "did you mean resources.requests.memory or resources.limits.memory?",
 		"spec.metrics":                                       "did you mean monitoring or autoscaling.metrics?",
@@ -113,6 +126,7 @@ var hints = map[string]map[string]string{
 		"spec.mounts[].name":                                 "remove it: a mount has its source beside mountPath, such as secret, configMap or emptyDir",
 		"spec.mounts[].persistentVolumeClaim.size":           claim,
 		"spec.mounts[].volumeClaimTemplate":                  claim,
+		"spec.name":                                          "did you mean metadata.name?",
 		"spec.namespace":                                     "did you mean metadata.namespace?",
 		"spec.networkPolicy.enabled":                         "remove it: a networkPolicy is enabled where it is set, even if empty, as in networkPolicy: {}",
 		"spec.networkPolicy.policyTypes":                     "remove it: a networkPolicy allows only what it lists, in both directions",
@@ -120,6 +134,8 @@ var hints = map[string]map[string]string{
 		"spec.pod":                                           podFields,
 		"spec.podSpec":                                       podFields,
 		"spec.podTemplate":                                   podFields,
+		"spec.ports[].hostIP":                                hostPort,
+		"spec.ports[].hostPort":                              hostPort,
 		"spec.ports[].nodePort":                              "remove it: Kubernetes chooses the node port",
 		"spec.restart":                                       "remove it: the containers of an Application always restart",
 		"spec.restartPolicy":                                 "remove it: the containers of an Application always restart",
@@ -133,7 +149,9 @@ var hints = map[string]map[string]string{
 		"spec.routes[].tls.issuer":                           issuer,
 		"spec.schedule":                                      "remove it: the pods of an Application always run; use a CronJob for a task",
 		"spec.selector":                                      "remove it: Fairlead sets the selectors of the Deployment and the Service",
+		"spec.service.clusterIP":                             headless,
 		"spec.service.enabled":                               "remove it: an Application has a Service where it has ports",
+		"spec.service.headless":                              headless,
 		"spec.service.name":                                  "remove it: the Service has the name of the Application",
 		"spec.service.port":                                  "did you mean spec.ports[].servicePort?",
 		"spec.service.ports":                                 "did you mean spec.ports?",

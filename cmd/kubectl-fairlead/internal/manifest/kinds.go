@@ -105,7 +105,7 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 	case of.Type == "array" && !isList:
 		return k.wantList(path, of.Items, value, given)
 	case of.Type == "object" && !isMap:
-		return wantMap(of, value)
+		return wantMap(path, of, value, given)
 	case of.Type == "string" && !isText:
 		return wantString(path, of, value, given)
 	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
@@ -131,29 +131,16 @@ func (k *kinds) wantList(path *field.Path, items *schema.Structural, value any, 
 		of = "{" + strings.Join(fields, ", ") + "}"
 	}
 	want := fmt.Sprintf("must be a list of %s, not %s", of, nameKind(value))
-	entries, isMap := value.(map[string]any)
+	entries, _ := value.(map[string]any)
 	for key := range entries {
 		if _, known := items.Properties[key]; known {
 			return want + ": begin its first field with \"- \""
 		}
 	}
-	if !slices.Contains(fields, "name") {
-		return want
+	if meant := meantItem(path, items, value, given); meant != "" {
+		return want + ": " + strings.Join(inBrackets(meant), " or ")
 	}
-	name := "NAME"
-	if isMap && len(entries) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(entries)), isWordOf(items)) {
-		name = slices.Min(slices.Collect(maps.Keys(entries)))
-	}
-	// The example has the name alone of what is the user's: other values may be long, or secret.
-	example := []string{"name: " + name}
-	for _, other := range fields[1:] {
-		value := "…"
-		if items.Properties[other].Type == "array" {
-			value = "[…]"
-		}
-		example = append(example, other+": "+value)
-	}
-	return want + ": [{" + strings.Join(example, ", ") + "}]"
+	return want
 }
 
 // listOf has the items that a user may have meant with one plain value.
@@ -206,13 +193,13 @@ func shown(items *schema.Structural) []string {
 		return fields
 	}
 	fields = append([]string{"name"}, slices.DeleteFunc(fields, func(field string) bool { return field == "name" })...)
-	if _, valued := items.Properties["value"]; valued {
+	if _, valued := items.Properties["value"]; valued && !slices.Contains(fields, "value") {
 		fields = append(fields, "value")
 	}
 	return fields
 }
 
-func wantMap(of *schema.Structural, value any) string {
+func wantMap(path *field.Path, of *schema.Structural, value any, given string) string {
 	if of.AdditionalProperties != nil {
 		return fmt.Sprintf("must be a map, not %s: {KEY: VALUE}", nameKind(value))
 	}
@@ -229,7 +216,11 @@ func wantMap(of *schema.Structural, value any) string {
 	if len(fields) == 1 {
 		noun = "field"
 	}
-	return fmt.Sprintf("must be a map with the %s %s, not %s", noun, strings.Join(fields, ", "), nameKind(value))
+	want := fmt.Sprintf("must be a map with the %s %s, not %s", noun, strings.Join(fields, ", "), nameKind(value))
+	if meant := meantMap(path, of, value, given); meant != "" {
+		want += ": " + meant
+	}
+	return want
 }
 
 // wantNumberOrString is for ports, percentages and quantities. Of these, only quantities have fractions,
@@ -260,7 +251,10 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 	}
 	want := "must be a string, not " + nameKind(value)
 	if isOf[map[string]any](value) || isOf[[]any](value) {
-		if strings.HasPrefix(path.String(), "spec.config.data[") {
+		switch {
+		case isOf[map[string]any](value) && strings.HasSuffix(path.String(), ".image"):
+			want += ": write the registry, the repository and the tag as one, as in registry.example.com/web:1.2"
+		case strings.HasPrefix(path.String(), "spec.config.data["):
 			want += ": write | after the key, and the content of the file below it"
 		}
 		return want

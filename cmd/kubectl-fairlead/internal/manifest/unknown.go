@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
@@ -31,7 +32,7 @@ var itemIndex = regexp.MustCompile(`\[\d+\]`)
 
 // unknownField names the fields that the user may have meant: those beside it for the same purpose or with nearly the same name, and
 // those elsewhere with exactly this name.
-func unknownField(resource *crdschema.Resource, path string) *field.Error {
+func unknownField(d *Document, resource *crdschema.Resource, path string) *field.Error {
 	if hint := hintFor(resource, path); hint != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: "+hint)
 	}
@@ -56,10 +57,30 @@ func unknownField(resource *crdschema.Resource, path string) *field.Error {
 	case listed && len(meant) == 0:
 		meant = fieldsAmong(resource.Structural, "", words)
 	}
-	if len(meant) == 0 {
-		return field.Forbidden(field.NewPath(path), unknownMessage)
+	if len(meant) > 0 {
+		return field.Forbidden(field.NewPath(path), didYouMean(meant...))
 	}
-	return field.Forbidden(field.NewPath(path), didYouMean(meant...))
+	if item := d.namedByKey(resource.Structural, path); item != "" {
+		return field.Forbidden(field.NewPath(path), "unknown field: the name belongs in name, as in "+item)
+	}
+	if isOfKubernetes(resource, parent, name) {
+		return field.Forbidden(field.NewPath(path), "unknown field: "+notOffered)
+	}
+	return field.Forbidden(field.NewPath(path), unknownMessage)
+}
+
+// isOfKubernetes reports whether a Deployment, its pods or a Service have the field of an Application that does not exist.
+func isOfKubernetes(resource *crdschema.Resource, parent, name string) bool {
+	if resource.Kind != v1.ApplicationKind {
+		return false
+	}
+	switch itemIndex.ReplaceAllString(parent, "[]") {
+	case "spec":
+		return slices.Contains(podFieldNames(), name)
+	case "spec.service":
+		return slices.Contains(serviceFieldNames(), name)
+	}
+	return false
 }
 
 // hintFor says what to do about an unknown field that resembles no field of the kind; "" if there is nothing to say.
@@ -179,6 +200,14 @@ func inSpec(of *schema.Structural, name string) (paths []string) {
 
 // fieldsOf are the fields of the map at a path that the schema has.
 func fieldsOf(of *schema.Structural, path string) map[string]schema.Structural {
+	if of = schemaAt(of, path); of == nil {
+		return nil
+	}
+	return of.Properties
+}
+
+// schemaAt is the schema of the value at a path; nil if there is none.
+func schemaAt(of *schema.Structural, path string) *schema.Structural {
 	for _, step := range pathStep.FindAllString(path, -1) {
 		below, known := of.Properties[step]
 		switch {
@@ -192,5 +221,5 @@ func fieldsOf(of *schema.Structural, path string) map[string]schema.Structural {
 			return nil
 		}
 	}
-	return of.Properties
+	return of
 }
