@@ -35,6 +35,16 @@ var corrections = []correction{
 		"If unset, the value of podSecurityContext applies, which is true by default. If false, no such validation will be performed.",
 	},
 	{
+		regexp.MustCompile(`\.tolerations\..*\.operator$`), // Of a feature gate that is off by default. The webhook refuses them.
+		"Valid operators are Exists, Equal, Lt, and Gt. Defaults to Equal.",
+		"Valid operators are Exists and Equal. Defaults to Equal.",
+	},
+	{
+		regexp.MustCompile(`\.tolerations\..*\.operator$`),
+		" Lt and Gt perform numeric comparisons (requires feature gate TaintTolerationComparisonOperators).",
+		"",
+	},
+	{
 		regexp.MustCompile(`\.lifecycle\.stopSignal$`),
 		"StopSignal can only be set for Pods with a non-empty .spec.os.name",
 		"An Application cannot set it, because Kubernetes takes it only with the pod's os.name: use STOPSIGNAL of the image, or preStop.",

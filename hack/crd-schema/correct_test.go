@@ -47,6 +47,20 @@ func TestDefaultsOfTheStrategy(t *testing.T) {
 	}
 }
 
+// TestOperatorsOfTolerations: kubectl explain offers the operators that the webhook accepts, and no others.
+func TestOperatorsOfTolerations(t *testing.T) {
+	for file, path := range map[string]string{
+		"apps.fairlead.dev_applications.yaml":       "spec tolerations [items] operator",
+		"apps.fairlead.dev_applicationclasses.yaml": "spec defaults tolerations [items] operator",
+	} {
+		const want = "Operator represents a key's relationship to the value. Valid operators are Exists and Equal. Defaults to Equal. " +
+			"Exists is equivalent to wildcard for value, so that a pod can tolerate all taints of a particular category."
+		if description, _ := described(t, file, path)["description"].(string); description != want {
+			t.Errorf("%s: %q, want %q", file, description, want)
+		}
+	}
+}
+
 // TestDefaultsOfSecurity: kubectl explain names the defaults of pkg/render, and no rule that is true of a pod alone.
 func TestDefaultsOfSecurity(t *testing.T) {
 	const applications = "apps.fairlead.dev_applications.yaml"
