@@ -246,3 +246,38 @@ func TestClassWebhook(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingPullSecretOfClass: an Application that begins to be of a class needs the class's Secrets in its own namespace.
+func TestMissingPullSecretOfClass(t *testing.T) {
+	const missing = `Secret "regcred" does not exist in namespace "shop", so the nodes pull the image without its credentials: class standard names it`
+	class := applicationClass("standard", true, func(spec *v1.ApplicationClassSpec) {
+		spec.Defaults = &v1.ApplicationDefaults{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "regcred"}}}
+	})
+	needs := func(a *v1.Application) {
+		a.Spec.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "regcred"}}}}
+	}
+	for _, test := range []struct {
+		name         string
+		cluster      cluster
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "missing", updated: application(image("web:1")), want: []string{missing}},
+		{name: "there", cluster: cluster{exist: []string{"Secret/regcred"}}, updated: application(image("web:1"))},
+		{name: "not readable", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(image("web:1"))},
+		{name: "missing as before", updated: application(image("web:2")), old: application(image("web:1"))},
+		{name: "that the pods need, too", updated: application(needs), want: []string{`Secret "regcred" does not exist in namespace "shop", and the pods need it`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.cluster.config = func(config *Config) { config.Classes = &inClasses{classes: []*v1.ApplicationClass{class}} }
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, test.cluster.handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -48,6 +49,18 @@ func referencesOf(application *v1.Application) []Reference {
 	}
 	add(KindServiceAccount, serviceAccountName(application))
 	return references
+}
+
+// pullSecretsOfClass are the Secrets for registries that the pods get from their class, and its name.
+func (h *Handler) pullSecretsOfClass(ctx context.Context, application *v1.Application) (secrets []Reference, of string) {
+	chosen := h.classOf(ctx, application)
+	if chosen == nil || chosen.Spec.Defaults == nil {
+		return nil, ""
+	}
+	for _, secret := range chosen.Spec.Defaults.ImagePullSecrets {
+		secrets = append(secrets, Reference{Kind: KindSecret, Namespace: application.Namespace, Name: secret.Name})
+	}
+	return secrets, chosen.Name
 }
 
 // onlyPullsImages reports whether the pods refer to a Secret for the credentials of a registry alone. They start without it if the node has

@@ -42,8 +42,15 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		}
 	}
 	needed, certificates, keys := referencesOf(in.new), certificatesOf(in.new), newKeys(in.old, in.new)
+	ofClass, of := h.pullSecretsOfClass(ctx, in.new)
+	if in.old != nil {
+		before, _ := h.pullSecretsOfClass(ctx, in.old)
+		for _, old := range before {
+			referred[old] = true
+		}
+	}
 	var wanted []Reference
-	for _, reference := range append(needed, sortedReferences(certificates)...) {
+	for _, reference := range slices.Concat(needed, sortedReferences(certificates), ofClass) {
 		isNew := !referred[reference] || len(keys[reference]) > 0
 		if isNew && len(wanted) < maxLookups && !slices.Contains(wanted, reference) {
 			wanted = append(wanted, reference)
@@ -60,6 +67,8 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 			found.warnings = append(found.warnings, missing+", so the nodes pull the image without its credentials")
 		case slices.Contains(needed, wanted[i]):
 			found.warnings = append(found.warnings, missing+", and the pods need it")
+		case slices.Contains(ofClass, wanted[i]) && certificates[wanted[i]] == "":
+			found.warnings = append(found.warnings, fmt.Sprintf("%s, so the nodes pull the image without its credentials: class %s names it", missing, of))
 		case !h.classHasCertificates(ctx, in.new):
 			found.warnings = append(found.warnings, fmt.Sprintf("%s, and route %q takes its certificate from it: create it, or let a controller such as cert-manager create it",
 				missing, certificates[wanted[i]]))
