@@ -100,7 +100,7 @@ sidecars: [{name: s, image: s, volumeMounts: [{name: config, mountPath: /etc/web
 		name: "a wrong name is answered with the right ones",
 		spec: `{mounts: [{mountPath: /tmp, emptyDir: {}}, {mountPath: /shared, emptyDir: {}}], sidecars: [{name: s, image: s, volumeMounts: [{name: tmp, mountPath: /tmp}]}]}`,
 		want: []string{
-			`spec.sidecars[0].volumeMounts[0].name: Unsupported value: "tmp": supported values: "tmp-b1bd0f21fd", "shared-627099b061"`,
+			`spec.sidecars[0].volumeMounts[0].name: Unsupported value: "tmp": supported values: "tmp-b1bd0f21fd", "shared-627099b061": to have another volume, add it to spec.mounts`,
 		},
 	}, {
 		name: "paths and options",

@@ -38,7 +38,10 @@ func validateVolumeMounts(in input, container otherContainer) field.ErrorList {
 	mountPaths := names{}
 	for i := range container.VolumeMounts {
 		mount, fldPath := &container.VolumeMounts[i], fldPath.Index(i)
-		errs = append(errs, oneOf(fldPath.Child("name"), mount.Name, in.volumes...)...)
+		for _, err := range oneOf(fldPath.Child("name"), mount.Name, in.volumes...) {
+			err.Detail += ": to have another volume, add it to spec.mounts"
+			errs = append(errs, err)
+		}
 		errs = append(errs, validateMountPath(fldPath.Child("mountPath"), mount.MountPath)...)
 		errs = append(errs, mountPaths.add(fldPath.Child("mountPath"), path.Clean(mount.MountPath))...)
 		if mount.SubPath != "" {
