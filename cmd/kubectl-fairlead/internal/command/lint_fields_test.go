@@ -149,14 +149,18 @@ func TestLintOfShortForms(t *testing.T) {
 		`ports: ["127.0.0.1:80:8080"]`:           "spec.ports[0]: …not a string: {name: NAME, containerPort: 8080}",
 		`mounts: [/data]`:                        "spec.mounts[0]: …not a string: {mountPath: /data, …}",
 		`mounts: [{mountPath: /a, secret: web}]`: "spec.mounts[0].secret: …not a string: {secretName: web}",
-		`mounts: [{mountPath: /a, projected: {sources: [{secret: web}]}}]`: "spec.mounts[0].projected.sources[0].secret: …not a string: {name: web}",
-		`mounts: [{mountPath: /a, persistentVolumeClaim: web}]`:            "spec.mounts[0].persistentVolumeClaim: …not a string: {claimName: web}",
-		`mounts: [{mountPath: /a, emptyDir: true}]`:                        "spec.mounts[0].emptyDir: …not true or false: {}",
-		`readinessProbe: /ready`:                                           "spec.readinessProbe: …not a string: {httpGet: {path: /ready}}",
-		`readinessProbe: {tcpSocket: 8080}`:                                "spec.readinessProbe.tcpSocket: …not a number: {port: 8080}",
-		`routes: [web.example.com]`:                                        "spec.routes[0]: …not a string: {name: NAME, hostnames: [web.example.com]}",
-		`serviceAccount: "8080"`:                                           `spec.serviceAccount: …not a string: {name: "8080"}`,
-		`strategy: Recreate`:                                               "spec.strategy: …not a string: {type: Recreate}",
+		`mounts: [{mountPath: /a, projected: {sources: [{secret: web}]}}]`:   "spec.mounts[0].projected.sources[0].secret: …not a string: {name: web}",
+		`mounts: [{mountPath: /a, persistentVolumeClaim: web}]`:              "spec.mounts[0].persistentVolumeClaim: …not a string: {claimName: web}",
+		`mounts: [{mountPath: /a, emptyDir: true}]`:                          "spec.mounts[0].emptyDir: …not true or false: {}",
+		`readinessProbe: /ready`:                                             "spec.readinessProbe: …not a string: {httpGet: {path: /ready}}",
+		`readinessProbe: {tcpSocket: 8080}`:                                  "spec.readinessProbe.tcpSocket: …not a number: {port: 8080}",
+		`routes: [web.example.com]`:                                          "spec.routes[0]: …not a string: {name: NAME, hostnames: [web.example.com]}",
+		`serviceAccount: "8080"`:                                             `spec.serviceAccount: …not a string: {name: "8080"}`,
+		`lifecycle: {preStop: {sleep: 5}}`:                                   "spec.lifecycle.preStop.sleep: …not a number: {seconds: 5}",
+		`rollback: OnFailure`:                                                "spec.rollback: …not a string: {policy: OnFailure}",
+		`disruptionBudget: false`:                                            "spec.disruptionBudget: …not true or false: {mode: Disabled}",
+		`mounts: [{mountPath: /a, configMap: {name: a, items: [web.yaml]}}]`: "spec.mounts[0].configMap.items[0]: …not a string: {key: web.yaml, path: web.yaml}",
+		`strategy: Recreate`:                                                 "spec.strategy: …not a string: {type: Recreate}",
 	} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
 		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, %s}\n", field)
@@ -167,11 +171,13 @@ func TestLintOfShortForms(t *testing.T) {
 		}
 	}
 	wantLint(t, map[string]string{
-		`env: [{LOG: debug}]`:    `spec.env[0].LOG: Forbidden: unknown field: the name belongs in name, as in {name: LOG, value: …}`,
-		`ports: [{http: 80}]`:    `spec.ports[0].http: Forbidden: unknown field: the name belongs in name, as in {name: http, containerPort: …}`,
-		`env: [{name: A, B: c}]`: `spec.env[0].B: Forbidden: unknown field: remove it, or correct its name`,
-		`readinessProbe: {httpGet: {httpHeaders: [{Accept: a}]}}`: `spec.readinessProbe.httpGet.httpHeaders[0].Accept: Forbidden: unknown field: the name belongs in name, as in {name: Accept, value: …}`,
-		`sidecars: [{name: a, image: {repository: a, tag: b}}]`:   `spec.sidecars[0].image: Invalid value: must be a string, not a map: write the registry, the repository and the tag as one, as in registry.example.com/web:1.2`,
+		`networkPolicy: {podSelector: {}}`:                                             `spec.networkPolicy.podSelector: Forbidden: unknown field: remove it: a networkPolicy is for the pods of its Application`,
+		`networkPolicy: {ingress: [{from: [{podSelector: {}}], ports: [{port: 80}]}]}`: `spec.networkPolicy.ingress[0].ports[0]: Invalid value: must be a string, not a map: the name of one of the ports`,
+		`env: [{LOG: debug}]`:                                                          `spec.env[0].LOG: Forbidden: unknown field: the name belongs in name, as in {name: LOG, value: …}`,
+		`ports: [{http: 80}]`:                                                          `spec.ports[0].http: Forbidden: unknown field: the name belongs in name, as in {name: http, containerPort: …}`,
+		`env: [{name: A, B: c}]`:                                                       `spec.env[0].B: Forbidden: unknown field: remove it, or correct its name`,
+		`readinessProbe: {httpGet: {httpHeaders: [{Accept: a}]}}`:                      `spec.readinessProbe.httpGet.httpHeaders[0].Accept: Forbidden: unknown field: the name belongs in name, as in {name: Accept, value: …}`,
+		`sidecars: [{name: a, image: {repository: a, tag: b}}]`:                        `spec.sidecars[0].image: Invalid value: must be a string, not a map: write the registry, the repository and the tag as one, as in registry.example.com/web:1.2`,
 	})
 }
 
@@ -225,6 +231,7 @@ func TestLintOfMetadata(t *testing.T) {
 		`{name: web, labels: {version: 1.10}}`: `metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
 		`{name: web, annotations: {a: 1}}`:     `metadata.annotations[a]: Invalid value: must be a string, not a number: put it in quotes, "1"`,
 		`{name: web, annotations: [a]}`:        `metadata.annotations: Invalid value: must be a map, not a list: {KEY: VALUE}`,
+		`{name: web, spec: {}}`:                `metadata.spec: Forbidden: unknown field: indent it as far as metadata`,
 		`{name: 8080}`:                         `metadata.name: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
 		`{generateName: 8080}`:                 `metadata.generateName: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
 		`{name: web, finalizers: a}`:           `metadata.finalizers: Invalid value: must be a list of strings, not a string: [a]`,

@@ -31,6 +31,7 @@ var oneField = map[string][]string{
 	"httpGet":               {"{path: %s}"},
 	"imagePullSecrets":      {"{name: %s}"},
 	"initContainers":        {"{name: %s, image: …}"},
+	"items":                 {"{key: %[1]s, path: %[1]s}"},
 	"livenessProbe":         {"{httpGet: {path: %s}}"},
 	"mounts":                {"{mountPath: %s, …}"},
 	"parentRefs":            {"{name: %s}"},
@@ -38,12 +39,14 @@ var oneField = map[string][]string{
 	"persistentVolumeClaim": {"{claimName: %s}"},
 	"ports":                 {"{name: NAME, containerPort: %s}"},
 	"readinessProbe":        {"{httpGet: {path: %s}}"},
+	"rollback":              {"{policy: %s}"},
 	"routes":                {"{name: NAME, hostnames: [%s]}"},
 	"secret":                {"{secretName: %s}", "{name: %s}"},
 	"secretRef":             {"{name: %s}"},
 	"service":               {"{type: %s}"},
 	"serviceAccount":        {"{name: %s}"},
 	"sidecars":              {"{name: %s, image: …}"},
+	"sleep":                 {"{seconds: %s}"},
 	"startupProbe":          {"{httpGet: {path: %s}}"},
 	"strategy":              {"{type: %s}"},
 	"tcpSocket":             {"{port: %s}"},
@@ -64,6 +67,9 @@ func meantMap(path *field.Path, of *schema.Structural, value any, given string) 
 	if switched, is := value.(bool); is {
 		if switched && slices.Contains([]string{"emptyDir", "monitoring", "networkPolicy"}, name) {
 			return "{}"
+		}
+		if !switched && name == "disruptionBudget" {
+			return "{mode: Disabled}"
 		}
 		return ""
 	}

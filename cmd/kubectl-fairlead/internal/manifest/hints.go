@@ -79,23 +79,25 @@ var kubernetesWords = map[string][]string{
 
 // Hints that more than one field has.
 const (
-	notOffered   = "remove it: Fairlead does not offer it"
-	inDNS        = notOffered + ", and the pods use the DNS of the cluster"
-	podFields    = "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata"
-	hostPort     = "remove it: no pod of an Application opens a port of its node; set routes, or service.type"
-	headless     = "remove it: the Service of an Application has a cluster IP; for DNS names of the pods, create a headless Service with the selector " + v1.LabelApplication + ": NAME"
-	imageTag     = "write it in image, behind a colon, as in image: registry.example.com/web:1.2"
-	issuer       = "did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?"
-	classIssuer  = "did you mean the annotation cert-manager.io/cluster-issuer, or cert-manager.io/issuer for an Issuer of each namespace, in defaults.routes.annotations?"
-	claim        = "Fairlead creates no PersistentVolumeClaim: create one, and name it in mounts[].persistentVolumeClaim.claimName"
-	namespaces   = "a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}"
-	defaultClass = "the annotation " + v1.AnnotationDefaultClass + ": \"true\" makes the class a default"
-	amounts      = "a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces"
+	notOffered     = "remove it: Fairlead does not offer it"
+	inDNS          = notOffered + ", and the pods use the DNS of the cluster"
+	podFields      = "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata"
+	hostPort       = "remove it: no pod of an Application opens a port of its node; set routes, or service.type"
+	headless       = "remove it: the Service of an Application has a cluster IP; for DNS names of the pods, create a headless Service with the selector " + v1.LabelApplication + ": NAME"
+	besideMetadata = "indent it as far as metadata"
+	imageTag       = "write it in image, behind a colon, as in image: registry.example.com/web:1.2"
+	issuer         = "did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?"
+	classIssuer    = "did you mean the annotation cert-manager.io/cluster-issuer, or cert-manager.io/issuer for an Issuer of each namespace, in defaults.routes.annotations?"
+	claim          = "Fairlead creates no PersistentVolumeClaim: create one, and name it in mounts[].persistentVolumeClaim.claimName"
+	namespaces     = "a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}"
+	defaultClass   = "the annotation " + v1.AnnotationDefaultClass + ": \"true\" makes the class a default"
+	amounts        = "a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces"
 )
 
 // hints say what to do about fields for which a kind has no field, or has it elsewhere: by the kind and the path.
 var hints = map[string]map[string]string{
 	v1.ApplicationKind: {
+		"metadata.spec":                                      besideMetadata,
 		"spec.activeDeadlineSeconds":                         "remove it: the pods of an Application always run; use a Job for a task",
 		"spec.autoscaling.enabled":                           "remove it: autoscaling is enabled where it is set",
 		"spec.config.name":                                   "remove it: Fairlead names the ConfigMap of config; one that exists already belongs in mounts[].configMap",
@@ -129,6 +131,7 @@ var hints = map[string]map[string]string{
 		"spec.name":                                          "did you mean metadata.name?",
 		"spec.namespace":                                     "did you mean metadata.namespace?",
 		"spec.networkPolicy.enabled":                         "remove it: a networkPolicy is enabled where it is set, even if empty, as in networkPolicy: {}",
+		"spec.networkPolicy.podSelector":                     "remove it: a networkPolicy is for the pods of its Application",
 		"spec.networkPolicy.policyTypes":                     "remove it: a networkPolicy allows only what it lists, in both directions",
 		"spec.persistence":                                   claim,
 		"spec.pod":                                           podFields,
@@ -163,6 +166,7 @@ var hints = map[string]map[string]string{
 		"spec.template":                                      podFields,
 	},
 	kindClass: {
+		"metadata.spec":                          besideMetadata,
 		"metadata.isDefault":                     defaultClass,
 		"spec.default":                           defaultClass + "; its settings belong in defaults",
 		"spec.defaultClass":                      defaultClass,

@@ -250,16 +250,18 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 		return fmt.Sprintf("must be one of %s, not %s", strings.Join(values, ", "), nameKind(value))
 	}
 	want := "must be a string, not " + nameKind(value)
+	last, _, _ := strings.Cut(path.String()[strings.LastIndex(path.String(), ".")+1:], "[")
 	if isOf[map[string]any](value) || isOf[[]any](value) {
 		switch {
 		case isOf[map[string]any](value) && strings.HasSuffix(path.String(), ".image"):
 			want += ": write the registry, the repository and the tag as one, as in registry.example.com/web:1.2"
 		case strings.HasPrefix(path.String(), "spec.config.data["):
 			want += ": write | after the key, and the content of the file below it"
+		case last == "port" || last == "ports":
+			want += ": the name of one of the ports"
 		}
 		return want
 	}
-	last, _, _ := strings.Cut(path.String()[strings.LastIndex(path.String(), ".")+1:], "[")
 	switch last {
 	case "port", "ports":
 		return want + ": the name of one of the ports"
