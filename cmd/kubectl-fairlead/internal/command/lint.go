@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,7 +129,21 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 			unchecked.add(d.ClassName())
 		}
 	}
+	sortByPlace(problems, slices.Concat(documents, classes))
 	return problems, len(applications) + len(checker.Classes), unchecked, nil
+}
+
+// sortByPlace puts problems in the order of the files and of their lines, whichever rule found them.
+func sortByPlace(problems []manifest.Problem, documents []*manifest.Document) {
+	files := map[string]int{}
+	for _, d := range documents {
+		if _, known := files[d.File]; !known {
+			files[d.File] = len(files)
+		}
+	}
+	slices.SortStableFunc(problems, func(a, b manifest.Problem) int {
+		return cmp.Or(cmp.Compare(files[a.File], files[b.File]), cmp.Compare(a.Line, b.Line))
+	})
 }
 
 func printProblems(to *screen.Screen, out output, problems []manifest.Problem, checked int, unchecked uncheckedClasses) error {

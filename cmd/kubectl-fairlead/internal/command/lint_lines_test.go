@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -122,5 +123,40 @@ func TestLintOfEmptyValues(t *testing.T) {
 		if !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%s: %s, want %s", fields, out, want)
 		}
+	}
+}
+
+// TestLintInTheOrderOfLines: a reader goes through the file once, whichever rule or kind a finding is of.
+func TestLintInTheOrderOfLines(t *testing.T) {
+	streams, in, out, _ := genericiooptions.NewTestIOStreams()
+	in.WriteString(`apiVersion: apps.fairlead.dev/v1
+kind: Application
+metadata: {name: web}
+spec:
+  image: web
+  command: [npm start]
+---
+apiVersion: apps.fairlead.dev/v1
+kind: Application
+metadata: {name: api}
+spec:
+  replica: 2
+---
+apiVersion: apps.fairlead.dev/v1
+kind: Aplication
+---
+apiVersion: apps.fairlead.dev/v1
+kind: ApplicationClass
+metadata: {name: gold}
+spec: {isDefault: true}
+`)
+	Run(t.Context(), streams, []string{"lint", "-f", "-"})
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Split(line, ":")[:3], ":"))
+	}
+	want := []string{"-:6: warning", "-:12: spec.replica", "-:15: kind", "-:20: spec.isDefault"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, out)
 	}
 }
