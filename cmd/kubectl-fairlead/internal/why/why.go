@@ -89,6 +89,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		pausedRollout,
 		routes,
 		unusedParents,
+		pendingService,
 		missingCertificates,
 		drift,
 		added,
