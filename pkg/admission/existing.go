@@ -59,10 +59,12 @@ func (h *Handler) withSelector(ctx context.Context, existing *metav1.PartialObje
 }
 
 // missingClass warns of a class that does not exist. The class may follow: a user who applies a directory should not
-// have to mind the order of its files. It names only classes that the namespace may use.
+// have to mind the order of its files. It names only classes that the namespace may use; so it does beside the refusal of a class
+// that the namespace may not use.
 func (h *Handler) missingClass(ctx context.Context, in input, found *verdict) error {
 	name := in.new.Spec.ClassName
-	if len(found.errs) > 0 || h.config.Classes == nil || name == "" {
+	notSelected := class.OnlyNotSelected(found.errs)
+	if len(found.errs) > 0 && !notSelected || h.config.Classes == nil || name == "" {
 		return nil
 	}
 	rules, err := h.config.classRules(ctx, in.new.Namespace)
@@ -70,15 +72,19 @@ func (h *Handler) missingClass(ctx context.Context, in input, found *verdict) er
 		return err
 	}
 	var names []string
+	exists := false
 	for _, existing := range rules.Classes {
-		if existing.Name == name {
-			return nil
-		}
+		exists = exists || existing.Name == name
 		if class.Selects(existing, rules.Namespace) == class.Selected {
 			names = append(names, existing.Name)
 		}
 	}
-	found.warnings = append(found.warnings, fmt.Sprintf("ApplicationClass %q does not exist; the Application waits for it. %s", name, choiceOf(names, in.new)))
+	switch {
+	case notSelected && rules.Namespace.Unreadable == "":
+		found.warnings = append(found.warnings, choiceOf(names, in.new))
+	case !notSelected && !exists:
+		found.warnings = append(found.warnings, fmt.Sprintf("ApplicationClass %q does not exist; the Application waits for it. %s", name, choiceOf(names, in.new)))
+	}
 	return nil
 }
 

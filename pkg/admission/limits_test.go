@@ -99,7 +99,7 @@ func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
 		forTeam("pay")(s)
 		s.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(4))}
 	})
-	other := applicationClass("other", false, forTeam("pay"))
+	other, open := applicationClass("other", false, forTeam("pay")), applicationClass("open", false, nil)
 	had := func(a *v1.Application) { a.Status.Class = &v1.AppliedClass{Name: "standard"} }
 	for _, test := range []struct {
 		name     string
@@ -119,7 +119,7 @@ func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			handler := (&inClasses{
-				classes: []*v1.ApplicationClass{limited, other}, applications: []*v1.Application{test.old}, namespaces: map[string]map[string]string{"shop": {}},
+				classes: []*v1.ApplicationClass{limited, other, open}, applications: []*v1.Application{test.old}, namespaces: map[string]map[string]string{"shop": {}},
 			}).handler(t)
 			updated := test.old.DeepCopy()
 			test.change(updated)
@@ -133,8 +133,11 @@ func TestUpdateInAClassThatDoesNotSelect(t *testing.T) {
 					t.Errorf("it tells a limit of a class that the Application never had: %s", messageOf(response))
 				}
 				var warned []string
-				if test.refused == "" {
+				switch {
+				case test.refused == "":
 					warned = []string{unselected}
+				case strings.Contains(test.refused, "does not select"):
+					warned = []string{`Classes for namespace "shop": open`}
 				}
 				if diff := cmp.Diff(warned, response.Warnings); diff != "" || response.Allowed != (test.refused == "") {
 					t.Errorf("allowed is %t: %s; warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
