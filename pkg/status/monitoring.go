@@ -27,7 +27,7 @@ func monitoringReady(in Input, children []assessment) (metav1.Condition, bool) {
 		case a.Action == plan.APIUnavailable:
 			message := a.message
 			if in.Snapshot.Application.Spec.Monitoring == nil && in.Class != nil {
-				message += fmt.Sprintf(" ApplicationClass %s sets monitoring, not the Application.", in.Class.Name)
+				message += fmt.Sprintf(" ApplicationClass %s sets it: remove it there.", in.Class.Name)
 			}
 			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: message}, true
 		case a.state != v1.ResourceSynced:

@@ -41,7 +41,7 @@ func TestMonitoringReady(t *testing.T) {
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: "The cluster does not serve ServiceMonitor."}},
 		{name: "the API is not served, and the class asks for it", results: []plan.Result{monitor(plan.APIUnavailable, "remove spec.monitoring")},
 			class: &v1.AppliedClass{Name: "platform"}, want: &metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed,
-				Message: "Remove spec.monitoring. ApplicationClass platform sets monitoring, not the Application."}},
+				Message: "Remove spec.monitoring. ApplicationClass platform sets it: remove it there."}},
 		{name: "refused", results: []plan.Result{failedWith(monitor(plan.Apply, ""), errOther)},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: something else."}},
 		{name: "another owner's", results: []plan.Result{monitor(plan.NotOwned, "it belongs to others")},
