@@ -4,8 +4,8 @@
 // Package preview renders an Application, and computes the effect of a change: field by field, and whether it replaces
 // pods, and because of which field.
 //
-// It runs the stages of a sync up to the rendering, with the same packages: class, validation, revision, render. The
-// rendering is pure, so it works without a cluster, too. Two things only the controller knows: the hashes of the ConfigMaps and
+// It runs the stages of a sync up to the rendering, with the same packages: class, validation, revision, render. It is
+// pure, so it works without a cluster, too. Two things only the controller knows: the hashes of the ConfigMaps and
 // Secrets that pods use, in whose place it takes those of the live pods, and the routes of other Applications.
 package preview
 

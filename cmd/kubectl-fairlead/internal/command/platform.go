@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -162,7 +163,7 @@ func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Appl
 	if result.Rules.Classes, err = readClasses(ctx, clients, application); err != nil {
 		return preview.Platform{}, err
 	}
-	if result.Facts.WithoutHTTPRoutes, err = preview.LacksHTTPRoutes(ctx, clients.Kube.Discovery(), application); err != nil {
+	if result.Facts.WithoutHTTPRoutes, err = lacksHTTPRoutes(ctx, clients, application); err != nil {
 		return preview.Platform{}, err
 	}
 	live, err := clients.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
@@ -175,6 +176,18 @@ func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Appl
 		return preview.Platform{}, err
 	}
 	return result, nil
+}
+
+// lacksHTTPRoutes reports whether the routes of the Application become Ingresses because the cluster does not serve HTTPRoutes.
+func lacksHTTPRoutes(ctx context.Context, clients *cluster.Clients, application *v1.Application) (bool, error) {
+	if len(application.Spec.Routes) == 0 {
+		return false, nil
+	}
+	_, err := clients.Kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, child.HTTPRoute.GroupVersionKind().GroupVersion().String())
+	if err != nil && !apierrors.IsNotFound(err) {
+		return false, fmt.Errorf("find out whether the cluster serves HTTPRoutes: %w", err)
+	}
+	return err != nil, nil
 }
 
 // readClasses returns the classes that decide about the Application.

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -62,5 +63,26 @@ func TestReadClasses(t *testing.T) {
 				t.Errorf("%q, want the end %q", explain(err), advice)
 			}
 		})
+	}
+}
+
+// TestLacksHTTPRoutes: without the Gateway API, a route with parentRefs becomes an Ingress, so render and diff have to know.
+func TestLacksHTTPRoutes(t *testing.T) {
+	routed := &v1.Application{Spec: v1.ApplicationSpec{Routes: []v1.Route{{Name: "public"}}}}
+	for _, test := range []struct {
+		serves      string
+		application *v1.Application
+		lacks       bool
+	}{
+		{"gateway.networking.k8s.io/v1", routed, false},
+		{"gateway.networking.k8s.io/v1beta1", routed, true},
+		{"gateway.networking.k8s.io/v1beta1", &v1.Application{}, false}, // It does not matter.
+	} {
+		kube := kubefake.NewClientset()
+		kube.Resources = []*metav1.APIResourceList{{GroupVersion: test.serves}}
+		lacks, err := lacksHTTPRoutes(t.Context(), &cluster.Clients{Kube: kube}, test.application)
+		if lacks != test.lacks || err != nil {
+			t.Errorf("%s with %d routes: %t, %v, want %t", test.serves, len(test.application.Spec.Routes), lacks, err, test.lacks)
+		}
 	}
 }
