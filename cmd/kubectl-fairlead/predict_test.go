@@ -43,6 +43,15 @@ func TestDiffWhileStopped(t *testing.T) {
 				t.Errorf("%s, and a file with %q: %s\nwant %s", stop, spec, got, want)
 			}
 		}
+		// The values before are those that run.
+		for _, want := range []string{
+			p.namespace + "/web: all 2 pods are replaced, because of containers[web].image. The number of pods goes from 2 to 3.\n",
+			"~ Deployment/web  Update\n    .spec.replicas: 2 → 3\n" + `    .spec.template.spec.containers[web].image: "example.com/web:1" → "example.com/web:2"` + "\n",
+		} {
+			if got := diff(", replicas: 3, reconcilePolicy: Enforce"); !strings.Contains(got, want) {
+				t.Errorf("%s, and a file that resumes: %s\nwant %s", stop, got, want)
+			}
+		}
 	}
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "Until it is resumed, no pod is replaced.")
 	if got := diff(", reconcilePolicy: Enforce"); !strings.HasPrefix(got, p.namespace+"/web: all 2 pods are replaced, because of containers") {

@@ -4,7 +4,6 @@
 package preview
 
 import (
-	"slices"
 	"time"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -27,10 +26,7 @@ func Of(differ plan.Differ, old, applied *v1.Application, live child.Snapshot, p
 		if before, err = Render(old, live, platform, now); err != nil {
 			return Rendering{}, Difference{}, err
 		}
-		if !enforced(old) && enforced(after.Application) {
-			// What the old one said was perhaps not carried out, so compare with what runs.
-			before.Children = slices.DeleteFunc(before.Children, func(c child.Desired) bool { _, stays := find(after.Children, c.Ref); return stays })
-		}
+		before.notCarriedOut = !enforced(old) && enforced(after.Application)
 	}
 	difference, err := Compare(differ, before, after, live)
 	return after, difference, err

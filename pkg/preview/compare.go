@@ -52,7 +52,8 @@ type Pods struct {
 	Held int32 `json:"held,omitempty"`
 	// Started is the number of pods that are started because a paused rollout goes on: the Deployment has had none so far.
 	Started int32 `json:"started,omitempty"`
-	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides.
+	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. Of an
+	// Application that was not carried out, Before is what the Deployment asks for.
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
 	After  *int32 `json:"after,omitempty"`
@@ -78,7 +79,7 @@ type Difference struct {
 func (d Difference) Empty() bool { return len(d.Children) == 0 }
 
 // Compare returns the effect of a change from one rendering to another. If the first one has no children, because the
-// Application does not exist or is refused, it compares with the live ones; then the values before are unknown.
+// Application does not exist or is refused, it compares with the live ones; so it does if they were perhaps not carried out.
 func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (_ Difference, err error) {
 	var d Difference
 	for _, desired := range after.Children {
@@ -90,7 +91,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 			if err := c.foreign(differ, after, desired, live, object); err != nil {
 				return Difference{}, err
 			}
-		case existed:
+		case existed && !before.notCarriedOut:
 			if isLive {
 				if old, desired, err = keepLive(after.Application, old, desired, object); err != nil {
 					return Difference{}, err
@@ -106,14 +107,13 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		case isLive && desired.Kind == child.ControllerRevision:
 			continue // Already compared.
 		case isLive:
-			if desired, err = plan.KeepLive(after.Application, desired, object); err != nil {
+			if !existed {
+				old = desired
+			}
+			if c.Changes, err = ofLive(differ, after.Application, old, desired, object); err != nil {
 				return Difference{}, err
 			}
-			difference, err := differ.Compare(desired, object)
-			if err != nil {
-				return Difference{}, err
-			}
-			if c.Action, c.Changes = Update, withoutBookkeeping(changed(difference.Fields)); len(c.Changes) == 0 {
+			if c.Action = Update; len(c.Changes) == 0 {
 				continue
 			}
 		default:
@@ -129,6 +129,20 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 	}
 	d.Pods = podsOf(before, after, live, d.Children)
 	return d, nil
+}
+
+// ofLive are the changes of the live child: of the fields that are rendered, and of those that were, which an apply removes.
+func ofLive(differ plan.Differ, application *v1.Application, before, after child.Desired, live child.Object) ([]Change, error) {
+	before, after, err := keepLive(application, before, after, live)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := differ.LiveFields(live, before, after)
+	if err != nil {
+		return nil, err
+	}
+	found, err := Changes(fields, after.Configuration)
+	return withoutBookkeeping(ByKey(found)), err
 }
 
 // keepLive leaves out of both renderings what the controller leaves to the live child.
@@ -222,6 +236,8 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 			pods.Live = deployment.Status.Replicas
 			if pods.After == nil {
 				pods.Asked = deployment.Spec.Replicas
+			} else if before.notCarriedOut {
+				pods.Before = deployment.Spec.Replicas
 			}
 			if deployment.Spec.Paused && !pods.Paused {
 				pods.Held = max(0, deployment.Status.Replicas-deployment.Status.UpdatedReplicas)

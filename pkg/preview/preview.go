@@ -46,6 +46,8 @@ type Rendering struct {
 	Revision int64
 	// Children are all children.
 	Children []child.Desired
+	// notCarriedOut means that the controller has perhaps not applied the children, so that others run.
+	notCarriedOut bool
 }
 
 // ComputedHash replaces the hash of ConfigMaps or Secrets that only the controller can compute.

@@ -1,0 +1,40 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// LiveFields returns the fields of the live child that one of its renderings has, with their live values, for a comparison with a
+// rendering. What other clients and the API server's defaults set beside them is left out.
+func (d Differ) LiveFields(live child.Object, renderings ...child.Desired) (any, error) {
+	fields := fieldpath.NewSet()
+	for i, rendered := range renderings {
+		object, err := rendered.Object()
+		if err != nil {
+			return nil, err
+		}
+		want, have, wantErr, haveErr := d.read().typedPair(rendered.Kind, object, live)
+		if wantErr != nil {
+			return nil, fmt.Errorf("read rendered %s: %w", rendered.Ref, wantErr)
+		}
+		if haveErr != nil {
+			return nil, fmt.Errorf("read live %s: %w", rendered.Ref, haveErr)
+		}
+		found, err := fieldsOfTyped(rendered, want)
+		if err != nil {
+			return nil, err
+		}
+		// ExtractItems drops what is below a path that the set has beside the paths below it.
+		if fields = fields.Union(found.Leaves()); i == len(renderings)-1 {
+			return have.ExtractItems(fields.Leaves()).AsValue().Unstructured(), nil
+		}
+	}
+	return nil, nil
+}

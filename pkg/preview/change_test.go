@@ -1,0 +1,76 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package preview_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
+)
+
+// TestResumeComparesWithLive: a spec that resumes an Application has the changes that it has while Fairlead enforces the children. Of
+// what was edited meanwhile, and not carried out, it has the values that run.
+func TestResumeComparesWithLive(t *testing.T) {
+	for name, policy := range map[string]v1.ReconcilePolicy{"enforced": v1.ReconcileEnforce, "observed": v1.ReconcileObserve, "suspended": v1.ReconcileSuspend} {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := treetest.Load(t, "healthy")
+			live := objects.Snapshot()
+			deployment := child.Get[*appsv1.Deployment](live, child.Deployment, objects.Application.Name)
+			image := deployment.Spec.Template.Spec.Containers[0].Image
+			old := objects.Application.DeepCopy()
+			old.Spec.ReconcilePolicy = policy
+			if policy != v1.ReconcileEnforce {
+				old.Spec.Image, old.Spec.Replicas = "example.com/never:1", new(int32(5))
+			}
+			applied := objects.Application.DeepCopy()
+			applied.Spec.Image, applied.Spec.Replicas, applied.Spec.ReconcilePolicy = "example.com/web:2", new(int32(5)), v1.ReconcileEnforce
+			applied.Spec.Command = nil
+			_, d, err := preview.Of(differ, old, applied, live, platform(), treetest.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []preview.Change
+			for _, c := range d.Children {
+				if c.Kind == child.Deployment.Kind {
+					got = append(got, c.Changes...)
+				}
+			}
+			const container = ".spec.template.spec.containers[cart]"
+			want := []preview.Change{
+				{Path: ".spec.replicas", Before: 3.0, After: 5.0},
+				{Path: container + ".command", Before: []any{"./podinfo", "--port=8080", "--cache-server=tcp://cart-cache:6379"}},
+				{Path: container + ".image", Before: image, After: "example.com/web:2"},
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if !d.Pods.Replaced || d.Pods.Before == nil || *d.Pods.Before != 3 || *d.Pods.After != 5 {
+				t.Errorf("%+v, want that 3 pods are replaced, and become 5", d.Pods)
+			}
+		})
+	}
+}
+
+// TestNothingDiffersFromLive: of what a controller wrote, a comparison with the live children finds nothing.
+func TestNothingDiffersFromLive(t *testing.T) {
+	for _, name := range []string{"healthy", "autoscaler", "image", "crash", "paused", "quota"} {
+		objects, _ := treetest.Load(t, name)
+		live := objects.Snapshot()
+		d, err := preview.Compare(differ, preview.Rendering{}, rendered(t, objects.Application, live, platform()), live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range d.Children {
+			if c.Action != preview.Create {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}
