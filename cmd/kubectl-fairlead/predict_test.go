@@ -168,3 +168,19 @@ func TestResumeStartsPods(t *testing.T) {
 	})
 	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on\n  3 pods are started, because a paused rollout goes on.\n")
 }
+
+// TestDiffSetsReplicas: the Deployment's number of pods goes to the one that the file sets, where the spec left it open.
+func TestDiffSetsReplicas(t *testing.T) {
+	p := start(t)
+	p.create("web", "{image: example.com/web:1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	for image, want := range map[string]string{
+		"example.com/web:1": "no pod is replaced; the number of pods goes from 1 to 3.\n",
+		"example.com/web:2": "1 pod is replaced, because of containers[web].image. The number of pods goes from 1 to 3.\n",
+	} {
+		file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: '" + image + "', replicas: 3}}")
+		if r := p.runIn(file, "diff", "-f", "-"); r.code != 1 || !strings.HasPrefix(r.stdout, p.namespace+"/web: "+want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}

@@ -74,3 +74,21 @@ func TestNothingDiffersFromLive(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberBefore: where the spec left the number of pods open, the Deployment's is that before.
+func TestNumberBefore(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	live := objects.Snapshot()
+	unset, set := objects.Application.DeepCopy(), objects.Application.DeepCopy()
+	unset.Spec.Replicas, set.Spec.Replicas = nil, new(int32(7))
+	_, d, err := preview.Of(differ, unset, set, live, platform(), treetest.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Pods.Before == nil || *d.Pods.Before != 3 || d.Pods.After == nil || *d.Pods.After != 7 {
+		t.Errorf("%+v, want 3 pods before and 7 after", d.Pods)
+	}
+	if _, d, err = preview.Of(differ, set, unset, live, platform(), treetest.Now); err != nil || d.Pods.After != nil || *d.Pods.Before != 7 {
+		t.Errorf("%+v, %v, want 7 pods before and an open number after", d.Pods, err)
+	}
+}

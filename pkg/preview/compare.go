@@ -53,7 +53,7 @@ type Pods struct {
 	// Started is the number of pods that are started because a paused rollout goes on: the Deployment has had none so far.
 	Started int32 `json:"started,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. Of an
-	// Application that was not carried out, Before is what the Deployment asks for.
+	// Application that left it open before, or was not carried out, Before is what the Deployment asks for.
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
 	After  *int32 `json:"after,omitempty"`
@@ -236,7 +236,7 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 			pods.Live = deployment.Status.Replicas
 			if pods.After == nil {
 				pods.Asked = deployment.Spec.Replicas
-			} else if before.notCarriedOut {
+			} else if pods.Before == nil || before.notCarriedOut {
 				pods.Before = deployment.Spec.Replicas
 			}
 			if deployment.Spec.Paused && !pods.Paused {
