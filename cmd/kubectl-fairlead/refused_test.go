@@ -50,6 +50,8 @@ func TestRefusedEdit(t *testing.T) {
 		t.Errorf("%d replicas after refused edits", replicas)
 	}
 
+	p.refusesDiff()
+
 	small.Spec.Limits.MaxReplicas = new(int32(1))
 	if _, err := p.fairlead.AppsV1().ApplicationClasses().Update(t.Context(), small, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -98,5 +100,27 @@ func TestEditStoresDefaultClass(t *testing.T) {
 	p.want(0, scale, "  written\n  "+also+" the default class std in spec.className: it stays when another class becomes the default.\n")
 	if r := p.want(0, []string{"restart", "web"}, "  written\n"); strings.Contains(r.stdout, also) || p.get("web").Spec.ClassName != "std" {
 		t.Errorf("class %q after: %s", p.get("web").Spec.ClassName, r.stdout)
+	}
+}
+
+// refusesDiff: diff says that the webhooks refuse a file, which only they can know, whether the Application exists or not.
+func (p *plugin) refusesDiff() {
+	p.Helper()
+	p.create("first", "{image: example.com/web:1, ports: [{name: http, containerPort: 8080}], routes: [{name: web, hostnames: [a.example.com]}]}")
+	p.create("second", "{image: example.com/web:1, ports: [{name: http, containerPort: 8080}], routes: [{name: web, hostnames: [b.example.com]}]}")
+	diff := func(name, host string) result {
+		p.Helper()
+		return p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: "+name+"}, spec: {image: 'example.com/web:1', ports: [{name: http, containerPort: 8080}], routes: [{name: web, hostnames: ["+host+"]}]}}"),
+			"diff", "-f", "-")
+	}
+	p.eventually("the webhooks to know the host name", func() bool { return diff("third", "a.example.com").code == 2 })
+	const want = `error: the Application would be refused (Invalid): spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application default/first: choose another host name or path` + "\n"
+	for _, name := range []string{"second", "third"} {
+		if r := diff(name, "a.example.com"); r.code != 2 || r.stderr != want || r.stdout != "" {
+			p.Errorf("%s: %+v\nwant %s", name, r, want)
+		}
+		if r := diff(name, "c.example.com"); r.code != 1 || r.stderr != "" || !strings.Contains(r.stdout, "Ingress/"+name) {
+			p.Errorf("%s with a free host name: %+v", name, r)
+		}
 	}
 }

@@ -32,7 +32,8 @@ func (t *tool) diff() *cobra.Command {
 		Long: long(`
 			Show what applying a file would change, child by child and field by field, and whether pods are replaced and by which
 			field. The file is compared with the Application in the cluster, or with another file (--from). Where the cluster has
-			the aggregated API and lets you, it computes that; otherwise the plugin does.
+			the aggregated API and lets you, it computes that; otherwise the plugin does. Without --from and flags about the
+			platform, diff asks the API server by a dry run whether it would accept the Application, if you may write it.
 
 			The exit code is 0 without a difference, 1 with one, and 2 if that could not be found out, as for kubectl diff.`),
 		Example: examples(`
@@ -95,8 +96,13 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 			}
 		}
 	}
-	if len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts {
-		if d, served, err := t.served(ctx, live, application); served || err != nil {
+	asksCluster := len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts
+	if asksCluster {
+		d, served, err := t.served(ctx, live, application)
+		if served && err == nil {
+			err = accepted(ctx, clients, live, application)
+		}
+		if served || err != nil {
 			return d, name, err
 		}
 	}
@@ -125,7 +131,9 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 	if err != nil {
 		return d, "", err
 	}
-	d, err = t.liveDifference(live, application, loaded, platform)
+	if d, err = t.liveDifference(live, application, loaded, platform); err == nil && asksCluster {
+		err = accepted(ctx, clients, live, application)
+	}
 	return d, name, err
 }
 
