@@ -36,6 +36,11 @@ func TestDiffWhileStopped(t *testing.T) {
 		return r.stdout
 	}
 	for stop, policy := range map[string]string{"observe": "Observe", "suspend": "Suspend"} {
+		stops := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:1', reconcilePolicy: " + policy + "}}")
+		said := p.namespace + "/web: nothing changes. Fairlead changes no child until you resume the Application (reconcilePolicy: " + policy + ").\n"
+		if r := p.runIn(stops, "diff", "-f", "-"); r.code != 0 || strings.Join(strings.Fields(r.stdout), " ")+"\n" != said {
+			t.Errorf("a file that stops Fairlead: %+v, want %q", r, said)
+		}
 		p.want(0, []string{stop, "web"})
 		want := p.namespace + "/web: until it is resumed, no child changes and no pod is replaced (reconcilePolicy: " + policy + ").\n"
 		for _, spec := range []string{"", ", reconcilePolicy: " + policy} {

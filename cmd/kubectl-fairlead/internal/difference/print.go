@@ -22,7 +22,7 @@ import (
 // Print writes the difference: first what becomes of the pods, then each child.
 func Print(to *screen.Screen, name string, d preview.Difference) {
 	if d.Empty() {
-		to.Line(name + ": nothing changes." + pinned(d.Pods))
+		to.Line(name + ": nothing changes." + halted(d.Pods) + pinned(d.Pods))
 		return
 	}
 	to.Line(to.Paint(screen.Bold, name+": ") + Headline(d))
@@ -128,6 +128,14 @@ func scaled(pods preview.Pods) string {
 		return ""
 	}
 	return fmt.Sprintf(" The desired number of pods goes from %d to %d.", *pods.Before, *pods.After)
+}
+
+// halted says that Fairlead stops changing children, or has stopped.
+func halted(pods preview.Pods) string {
+	if pods.Stopped == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Fairlead changes no child until you resume the Application (reconcilePolicy: %s).", pods.Stopped)
 }
 
 // pinned says that the spec does not decide about the pods.

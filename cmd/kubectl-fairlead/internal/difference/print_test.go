@@ -23,6 +23,7 @@ func TestPrint(t *testing.T) {
 	for name, d := range map[string]preview.Difference{
 		"nothing": {},
 		"pinned":  {Pods: preview.Pods{Live: 2, Pinned: 3}},
+		"stopped": {Pods: preview.Pods{Live: 2, Stopped: v1.ReconcileSuspend}},
 		"scale": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{replicas}}},
 			Pods:     preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(4))},
