@@ -26,5 +26,5 @@ func TestHistoryOfAnUndoneRestart(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")
 	p.want(0, []string{"undo", "web", "--to-revision=1"}, "that only takes a restart back\n")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 3")
-	p.wantHistory("web", "3 example.com/web:1 current, last healthy", "2 example.com/web:1 was healthy, restart of 3")
+	p.wantHistory("web", "3 example.com/web:1 current, last healthy", "2 example.com/web:1 was healthy, restart of the same pods as 3")
 }

@@ -133,7 +133,8 @@ func stateOf(r edit.Revision) string {
 		{r.RolledBack, "rolled back"},
 		{r.WasRolledBack && !r.RolledBack, "was rolled back"},
 		{r.Pinned, "pinned"},
-		{r.RestartOf > 0, fmt.Sprintf("restart of %d", r.RestartOf)},
+		{r.RestartOf > 0 && r.RestartOf < r.Number, fmt.Sprintf("restart of %d", r.RestartOf)},
+		{r.RestartOf > r.Number, fmt.Sprintf("restart of the same pods as %d", r.RestartOf)}, // An undo gave that one a new number.
 	} {
 		if known.is {
 			state = append(state, known.what)
