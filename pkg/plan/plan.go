@@ -198,7 +198,7 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 		step.Reason = "it is being deleted"
 		return step, nil
 	}
-	if desired, err = KeepLive(in.Snapshot.Application, desired, live); err != nil {
+	if desired, err = KeepLive(in.Snapshot, desired, live); err != nil {
 		return Step{}, err
 	}
 	difference, err := differ.Compare(desired, live)
@@ -239,17 +239,17 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 
 // KeepLive returns a rendered child as it is applied beside the live one, which belongs to the Application: with what another
 // client decides, such as weights and a later restart, and without a selector that cannot change. A pause is the Application's.
-func KeepLive(application *v1.Application, desired child.Desired, live child.Object) (child.Desired, error) {
+func KeepLive(around child.Snapshot, desired child.Desired, live child.Object) (child.Desired, error) {
 	if err := keepWeights(&desired, live); err != nil {
 		return child.Desired{}, err
 	}
-	if err := keepSelector(application, &desired, live); err != nil {
+	if err := keepSelector(around.Application, &desired, live); err != nil {
 		return child.Desired{}, err
 	}
 	if err := endForeignPause(&desired, live); err != nil {
 		return child.Desired{}, err
 	}
-	return desired, keepRestart(&desired, live)
+	return desired, keepRestart(&desired, live, around)
 }
 
 // contended is why a child in backoff is left alone.

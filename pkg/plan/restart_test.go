@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -59,5 +60,43 @@ func TestKeepRestartWithOtherPods(t *testing.T) {
 	restartedAt, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt)
 	if got.Action != plan.Apply || restartedAt != later || !got.Desired.IfUnchanged {
 		t.Errorf("%s with the restart %q, if unchanged: %t", got.Action, restartedAt, got.Desired.IfUnchanged)
+	}
+}
+
+// TestRestartTakenBack: where the spec goes back to an earlier restart, a later one of the Application itself goes, and one of kubectl stays.
+func TestRestartTakenBack(t *testing.T) {
+	const earlier, later = "2026-01-02T03:04:05Z", "2026-01-02T03:04:06Z"
+	for _, test := range []struct {
+		name, recorded string
+		foreign        bool
+		want           string
+	}{
+		{name: "its own", recorded: later, want: earlier},
+		{name: "since its own", recorded: earlier, want: later},
+		{name: "since pods without a restart", want: later},
+		{name: "of another Application", recorded: later, foreign: true, want: later},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			snapshot := settled(t, application(t, `podMetadata: {annotations: {kubectl.kubernetes.io/restartedAt: "`+earlier+`"}}`))
+			deployment := live[*appsv1.Deployment](snapshot, child.Deployment)
+			deployment.Annotations[v1.AnnotationRevision] = "web-restarted"
+			deployment.Spec.Template.Annotations[v1.AnnotationRestartedAt] = later
+			deployment.Spec.Template.Spec.Containers[0].Image = "registry.example.com/web:other"
+			former := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(`{"spec":{"podMetadata":{"annotations":{"` + v1.AnnotationRestartedAt + `":"` + test.recorded + `"}}}}`)}}
+			former.Namespace, former.Name = "shop", "web-restarted"
+			if !test.foreign {
+				former.OwnerReferences = deployment.OwnerReferences
+			}
+			snapshot.Children[child.Ref{Kind: child.ControllerRevision, Namespace: "shop", Name: former.Name}] = former
+			got := step(t, compute(t, snapshot), ref(child.Deployment))
+			object, err := got.Desired.Object()
+			if err != nil {
+				t.Fatal(err)
+			}
+			restartedAt, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt)
+			if got.Action != plan.Apply || restartedAt != test.want {
+				t.Errorf("%s with the restart %q, want %q", got.Action, restartedAt, test.want)
+			}
+		})
 	}
 }

@@ -82,6 +82,8 @@ func (d Difference) Empty() bool { return len(d.Children) == 0 }
 // Application does not exist or is refused, it compares with the live ones; so it does if they were perhaps not carried out.
 func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (_ Difference, err error) {
 	var d Difference
+	around := live
+	around.Application = after.Application
 	for _, desired := range after.Children {
 		old, existed := find(before.Children, desired.Ref)
 		object, isLive := live.Children[desired.Ref]
@@ -93,7 +95,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 			}
 		case existed && !before.notCarriedOut:
 			if isLive {
-				if old, desired, err = keepLive(after.Application, old, desired, object); err != nil {
+				if old, desired, err = keepLive(around, old, desired, object); err != nil {
 					return Difference{}, err
 				}
 			}
@@ -110,7 +112,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 			if !existed {
 				old = desired
 			}
-			if c.Changes, err = ofLive(differ, after.Application, old, desired, object); err != nil {
+			if c.Changes, err = ofLive(differ, around, old, desired, object); err != nil {
 				return Difference{}, err
 			}
 			if c.Action = Update; len(c.Changes) == 0 {
@@ -132,8 +134,8 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 }
 
 // ofLive are the changes of the live child: of the fields that are rendered, and of those that were, which an apply removes.
-func ofLive(differ plan.Differ, application *v1.Application, before, after child.Desired, live child.Object) ([]Change, error) {
-	before, after, err := keepLive(application, before, after, live)
+func ofLive(differ plan.Differ, around child.Snapshot, before, after child.Desired, live child.Object) ([]Change, error) {
+	before, after, err := keepLive(around, before, after, live)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +148,9 @@ func ofLive(differ plan.Differ, application *v1.Application, before, after child
 }
 
 // keepLive leaves out of both renderings what the controller leaves to the live child.
-func keepLive(application *v1.Application, before, after child.Desired, live child.Object) (_, _ child.Desired, err error) {
+func keepLive(around child.Snapshot, before, after child.Desired, live child.Object) (_, _ child.Desired, err error) {
 	for _, rendered := range []*child.Desired{&before, &after} {
-		if *rendered, err = plan.KeepLive(application, *rendered, live); err != nil {
+		if *rendered, err = plan.KeepLive(around, *rendered, live); err != nil {
 			return before, after, err
 		}
 		if !rendered.IfUnchanged {

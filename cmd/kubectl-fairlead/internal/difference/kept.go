@@ -43,7 +43,7 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 		}
 		return 0, nil
 	}
-	applied, annotations, err := asApplied(loaded.Application, desired, deployment)
+	applied, annotations, err := asApplied(loaded.Snapshot(), desired, deployment)
 	if err != nil {
 		return 0, err
 	}
@@ -68,10 +68,10 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 
 // asApplied is the rendered Deployment as it is applied, with the annotations that its pod template then has. An apply removes an
 // annotation that it leaves out and that is Fairlead's alone. To compare what is rendered with a ReplicaSet does not show that.
-func asApplied(application *v1.Application, desired child.Desired, live *appsv1.Deployment) (child.Desired, map[string]string, error) {
+func asApplied(around child.Snapshot, desired child.Desired, live *appsv1.Deployment) (child.Desired, map[string]string, error) {
 	left := live.DeepCopy()
 	maps.DeleteFunc(left.Spec.Template.Annotations, func(key, _ string) bool { return isFairleads(live, key) })
-	desired, err := plan.KeepLive(application, desired, live)
+	desired, err := plan.KeepLive(around, desired, live)
 	if err != nil {
 		return child.Desired{}, nil, err
 	}
