@@ -92,6 +92,47 @@ func TestUndoAfterTwoRestarts(t *testing.T) {
 	})
 }
 
+// TestUndoOfWhatWaits: undo of changes that wait takes their restart back too, replaces no pod, and names no field that the pods have already.
+func TestUndoOfWhatWaits(t *testing.T) {
+	for name, restartFirst := range map[string]bool{"no restart before": false, "a restart before": true} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t)
+			kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+			p.create("web", "{image: example.com/web:1, replicas: 2}")
+			p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+			ran := int64(1)
+			if restartFirst {
+				earlier := []byte(`{"spec":{"podMetadata":{"annotations":{"` + v1.AnnotationRestartedAt + `":"2026-01-02T03:04:05Z"}}}}`)
+				if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, earlier, metav1.PatchOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				ran = 2
+			}
+			p.eventually("the pods to be healthy", func() bool { return p.lastHealthy("web") == ran && p.updated(kube) == 2 })
+			before, restart := p.pods(kube), p.deployment(kube).Spec.Template.Annotations[v1.AnnotationRestartedAt]
+			p.want(0, []string{"pause", "web"})
+			p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "All 2 pods are replaced, because of containers[web].image. It waits")
+			p.eventually("the image to wait", func() bool { return p.get("web").Status.Revision.Current == ran+1 && p.updated(kube) == 0 })
+			const restartedAt = ".spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]"
+			p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of "+restartedAt+", containers[web].image. It waits while rollouts are paused.")
+			p.eventually("the restart to wait", func() bool {
+				return p.get("web").Status.Revision.Current == ran+2 && p.deployment(kube).Spec.Template.Annotations[v1.AnnotationRestartedAt] != restart
+			})
+			p.want(0, []string{"set", "image", "web", "example.com/web:1", "--dry-run=client"}, "All 2 pods are replaced, because of "+restartedAt+". It waits")
+			p.want(0, []string{"undo", "web"}, "  No pod is replaced, because all of them are of that revision already.\n")
+			p.eventually("the undo", func() bool { return p.updated(kube) == 2 })
+			if got := p.deployment(kube).Spec.Template.Annotations[v1.AnnotationRestartedAt]; got != restart {
+				t.Errorf("the restart is %q after the undo, want %q", got, restart)
+			}
+			p.want(0, []string{"resume", "web"})
+			p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+			if after := p.pods(kube); !slices.Equal(before, after) {
+				t.Errorf("the pods are %s after the undo, want %s", after, before)
+			}
+		})
+	}
+}
+
 // restartByKubectl does what kubectl rollout restart does.
 func (p *plugin) restartByKubectl(kube kubernetes.Interface, at time.Time) {
 	p.Helper()

@@ -143,11 +143,19 @@ func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.
 	switch {
 	case err != nil:
 	case d.Pods.Replaced:
-		d.Pods.Kept, err = difference.Kept(t.differ, after.Children, loaded)
+		err = t.besidePods(&d.Pods, after.Children, loaded)
 	case d.Pods.Held > 0:
 		d.Pods.Because, err = difference.Held(loaded)
 	}
 	return d, err
+}
+
+// besidePods compares a template that replaces pods with those of the ReplicaSets.
+func (t *tool) besidePods(pods *preview.Pods, rendered []child.Desired, loaded *cluster.Loaded) (err error) {
+	if pods.Kept, err = difference.Kept(t.differ, rendered, loaded); err == nil && pods.Paused {
+		pods.Because, err = difference.FromPods(pods.Because, loaded)
+	}
+	return err
 }
 
 // difference renders both and compares.

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -97,8 +96,7 @@ func (t *tool) served(ctx context.Context, old, application *v1.Application) (d 
 	if err != nil {
 		return d, true, err
 	}
-	d.Pods.Kept, err = difference.Kept(t.differ, children, loaded)
-	return d, true, err
+	return d, true, t.besidePods(&d.Pods, children, loaded)
 }
 
 // servedChildren are the rendered children of the answer, of the kinds that this version of the plugin knows.

@@ -4,6 +4,7 @@
 package difference
 
 import (
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,7 +22,37 @@ func Held(loaded *cluster.Loaded) ([]preview.Change, error) {
 	if deployment == nil {
 		return nil, nil
 	}
-	var held []preview.Change
+	templates, err := waiting(loaded, deployment)
+	if err != nil {
+		return nil, err
+	}
+	return union(templates), nil
+}
+
+// FromPods are the fields by which the pods differ from the template of a change, while rollouts are paused and the pods have not seen
+// the earlier changes either. because are those by which it differs from the template before it, and they come first. A field that goes
+// back to what the pods have is none.
+func FromPods(because []preview.Change, loaded *cluster.Loaded) ([]preview.Change, error) {
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
+	if deployment == nil || !deployment.Spec.Paused {
+		return because, nil
+	}
+	templates, err := waiting(loaded, deployment)
+	if err != nil {
+		return nil, err
+	}
+	for i, held := range templates {
+		templates[i] = compose(held, because)
+	}
+	if differ := union(templates); len(differ) > 0 {
+		return EditedFirst(differ, because), nil
+	}
+	return because, nil
+}
+
+// waiting are, for each ReplicaSet that has pods, the fields by which the template of the Deployment differs from its own.
+func waiting(loaded *cluster.Loaded, deployment *appsv1.Deployment) ([][]preview.Change, error) {
+	var found [][]preview.Change
 	for _, replicaSet := range loaded.ReplicaSets {
 		if replicaSet.Status.Replicas == 0 || !metav1.IsControlledBy(replicaSet, deployment) {
 			continue
@@ -32,12 +63,46 @@ func Held(loaded *cluster.Loaded) ([]preview.Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, change := range preview.ByKey(changes) {
-			change.Path = ".spec.template" + change.Path
-			if !slices.ContainsFunc(held, func(known preview.Change) bool { return known.Path == change.Path }) {
-				held = append(held, change)
-			}
+		changes = preview.ByKey(changes)
+		for i := range changes {
+			changes[i].Path = ".spec.template" + changes[i].Path
+		}
+		found = append(found, changes)
+	}
+	return found, nil
+}
+
+// compose are the fields that differ after both.
+func compose(first, then []preview.Change) []preview.Change {
+	var composed []preview.Change
+	for _, change := range then {
+		if at := indexOf(first, change); at >= 0 {
+			change.Before = first[at].Before
+		}
+		if !reflect.DeepEqual(change.Before, change.After) {
+			composed = append(composed, change)
 		}
 	}
-	return held, nil
+	for _, change := range first {
+		if indexOf(then, change) < 0 {
+			composed = append(composed, change)
+		}
+	}
+	return composed
+}
+
+// union are the changes of all, one for each path.
+func union(all [][]preview.Change) []preview.Change {
+	var found []preview.Change
+	for _, change := range slices.Concat(all...) {
+		if indexOf(found, change) < 0 {
+			found = append(found, change)
+		}
+	}
+	return found
+}
+
+// indexOf is the index of the change of the same field; -1 if there is none.
+func indexOf(changes []preview.Change, of preview.Change) int {
+	return slices.IndexFunc(changes, func(change preview.Change) bool { return pathOf(change) == pathOf(of) })
 }
