@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/fairlead/cmd/fairlead-controller/app"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -121,6 +122,36 @@ func (p *plugin) refusesDiff() {
 		}
 		if r := diff(name, "c.example.com"); r.code != 1 || r.stderr != "" || !strings.Contains(r.stdout, "Ingress/"+name) {
 			p.Errorf("%s with a free host name: %+v", name, r)
+		}
+	}
+}
+
+// TestUndoOfWhatWaitsWarnsOfNothing: the pods are as an undo of what waits wants them, so the warning that it has no effect during the pause
+// would contradict that.
+func TestUndoOfWhatWaitsWarnsOfNothing(t *testing.T) {
+	t.Parallel()
+	p := &plugin{TB: t, namespace: metav1.NamespaceDefault, cluster: controlplane.ForTest(t)}
+	p.cluster.InstallCRDs(t, "../../artifacts/crds")
+	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
+	p.control(func(o *app.Options) {
+		o.Serving.WebhookBindAddress, o.Serving.WebhookURL = "127.0.0.1:0", "https://127.0.0.1:0"
+	})
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
+	p.want(0, []string{"pause", "web"})
+	const warns = "Warning: spec.paused: the pods stay as they are"
+	p.eventually("the webhooks to warn", func() bool {
+		return strings.Contains(p.run("set", "image", "web", "example.com/web:2", "--dry-run=server").stderr, warns)
+	})
+	if r := p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "It waits while rollouts are paused."); !strings.HasPrefix(r.stderr, warns) {
+		t.Errorf("set image does not warn: %q", r.stderr)
+	}
+	p.eventually("the image to wait", func() bool { return p.get("web").Status.Revision.Current == 2 && p.updated(kube) == 0 })
+	for _, dryRun := range []string{"server", "none"} {
+		r := p.want(0, []string{"undo", "web", "--dry-run=" + dryRun}, "  No pod is replaced, because all of them are of that revision already.\n")
+		if r.stderr != "" {
+			t.Errorf("undo with --dry-run=%s warns: %s", dryRun, r.stderr)
 		}
 	}
 }

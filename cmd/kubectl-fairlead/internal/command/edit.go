@@ -161,11 +161,13 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		to.Line(name + ": unchanged")
 		return application, nil
 	}
-	var unknown error
+	var (
+		unknown error
+		effect  effect
+	)
 	if e.out.format == "" {
-		var summary string
-		summary, unknown = e.summary(ctx, clients, application, edited)
-		printEdit(to, name, what, summary)
+		effect, unknown = e.summary(ctx, clients, application, edited)
+		printEdit(to, name, what, effect.summary)
 	}
 	if e.dryRun == cmdutil.DryRunClient {
 		e.noteUnknown(unknown, nil)
@@ -178,6 +180,9 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		options.DryRun, done = []string{metav1.DryRunAll}, "  not written (server dry run)"
 	}
 	e.tool.warned.forget()
+	if effect.takesBack {
+		e.tool.warned.mute(pausedWarning)
+	}
 	written, err := write(ctx, clients, application, edited, options)
 	e.noteUnknown(unknown, err)
 	if err != nil {
@@ -202,6 +207,10 @@ func storedClass(edited, written *v1.Application, dryRun bool) string {
 	}
 	return fmt.Sprintf("The edit %s the default class %s in spec.className: it %s when another class becomes the default.", stored, written.Spec.ClassName, stays)
 }
+
+// pausedWarning begins the warning that a change of the pods has no effect before the pause ends. It would contradict the summary of a change
+// that takes back what waits.
+const pausedWarning = "spec.paused: the pods stay as they are"
 
 // noteUnknown says why there is no summary, unless the API server refuses the write for the same reason, or warns of it: it says it.
 func (e *editing) noteUnknown(unknown, written error) {
@@ -294,57 +303,68 @@ func (e *editing) revisionOf(ctx context.Context, application *v1.Application, l
 	return rendering.Revision, err
 }
 
+// effect is what becomes of the pods.
+type effect struct {
+	summary string
+	// takesBack means that the edit takes back what waits while rollouts are paused.
+	takesBack bool
+}
+
+func effectOf(d preview.Difference) effect {
+	return effect{difference.Sentence(d), difference.TakesBack(d)}
+}
+
 // summary describes the effect on the pods.
-func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (string, error) {
+func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (effect, error) {
 	if edited.DeletionTimestamp != nil {
-		return "The Application is being deleted, so this changes none of its pods.", nil
+		return effect{summary: "The Application is being deleted, so this changes none of its pods."}, nil
 	}
 	if !enforced(edited) {
-		return "Until it is resumed, no pod is replaced.", nil
+		return effect{summary: "Until it is resumed, no pod is replaced."}, nil
 	}
 	platform, err := e.platform(ctx, application)
 	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
 		if d, served, err := e.tool.served(ctx, application, edited); served || err != nil {
-			return difference.Sentence(d), err
+			return effectOf(d), err
 		}
 	}
 	if err != nil {
-		return "", err
+		return effect{}, err
 	}
 	loaded, err := clients.Load(ctx, application)
 	if err != nil {
-		return "", err
+		return effect{}, err
 	}
 	before, live := application, loaded.Snapshot()
 	now, err := preview.Render(application, live, platform, e.tool.now())
 	if err != nil {
-		return "", err
+		return effect{}, err
 	}
 	if revision := application.Status.Revision; !enforced(application) || revision == nil || revision.Current != now.Revision {
 		before = nil // The spec is not carried out, so compare with what runs.
 	}
 	d, err := e.tool.liveDifference(before, edited, loaded, platform)
 	if err != nil {
-		return "", err
+		return effect{}, err
 	}
 	if before == nil && len(d.Pods.Because) > 0 {
 		_, own, err := e.tool.difference(application, edited, live, platform)
 		if err != nil {
-			return "", err
+			return effect{}, err
 		}
 		d.Pods.Because = difference.EditedFirst(d.Pods.Because, own.Pods.Because)
 	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
 	if deployment == nil && loaded.Unreadable[child.Deployment.Resource] == nil {
-		return difference.WithoutDeployment(d, missingConfig(application, edited)), nil
+		return effect{summary: difference.WithoutDeployment(d, missingConfig(application, edited))}, nil
 	}
 	if deployment != nil && (before == nil || d.Pods.Before == nil && d.Pods.After != nil) {
 		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}
 	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0) {
-		return difference.Deferred(d, waits), nil
+		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
-	return difference.Sentence(d), nil
+	return effectOf(d), nil
 }
 
 // missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the

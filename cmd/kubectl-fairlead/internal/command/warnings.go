@@ -16,13 +16,19 @@ type warnings struct {
 	rest.WarningHandler
 	mu   sync.Mutex
 	said []string
+	// muted is the beginning of a warning that is not printed.
+	muted string
 }
 
 // HandleWarningHeader prints one warning of an answer.
 func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 	w.mu.Lock()
 	w.said = append(w.said, text)
+	isMuted := w.muted != "" && strings.HasPrefix(text, w.muted)
 	w.mu.Unlock()
+	if isMuted {
+		return
+	}
 	w.WarningHandler.HandleWarningHeader(code, agent, text)
 }
 
@@ -30,7 +36,14 @@ func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 func (w *warnings) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.said = nil
+	w.said, w.muted = nil, ""
+}
+
+// mute leaves out a warning with this beginning, until the next edit.
+func (w *warnings) mute(beginning string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.muted = beginning
 }
 
 // has reports whether the API server has said this since then.

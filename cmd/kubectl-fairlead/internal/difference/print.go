@@ -65,7 +65,7 @@ func Headline(d preview.Difference) string {
 	case pods.Started > 0:
 		said = started(pods.Started) + ", because a paused rollout goes on."
 	case pods.Replaced:
-		if pods.Kept > 0 && pods.Kept >= pods.Live {
+		if allKept(pods) {
 			said = "no pod is replaced, because all of them are of that revision already."
 			break
 		}
@@ -102,6 +102,16 @@ func Headline(d preview.Difference) string {
 		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
 	}
 	return said + pinned(pods)
+}
+
+// allKept reports whether all pods have the template of the change already.
+func allKept(pods preview.Pods) bool { return pods.Replaced && pods.Kept > 0 && pods.Kept >= pods.Live }
+
+// TakesBack reports whether the change takes back what waits while rollouts are paused: all pods are as it wants them, and stay so when
+// rollouts go on.
+func TakesBack(d preview.Difference) bool {
+	pods := d.Pods
+	return pods.Paused && pods.Stopped == "" && pods.Pinned == 0 && !isForeign(d) && (pods.After == nil || *pods.After > 0) && allKept(pods)
 }
 
 // isForeign reports whether another owner has the Deployment.
