@@ -5,6 +5,9 @@ package plan
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -40,21 +43,51 @@ func refuseService(template *corev1.PodTemplateSpec, rendered, live *corev1.Serv
 	return refusals
 }
 
-// refusePort returns why a port of the live Service would become another one; "" if it would not.
+// refusePort returns all reasons why a port of the live Service would become another one, and what to set; "" if it would not.
 func refusePort(pod *corev1.PodSpec, rendered *corev1.Service, live corev1.ServicePort) string {
-	for _, port := range rendered.Spec.Ports {
-		if port.Port != live.Port || protocolOf(port.Protocol) != protocolOf(live.Protocol) {
-			continue
+	at := slices.IndexFunc(rendered.Spec.Ports, func(port corev1.ServicePort) bool {
+		return port.Port == live.Port && protocolOf(port.Protocol) == protocolOf(live.Protocol)
+	})
+	if at < 0 {
+		return "spec.ports of the Application has no such servicePort"
+	}
+	port, leadsTo, where := rendered.Spec.Ports[at], targetOf(pod, live), "in the Application"
+	var is, set []string
+	setName := port.Name != live.Name
+	if setName {
+		is = append(is, fmt.Sprintf("its name is %q", live.Name))
+	}
+	if targetOf(pod, port) != leadsTo || leadsTo == 0 {
+		name := live.TargetPort.StrVal
+		isNamed := live.TargetPort.Type == intstr.String && name != ""
+		target := fmt.Sprint(leadsTo)
+		if isNamed {
+			target = strconv.Quote(name)
 		}
-		if port.Name != live.Name {
-			return fmt.Sprintf("its name is %q; set servicePortName to that in the Application", live.Name)
+		is = append(is, "it leads to port "+target+" of the pods")
+		other := slices.IndexFunc(rendered.Spec.Ports, func(other corev1.ServicePort) bool {
+			return leadsTo != 0 && targetOf(pod, other) == leadsTo && protocolOf(other.Protocol) == protocolOf(live.Protocol)
+		})
+		switch {
+		case other >= 0: // A second port of that name or number would be refused.
+			has := rendered.Spec.Ports[other]
+			set, setName = append(set, fmt.Sprintf("servicePort to %d", live.Port)), has.Name != live.Name
+			where = fmt.Sprintf("at the port %q of the Application instead", has.TargetPort.StrVal)
+		case isNamed:
+			set = append(set, "name to "+target)
+			// A port of the Service without a name of its own in the spec has the one of the container port.
+			setName = setName || port.Name == port.TargetPort.StrVal && name != live.Name
+		default:
+			set = append(set, "containerPort to "+target)
 		}
-		if is := targetOf(pod, port); is == 0 || is != targetOf(pod, live) {
-			return fmt.Sprintf("it leads to port %s of the pods; the Application has another containerPort, or port name, for it", live.TargetPort.String())
-		}
+	}
+	if setName {
+		set = append(set, fmt.Sprintf("servicePortName to %q", live.Name))
+	}
+	if len(is) == 0 {
 		return ""
 	}
-	return "spec.ports of the Application has no such servicePort"
+	return strings.Join(is, " and ") + "; set " + strings.Join(set, " and ") + " " + where
 }
 
 // targetOf returns the port of the pods to which a port of a Service leads; 0 if there is none.

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -250,13 +251,27 @@ func TestAdoptService(t *testing.T) {
 		{"sticky sessions", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
 			live.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
 		}, plan.AdoptionRefused, "spec.sessionAffinity"},
-		{"another name of a port", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) { live.Spec.Ports[0].Name = "" }, plan.AdoptionRefused, `spec.ports[80/TCP]: its name is ""`},
+		{"another name of a port", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) { live.Spec.Ports[0].Name = "" }, plan.AdoptionRefused, `spec.ports[80/TCP]: its name is ""; set servicePortName to "" in the Application`},
 		{"another target", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
 			live.Spec.Ports[0].TargetPort.IntVal = 8081
-		}, plan.AdoptionRefused, "spec.ports[80/TCP]: it leads to port 8081"},
+		}, plan.AdoptionRefused, "spec.ports[80/TCP]: it leads to port 8081 of the pods; set containerPort to 8081 in the Application"},
+		{"another name and another target", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
+			live.Spec.Ports[0].Name, live.Spec.Ports[0].TargetPort.IntVal = "80-3000", 3000
+		}, plan.AdoptionRefused, `spec.ports[80/TCP]: its name is "80-3000" and it leads to port 3000 of the pods; set containerPort to 3000 and servicePortName to "80-3000" in the Application`},
+		{"another named target", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
+			live.Spec.Ports[0].TargetPort = intstr.FromString("front")
+		}, plan.AdoptionRefused, `spec.ports[80/TCP]: it leads to port "front" of the pods; set name to "front" in the Application`},
+		{"another named target, and the name of the port is the default", func(app *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
+			app.Spec.Ports[0].ServicePortName = nil
+			live.Spec.Ports[0].Name, live.Spec.Ports[0].TargetPort = "http", intstr.FromString("front")
+		}, plan.AdoptionRefused, `spec.ports[80/TCP]: it leads to port "front" of the pods; set name to "front" and servicePortName to "http" in the Application`},
+		{"the target of another port", func(app *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
+			app.Spec.Ports = append(app.Spec.Ports, v1.ApplicationPort{Name: "metrics", ContainerPort: 9090})
+			live.Spec.Ports[0].TargetPort.IntVal = 9090
+		}, plan.AdoptionRefused, `spec.ports[80/TCP]: it leads to port 9090 of the pods; set servicePort to 80 and servicePortName to "web" at the port "metrics" of the Application instead`},
 		{"a port that the Application lacks", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
 			live.Spec.Ports[0].Port = 81
-		}, plan.AdoptionRefused, "spec.ports[81/TCP]"},
+		}, plan.AdoptionRefused, "spec.ports[81/TCP]: spec.ports of the Application has no such servicePort"},
 		{"another protocol", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
 			live.Spec.Ports[0].Protocol = corev1.ProtocolUDP
 		}, plan.AdoptionRefused, "spec.ports[80/UDP]"},
