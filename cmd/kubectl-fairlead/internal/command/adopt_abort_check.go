@@ -59,10 +59,10 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 	}
 	paused := application.Spec.Paused != nil && *application.Spec.Paused
 	switch {
+	case !paused || !held:
+		return a.released() // No deletionPolicy helps after that.
 	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
 		return errors.New("the deletionPolicy of the Application is not Orphan, so its deletion would delete the Deployment too: run " + a.orphanPatch() + ", and this command again")
-	case !paused || !held:
-		return a.released()
 	}
 	return nil
 }

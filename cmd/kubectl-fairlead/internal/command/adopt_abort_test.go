@@ -6,6 +6,8 @@ package command
 import (
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -25,6 +27,40 @@ func TestTakenBack(t *testing.T) {
 	} {
 		if got := a.takenBack(test.deletes, test.restores, test.dryRun); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestMayAbort: once the rollout has begun, no deletionPolicy lets --abort go on, so the user reads at once what does.
+func TestMayAbort(t *testing.T) {
+	const (
+		orphan  = `the deletionPolicy of the Application is not Orphan, so its deletion would delete the Deployment too: run kubectl -n shop patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"deletionPolicy":"Orphan"}}', and this command again`
+		restore = "the rollout has begun, so taking the adoption back would replace pods; to do that, run kubectl fairlead -n shop eject web --restore"
+	)
+	for _, test := range []struct {
+		name           string
+		policy         v1.DeletionPolicy
+		paused, isHeld bool
+		updated        int32
+		want           string
+	}{
+		{"held", v1.DeletionOrphan, true, true, 0, ""},
+		{"held, and not Orphan", "", true, true, 0, orphan},
+		{"released", v1.DeletionOrphan, false, false, 2, restore},
+		{"released, and not Orphan", "", false, false, 2, restore},
+		{"paused in the middle of the rollout, and not Orphan", "", true, true, 1, restore},
+	} {
+		application := &v1.Application{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"},
+			Spec:       v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented, DeletionPolicy: test.policy, Paused: &test.paused},
+		}
+		deployment := &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))}},
+			Spec:       appsv1.DeploymentSpec{Paused: test.isHeld}, Status: appsv1.DeploymentStatus{UpdatedReplicas: test.updated},
+		}
+		a := &adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), namespace: "shop", name: "web", deployment: deployment}
+		if err := a.mayAbort(application); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
 }
