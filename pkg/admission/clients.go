@@ -37,6 +37,7 @@ func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1
 		KindSecret:         corev1.SchemeGroupVersion.WithResource("secrets"),
 		KindNamespace:      corev1.SchemeGroupVersion.WithResource("namespaces"),
 		KindServiceAccount: corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
+		KindService:        corev1.SchemeGroupVersion.WithResource("services"),
 		KindDeployment:     appsv1.SchemeGroupVersion.WithResource("deployments"),
 	}
 	return func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {

@@ -17,19 +17,42 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
-// foreignDeployment warns of a Deployment that has the name of a new Application and belongs to a user or another
-// controller. It is a warning, because the user may be about to delete it.
-func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdict) error {
+// foreignChildren warns of a Deployment, Service or ConfigMap that has the name of a child of a new Application and belongs to a
+// user or another controller. It is a warning, because the user may be about to delete it.
+func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 || in.old != nil || in.new.Name == "" || in.new.Spec.AdoptionPolicy == v1.AdoptionConsented {
 		return nil
 	}
-	deployment := Reference{Kind: KindDeployment, Namespace: in.new.Namespace, Name: in.new.Name}
-	existing := h.lookUp(ctx, []Reference{deployment})[0].object
-	if existing == nil || belongsTo(existing, in.new) {
-		return nil
+	children := []Reference{{Kind: KindDeployment, Namespace: in.new.Namespace, Name: in.new.Name}}
+	if len(in.new.Spec.Ports) > 0 {
+		children = append(children, Reference{Kind: KindService, Namespace: in.new.Namespace, Name: in.new.Name})
 	}
+	if in.new.Spec.Config != nil {
+		children = append(children, Reference{Kind: KindConfigMap, Namespace: in.new.Namespace, Name: render.ConfigMapName(in.new)})
+	}
+	for i, result := range h.lookUp(ctx, children) {
+		existing, kind, effect := result.object, child.Service, ""
+		if existing == nil || belongsTo(existing, in.new) {
+			continue
+		}
+		switch children[i].Kind {
+		case KindDeployment:
+			h.foreignDeployment(ctx, children[i], existing, found)
+			return nil // Its adoption takes the Service over too.
+		case KindConfigMap:
+			kind, effect = child.ConfigMap, " and starts no pods"
+		}
+		found.warnings = append(found.warnings, fmt.Sprintf("%s %q in namespace %q is not this Application's, so Fairlead leaves it alone%s: %s",
+			children[i].Kind, children[i].Name, children[i].Namespace, effect, plan.NotOwnedAdvice(kind, existing)))
+	}
+	return nil
+}
+
+// foreignDeployment warns of a Deployment that is not the Application's.
+func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, existing *metav1.PartialObjectMetadata, found *verdict) {
 	advice := "rename the Application"
 	switch {
 	case plan.IsLeftover(existing):
@@ -40,7 +63,6 @@ func (h *Handler) foreignDeployment(ctx context.Context, in input, found *verdic
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
 		"%s, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, advice, deployment.Name))
-	return nil
 }
 
 // withSelector adds to the metadata of a Deployment what decides whether it can be adopted, as far as it is known.

@@ -21,6 +21,7 @@ const (
 	KindNamespace      = "Namespace"
 	KindServiceAccount = "ServiceAccount"
 	KindDeployment     = "Deployment"
+	KindService        = "Service"
 )
 
 // Reference is an object that concerns an Application: one of its namespace that its pods need, or that namespace.

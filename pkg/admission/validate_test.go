@@ -142,6 +142,26 @@ func TestValidate(t *testing.T) {
 			}},
 			warned: []string{"starts no pods: delete this Application and run kubectl fairlead adopt web --harden"},
 		},
+		{
+			name: "a Service of others", cluster: cluster{exist: []string{"Service/web", "ConfigMap/web-config"}}, updated: application(nil),
+			warned: []string{`Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: ` +
+				"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"},
+		},
+		{
+			name: "a Service that an earlier Application left behind", cluster: cluster{leftBehind: []string{"Service/web"}}, updated: application(nil),
+			warned: []string{"so Fairlead leaves it alone: take it back as docs/guides/take-back.md says, or give the Application another name"},
+		},
+		{name: "a Service of others, and no ports", cluster: cluster{exist: []string{"Service/web"}}, updated: application(func(a *v1.Application) { a.Spec.Ports = nil })},
+		{
+			name: "a Service of others, and a consent to its adoption may follow", cluster: cluster{allowed: []string{"web"}, exist: []string{"Service/web"}},
+			updated: application(func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented }),
+		},
+		{name: "a Service of its own, after a restore", cluster: cluster{owned: []string{"Service/web"}}, updated: application(nil)},
+		{name: "a Service of others, which status reports", cluster: cluster{exist: []string{"Service/web"}}, updated: application(image("web:2")), old: application(nil)},
+		{
+			name: "a ConfigMap of others", cluster: cluster{exist: []string{"ConfigMap/web-config"}}, updated: application(configured),
+			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: delete it, or give the Application another name`},
+		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},
 		{
@@ -196,6 +216,10 @@ func TestValidate(t *testing.T) {
 			contains(t, strings.Join(response.Warnings, "\n"), test.warned)
 		})
 	}
+}
+
+func configured(a *v1.Application) {
+	a.Spec.Config = &v1.Config{MountPath: "/conf", Data: map[string]string{"a": "b"}}
 }
 
 func image(image string) func(*v1.Application) {

@@ -71,20 +71,32 @@ func stays(object metav1.Object) bool {
 func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	name := ref.Kind.Kind + " " + ref.Name
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); give the Application another name", name, controller.Kind, controller.Name, controller.UID)
+		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); %s", name, controller.Kind, controller.Name, controller.UID, NotOwnedAdvice(ref.Kind, object))
 	}
 	if IsLeftover(object) {
-		return name + " exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
+		return name + " exists, left behind by an earlier Application; " + NotOwnedAdvice(ref.Kind, object)
 	}
-	advice := deletion(ref.Kind)
-	if Adoptable(ref.Kind, object) {
+	return name + " exists and does not belong to the Application; " + NotOwnedAdvice(ref.Kind, object)
+}
+
+// NotOwnedAdvice says what to do about an object of the kind that has the name of a child and is not the Application's.
+func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
+	const rename = "give the Application another name"
+	if metav1.GetControllerOfNoCopy(object) != nil {
+		return rename
+	}
+	if IsLeftover(object) {
+		return "take it back as docs/guides/take-back.md says, or " + rename
+	}
+	advice := deletion(kind)
+	if Adoptable(kind, object) {
 		keeps := "keeps its address"
-		if ref.Kind == child.Deployment {
+		if kind == child.Deployment {
 			keeps = "replaces no pod until you say so"
 		}
 		advice = "let the Application adopt it (spec.adoptionPolicy), which " + keeps + ", " + advice
 	}
-	return name + " exists and does not belong to the Application; " + advice + ", or give the Application another name"
+	return advice + ", or " + rename
 }
 
 // deletion says how to make way for a child of the kind.
