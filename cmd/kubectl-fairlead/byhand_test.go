@@ -142,6 +142,19 @@ func TestWhyBeforeTheConsent(t *testing.T) {
 		t.Errorf("what misleads:\n%s", r.stdout)
 	}
 
+	existing := "run kubectl fairlead -n " + p.namespace + " adopt web --existing"
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"adopt", "web", "--rollout"}, "error: the Deployment is not adopted yet: " + existing + "\n"},
+		{[]string{"adopt", "web"}, "error: the Application exists already, and this command would not write it: " + existing + " to consent to it as it is\n"},
+	} {
+		if r := p.want(2, test.args); r.stderr != test.want {
+			t.Errorf("%q: %q, want %q", test.args, r.stderr, test.want)
+		}
+	}
+
 	// Once the labels are there, the controller sees the Deployment. To resume would end the pause that the adoption needs.
 	p.mark(kube, "")
 	p.eventually("the conflict", func() bool {

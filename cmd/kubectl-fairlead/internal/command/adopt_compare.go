@@ -111,7 +111,7 @@ func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *m
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
 			for _, cause := range status.Status().Details.Causes {
 				if !a.options.Harden && field.ErrorType(cause.Type) == field.ErrorTypeForbidden && isAboutSecurity(cause.Field) {
-					return preview.Rendering{}, needsHarden(cause.Field)
+					return preview.Rendering{}, &needsHardenError{cause.Field}
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *m
 	}
 	for _, refusal := range rendering.Invalid {
 		if !a.options.Harden && refusal.Type == field.ErrorTypeForbidden && isAboutSecurity(refusal.Field) {
-			return preview.Rendering{}, needsHarden(refusal.Field)
+			return preview.Rendering{}, &needsHardenError{refusal.Field}
 		}
 	}
 	if len(rendering.Invalid) > 0 {
@@ -135,9 +135,12 @@ func (a *adopting) render(ctx context.Context, draft *v1.Application, checker *m
 	return rendering, nil
 }
 
-func needsHarden(path string) error {
-	return fmt.Errorf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
-		"defaults from the first rollout on, where the pods set nothing else", path)
+// needsHardenError is about a draft with privileges that the platform does not allow.
+type needsHardenError struct{ path string }
+
+func (e *needsHardenError) Error() string {
+	return fmt.Sprintf("the pods may have more privileges than the platform allows (%s): pass --harden to apply Fairlead's restricted "+
+		"defaults from the first rollout on, where the pods set nothing else", e.path)
 }
 
 // needsClass says how to name a class, if the API server refuses an Application because it has none.

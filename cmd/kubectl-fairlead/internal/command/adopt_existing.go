@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,6 +49,9 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 		return nil
 	}
 	lines, err := a.unlike(ctx, existing)
+	if privileges := (*needsHardenError)(nil); errors.As(err, &privileges) {
+		return fmt.Errorf("the Application exists already, and this command would not write it: run %s to consent to it as it is", a.command("--existing"))
+	}
 	if err != nil {
 		return fmt.Errorf("the Application exists already, and this command would not write it; pass --existing to consent to it as it is: %w", err)
 	}

@@ -281,7 +281,11 @@ func (a *adopting) rollOut(ctx context.Context) error {
 		if application.Spec.AdoptionPolicy != v1.AdoptionConsented {
 			return fmt.Errorf("there is nothing to roll out: the adoptionPolicy of the Application %s is not Consented, so it adopts nothing", a.name)
 		}
-		return fmt.Errorf("the Deployment is not adopted yet: run %s", a.command(""))
+		flag := "--existing" // Without a consent, another user may have written the Application.
+		if child.OwnedBy(deployment, application) || consented(deployment, application) {
+			flag = ""
+		}
+		return fmt.Errorf("the Deployment is not adopted yet: run %s", a.command(flag))
 	case application.Spec.Paused == nil || !*application.Spec.Paused:
 		to.Printf("%s: the rollout is not paused. %s", a.id(), held.Message)
 		return nil
