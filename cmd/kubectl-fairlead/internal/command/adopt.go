@@ -145,7 +145,7 @@ func (a *adopting) run(ctx context.Context) error {
 	}
 	switch {
 	case err == nil && child.OwnedBy(a.deployment, application) && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
-		return fmt.Errorf("the Deployment belongs to the Application %s already", a.name)
+		return a.ownedAlready(application)
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
 		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
 			"or set adoptionPolicy: Consented and paused: true in it, and pass --existing", a.name)

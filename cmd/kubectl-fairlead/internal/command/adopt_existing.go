@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -64,6 +65,17 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 		to.Hanging("  ~ ", line)
 	}
 	return fmt.Errorf("%w: pass --existing to consent to that Application as it is; or delete it, and this command writes its own", errDraft)
+}
+
+// ownedAlready is the error if the Deployment is one that the Application created, or adopted with an earlier spec. It adopts a Service that
+// is in the way only by hand.
+func (a *adopting) ownedAlready(application *v1.Application) error {
+	message := fmt.Sprintf("the Deployment belongs to the Application %s already", a.name)
+	if a.service != nil && plan.Adoptable(child.Service, a.service) && !child.OwnedBy(a.service, application) && len(application.Spec.Ports) > 0 {
+		message += fmt.Sprintf(", but the Service %s does not. To let the Application adopt it by hand, set spec.adoptionPolicy to Consented: %s then says how to consent on the Service",
+			a.name, a.tool.commandLine(a.namespace, "why "+a.name))
+	}
+	return errors.New(message)
 }
 
 // announceExisting says how far an earlier run of the command came.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kubefake "k8s.io/client-go/kubernetes/fake"
@@ -105,6 +106,39 @@ func TestAdoptedAlready(t *testing.T) {
 			if verb := action.GetVerb(); verb != "get" && verb != "list" {
 				t.Errorf("it wrote: %s %s", verb, action.GetResource().Resource)
 			}
+		}
+	}
+}
+
+// TestOwnedAlready: the Application created its Deployment, and a Service of another client is in the way. The adoption of that is by hand.
+func TestOwnedAlready(t *testing.T) {
+	const owned = "the Deployment belongs to the Application web already"
+	service := func(annotations map[string]string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: annotations}}
+	}
+	for name, test := range map[string]struct {
+		service *corev1.Service
+		ports   []v1.ApplicationPort
+		want    string
+	}{
+		"no Service":           {nil, []v1.ApplicationPort{{Name: "http"}}, owned},
+		"a Service, unused":    {service(nil), nil, owned},
+		"a Service of a chart": {service(map[string]string{"meta.helm.sh/release-name": "web"}), []v1.ApplicationPort{{Name: "http"}}, owned},
+		"a Service in the way": {service(nil), []v1.ApplicationPort{{Name: "http"}}, owned +
+			", but the Service web does not. To let the Application adopt it by hand, set spec.adoptionPolicy to Consented: kubectl fairlead -n shop why web then says how to consent on the Service"},
+	} {
+		application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{Ports: test.ports}}
+		owner := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+		objects := []runtime.Object{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", OwnerReferences: []metav1.OwnerReference{*owner}}}}
+		if test.service != nil {
+			objects = append(objects, test.service)
+		}
+		a := adopting{
+			tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: &cluster.Clients{Kube: kubefake.NewClientset(objects...), Fairlead: fake.NewClientset(application)},
+			namespace: "shop", name: "web", existing: true,
+		}
+		if err := a.run(t.Context()); err == nil || err.Error() != test.want {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
 	}
 }
