@@ -31,7 +31,7 @@ func TestWhyOfMissing(t *testing.T) {
 	p.leaveBehind("shop")
 	gone := `applications.apps.fairlead.dev "gone" not found in namespace ` + p.namespace + "\n"
 	alone := "error: there is no Application shop in namespace " + p.namespace + ", but a Deployment of that name. To let an Application adopt it, " +
-		"see what that would change: kubectl fairlead -n " + p.namespace + " adopt shop --dry-run=client\n"
+		"see what that would change: kubectl fairlead -n " + p.namespace + " adopt shop --harden --dry-run=client\n"
 
 	misspelt := `error: applications.apps.fairlead.dev "wbe" not found in namespace ` + p.namespace + "\nDid you mean web?\n"
 

@@ -143,6 +143,23 @@ func (e *needsHardenError) Error() string {
 		"defaults from the first rollout on, where the pods set nothing else", e.path)
 }
 
+// harden is the flag, with a space, if the platform refuses what the command would write without it. What else is in the way, the command
+// itself says.
+func (a *adopting) harden(ctx context.Context) string {
+	draft, err := adopt.Draft(a.deployment, nil, a.options)
+	if err != nil {
+		return ""
+	}
+	checker, err := a.editing.from.checker()
+	if err != nil {
+		return ""
+	}
+	if _, err := a.render(ctx, draft, checker); errors.As(err, new(*needsHardenError)) {
+		return "--harden "
+	}
+	return ""
+}
+
 // needsClass says how to name a class, if the API server refuses an Application because it has none.
 func needsClass(err error) error {
 	status := apierrors.APIStatus(nil)

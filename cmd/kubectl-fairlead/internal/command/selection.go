@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	podsecurity "k8s.io/pod-security-admission/api"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
@@ -221,8 +222,9 @@ func (t *tool) adoptable(ctx context.Context, clients *cluster.Clients, name typ
 		return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name, which an earlier one left behind. "+
 			"Apply the manifest of the Application again, and take the Deployment back: see docs/guides/take-back.md", name.Name, name.Namespace)
 	}
+	a := &adopting{tool: t, clients: clients, editing: editing{tool: t, from: platform{profile: string(podsecurity.LevelRestricted)}}, namespace: name.Namespace, name: name.Name, deployment: deployment}
 	return fmt.Errorf("there is no Application %s in namespace %s, but a Deployment of that name. To let an Application adopt it, see what that would change: %s",
-		name.Name, name.Namespace, t.commandLine(name.Namespace, "adopt "+name.Name+" --dry-run=client"))
+		name.Name, name.Namespace, a.command(a.harden(ctx)+"--dry-run=client"))
 }
 
 // misspeltError is about an object that does not exist, but one of nearly the same name does.
