@@ -60,22 +60,10 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 		}
 	}
 	wasReady := meta.IsStatusConditionTrue(old.Conditions, v1.ConditionReady)
-	if ready := meta.FindStatusCondition(new.Conditions, v1.ConditionReady); ready != nil && ready.Status == metav1.ConditionTrue && !wasReady && !keptServing(old, new) {
+	if ready := meta.FindStatusCondition(new.Conditions, v1.ConditionReady); ready != nil && ready.Status == metav1.ConditionTrue && !wasReady {
 		list = append(list, Transition{Type: corev1.EventTypeNormal, Reason: ready.Reason, Message: ready.Message})
 	}
 	return list
-}
-
-// keptServing reports whether the Application was not ready only because the controller wrote the Deployment for a pause, its end or a
-// repair. The pods did not change: all of them served at that time, and their revision had been healthy before.
-func keptServing(old, new v1.ApplicationStatus) bool {
-	was := meta.FindStatusCondition(old.Conditions, v1.ConditionReady)
-	if was == nil || was.Reason != v1.ReasonRollingOut || old.Revision == nil || new.Revision == nil {
-		return false
-	}
-	current := new.Revision.Current
-	return current > 0 && old.Revision.Current == current && old.Revision.LastHealthy == current && old.DesiredReplicas == new.DesiredReplicas &&
-		old.Replicas == old.DesiredReplicas && old.UpdatedReplicas == old.DesiredReplicas && old.AvailableReplicas == old.DesiredReplicas
 }
 
 // awaitsAdoption reports whether the Application waits to adopt a Deployment. What it would change is no news then: the

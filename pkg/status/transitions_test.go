@@ -127,40 +127,6 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestPodsThatKeptServing: a pause, its end and a repair write the Deployment, which is then not observed for a moment. The pods serve
-// all the time, so there is no news.
-func TestPodsThatKeptServing(t *testing.T) {
-	at := func(current, lastHealthy int64, changes ...func(*Input, *appsv1.Deployment)) v1.ApplicationStatus {
-		in := with(changes...)
-		in.Revision = v1.RevisionStatus{Current: current, LastHealthy: lastHealthy}
-		return compute(in, noon)
-	}
-	written := func(in *Input, _ *appsv1.Deployment) { in.Results[0].Action = plan.Apply }
-	unobserved := func(_ *Input, d *appsv1.Deployment) { d.Generation++ }
-	scaled := func(_ *Input, d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)); counts(d, 2, 2, 2) }
-	stopped := func(_ *Input, d *appsv1.Deployment) { counts(d, 3, 3, 2) }
-	denied := replace(failedWith(result(plan.Apply, child.Service, "web", newService()), apierrors.NewForbidden(services, "web", errOther)))
-	for _, test := range []struct {
-		name     string
-		old, new v1.ApplicationStatus
-		want     string
-	}{
-		{"written", at(1, 1, written), at(1, 1), "[]"},
-		{"not observed", at(1, 1, unobserved), at(1, 1), "[]"},
-		{"a new revision", at(2, 1, written), at(2, 2), "[Normal Ready]"},
-		{"the revision is not known", at(0, 0, written), at(0, 0), "[Normal Ready]"},
-		{"a rollout", at(1, 1, func(_ *Input, d *appsv1.Deployment) { rollingOut(d) }), at(1, 1), "[Normal Ready]"},
-		{"fewer pods", at(1, 1, written), at(1, 1, scaled), "[Normal Ready]"},
-		{"a pod stopped serving", at(1, 1, stopped), at(1, 1), "[Normal Ready]"},
-		{"a pod stopped serving before the write", at(1, 1, stopped, unobserved), at(1, 1), "[Normal Ready]"},
-		{"a Warning came before", at(1, 1, denied), at(1, 1), "[Normal Ready]"},
-	} {
-		if got := fmt.Sprint(told(Transitions(test.old, test.new))); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
 // More pods are pods that do not serve yet; nobody needs a warning of that.
 func TestScaleUpIsNoWarning(t *testing.T) {
 	old := compute(settled(), noon)
