@@ -40,8 +40,9 @@ func KeptSelector(application *v1.Application, live *appsv1.Deployment) *metav1.
 }
 
 // keepSelector omits the selector of a rendered Deployment if the live one has another, and gives the pods the labels that it
-// selects: the API server refuses a template without them. So a user may remove them from spec.podMetadata. A label that
-// spec.podMetadata has stays as it says. The hash of the rendering stays. A Deployment that is created again gets Fairlead's.
+// selects: the API server refuses a template without them. So a user may remove them from spec.podMetadata, and a revision from
+// before may run again. A label with a value that Fairlead does not set by itself is the user's, and stays. The hash of the
+// rendering stays. A Deployment that is created again gets Fairlead's selector.
 func keepSelector(application *v1.Application, desired *child.Desired, live child.Object) error {
 	deployment, ok := live.(*appsv1.Deployment)
 	if !ok {
@@ -56,15 +57,17 @@ func keepSelector(application *v1.Application, desired *child.Desired, live chil
 		return err
 	}
 	unstructured.RemoveNestedField(object.Object, "spec", "selector")
-	var asked map[string]string
-	if metadata := application.Spec.PodMetadata; metadata != nil {
-		asked = metadata.Labels
+	ours := map[string]string{v1.LabelName: application.Name, v1.LabelManagedBy: v1.ManagedBy}
+	path := []string{"spec", "template", "metadata", "labels"}
+	rendered, _, err := unstructured.NestedStringMap(object.Object, path...)
+	if err != nil {
+		return fmt.Errorf("read the labels of the pods: %w", err)
 	}
 	for key, value := range kept.MatchLabels {
-		if _, has := asked[key]; has {
+		if has, found := rendered[key]; found && has != ours[key] {
 			continue
 		}
-		if err := unstructured.SetNestedField(object.Object, value, "spec", "template", "metadata", "labels", key); err != nil {
+		if err := unstructured.SetNestedField(object.Object, value, append(path, key)...); err != nil {
 			return fmt.Errorf("label the pods: %w", err)
 		}
 	}

@@ -24,6 +24,10 @@ func TestAdoptedPodsKeepSelectedLabels(t *testing.T) {
 			map[string]string{"app.kubernetes.io/name": "shop", "app.kubernetes.io/instance": "release"},
 		},
 		"none in the spec": {nil, map[string]string{"app.kubernetes.io/name": "shop", "app.kubernetes.io/instance": "release"}},
+		"one of them, as an earlier revision had": {
+			&v1.PodMetadata{Labels: map[string]string{"app.kubernetes.io/instance": "release"}},
+			map[string]string{"app.kubernetes.io/name": "shop", "app.kubernetes.io/instance": "release"},
+		},
 		// The API server refuses it, and so the user learns that the label cannot change.
 		"another value": {
 			&v1.PodMetadata{Labels: map[string]string{"app.kubernetes.io/name": "front"}},
