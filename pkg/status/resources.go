@@ -161,12 +161,28 @@ func driftMessage(result plan.Result) string {
 }
 
 // WhyRepaired is the cause of a repair, for its Event. It names the first fields that another client changed, so that a user
-// who changed one finds it.
+// who changed one finds it. The annotations in which Fairlead keeps its state have no names for users: kubectl rollout undo changes them
+// alone where it takes back a kubectl rollout restart, which stays so.
 func WhyRepaired(result plan.Result) string {
 	if result.Action != plan.Apply || len(result.Fields) == 0 {
 		return result.Reason
 	}
-	return fmt.Sprintf("another client changed %s; change the Application instead", text.Truncate(paths(outermost(result.Fields)), maxBlocked))
+	fields := withoutBookkeeping(result.Fields)
+	switch {
+	case len(fields) > 0:
+		return fmt.Sprintf("another client changed %s; change the Application instead", text.Truncate(paths(outermost(fields)), maxBlocked))
+	case result.Ref.Kind == child.Deployment:
+		return "another client, such as kubectl rollout undo, changed annotations in which Fairlead keeps its state"
+	default:
+		return "another client changed annotations in which Fairlead keeps its state"
+	}
+}
+
+// withoutBookkeeping returns the fields without the annotations in which Fairlead keeps its state.
+func withoutBookkeeping(fields []string) []string {
+	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
+		return strings.HasPrefix(field, ".metadata.annotations."+v1.ReservedPrefix)
+	})
 }
 
 // outermost returns the fields without those below a field before them: an item that came back has all of its fields.
