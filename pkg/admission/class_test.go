@@ -266,6 +266,7 @@ func TestMissingPullSecretOfClass(t *testing.T) {
 		{name: "there", cluster: cluster{exist: []string{"Secret/regcred"}}, updated: application(image("web:1"))},
 		{name: "not readable", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(image("web:1"))},
 		{name: "missing as before", updated: application(image("web:2")), old: application(image("web:1"))},
+		{name: "that the pods begin to need", updated: application(needs), old: application(image("web:1")), want: []string{`Secret "regcred" does not exist in namespace "shop", and the pods need it`}},
 		{name: "that the pods need, too", updated: application(needs), want: []string{`Secret "regcred" does not exist in namespace "shop", and the pods need it`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

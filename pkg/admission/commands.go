@@ -22,6 +22,8 @@ var (
 	subcommandWithFlag = regexp.MustCompile(`^[a-z][-a-z0-9_]*[ \t]+--[A-Za-z0-9]`)
 	// flagAlone is a flag that may have the next argument as its value, spaces included.
 	flagAlone = regexp.MustCompile(`^-[^= \t]*$`)
+	// kubeletVariable is what the kubelet replaces in a command and its arguments.
+	kubeletVariable = regexp.MustCompile(`\$\([A-Za-z_][-A-Za-z0-9_.]*\)`)
 	// ofShell are commands that a shell has, and that are no programs.
 	ofShell = []string{".", "cd", "eval", "exec", "export", "set", "source", "ulimit", "umask", "unset"}
 )
@@ -40,15 +42,20 @@ func unsplit(spec *v1.ApplicationSpec) []string {
 	for _, started := range processesOf(spec) {
 		if len(started.command) > 0 && namesNoProgram(started.command) {
 			warnings = append(warnings, fmt.Sprintf("%s: %q is taken as the name of one program, spaces included, because no shell splits it: %s",
-				started.field, started.command[0], eachAnItem(splitFirst(started.command))))
+				started.field, started.command[0], started.splitFirst()))
 		}
 		for i, argument := range started.arguments {
 			before := started.before(i)
-			if flagAlone.MatchString(before) || !flagWithValue.MatchString(argument) && (i > 0 || !isSubcommandWithFlag(argument)) {
+			severalWords := flagWithValue.MatchString(argument) || len(started.arguments) == 1 && isSubcommandWithFlag(argument)
+			if !severalWords || flagAlone.MatchString(before) {
 				continue
 			}
-			warnings = append(warnings, fmt.Sprintf("%s: %q is one argument, spaces included, because no shell splits it: %s",
-				started.args, argument, eachAnItem(SplitArguments(before, argument))))
+			why := "because no shell splits it"
+			if len(started.command) == 0 {
+				why = "unless the entrypoint of the image is a shell"
+			}
+			warnings = append(warnings, fmt.Sprintf("%s: %q is one argument, spaces included, %s: %s",
+				started.args, argument, why, eachAnItem(SplitArguments(before, argument))))
 		}
 	}
 	return warnings
@@ -87,35 +94,37 @@ func processesOf(spec *v1.ApplicationSpec) []process {
 			container := &others.containers[i]
 			prefix := fmt.Sprintf("%s[%s].", others.field, container.Name)
 			all = append(all, process{field: prefix + "command", args: prefix + "args", command: container.Command, arguments: container.Args})
-			for field, probe := range map[string]*corev1.Probe{
-				"livenessProbe": container.LivenessProbe, "readinessProbe": container.ReadinessProbe, "startupProbe": container.StartupProbe,
-			} {
-				if probe != nil {
-					addExec(prefix+field, probe.Exec)
+			for _, named := range []struct {
+				field string
+				probe *corev1.Probe
+			}{{"livenessProbe", container.LivenessProbe}, {"readinessProbe", container.ReadinessProbe}, {"startupProbe", container.StartupProbe}} {
+				if named.probe != nil {
+					addExec(prefix+named.field, named.probe.Exec)
 				}
 			}
 			addHooks(prefix, container.Lifecycle)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b process) int { return strings.Compare(a.field, b.field) })
 	return all
 }
 
-// namesNoProgram reports whether the first word of a command is more than the name of a program. A directory may have a space in its name.
+// namesNoProgram reports whether the first item of a command is more than the name of a program. A single item always counts as a
+// line; with others behind it, it may be a path with a space.
 func namesNoProgram(command []string) bool {
 	words := strings.Fields(command[0])
 	if len(words) < 2 {
 		return false
 	}
-	return len(command) == 1 || strings.HasPrefix(words[1], "-") || !strings.Contains(command[0], "/")
+	return len(command) == 1 || strings.HasPrefix(words[1], "-") || !strings.Contains(words[0], "/")
 }
 
-// isSubcommandWithFlag reports whether an argument is a subcommand and its flags, such as serve --port 80, and no script.
+// isSubcommandWithFlag reports whether an argument is a subcommand and its flags, such as serve --port 80, and no script. The
+// kubelet replaces $(NAME).
 func isSubcommandWithFlag(argument string) bool {
 	if !subcommandWithFlag.MatchString(argument) {
 		return false
 	}
-	words, needsShell := text.ShellWords(argument)
+	words, needsShell := text.ShellWords(kubeletVariable.ReplaceAllString(argument, "value"))
 	return words != nil && !needsShell
 }
 
@@ -130,13 +139,20 @@ func (p process) before(argument int) string {
 	return ""
 }
 
-// splitFirst shows the list to write for a command whose first item is several words.
-func splitFirst(command []string) string {
-	words, needsShell := text.ShellWords(command[0])
-	if len(command) == 1 || needsShell {
-		return SplitCommand(command[0])
+// splitFirst says what to write for a command whose first item is several words.
+func (p process) splitFirst() string {
+	first, others := p.command[0], p.command[1:]
+	words, needsShell := text.ShellWords(first)
+	switch {
+	case words == nil && needsShell:
+		return CloseQuote
+	case len(others)+len(p.arguments) == 0:
+		return eachAnItem(SplitCommand(first))
+	case needsShell || slices.Contains(ofShell, words[0]):
+		return "make each word an item, or let a shell run the whole line, as in [sh, -c, LINE], with no other items and no args"
+	default:
+		return eachAnItem(text.FlowList(slices.Concat(words, others)))
 	}
-	return text.FlowList(slices.Concat(words, command[1:]))
 }
 
 // CloseQuote says what to do about a string that has no list, because a quote is open at its end.

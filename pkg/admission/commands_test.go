@@ -50,7 +50,7 @@ func TestOpenQuote(t *testing.T) {
 
 // TestUnsplitArguments: a flag and its value are two arguments, unless the flag is a value itself.
 func TestUnsplitArguments(t *testing.T) {
-	const warning = "args: %q is one argument, spaces included, because no shell splits it: make each word an item, as in %s"
+	const warning = "args: %q is one argument, spaces included, unless the entrypoint of the image is a shell: make each word an item, as in %s"
 	for name, test := range map[string]struct {
 		command, args []string
 		want          []string
@@ -64,6 +64,8 @@ func TestUnsplitArguments(t *testing.T) {
 		"a letter and its value":   {args: []string{"-g daemon off;"}},
 		"the value of a flag":      {args: []string{"--java-opts", "-Xmx1g -Xms1g"}},
 		"a subcommand":             {args: []string{"serve --port 8080"}, want: []string{fmt.Sprintf(warning, "serve --port 8080", `[serve, --port, "8080"]`)}},
+		"a subcommand's variable":  {args: []string{"serve --port $(PORT)"}, want: []string{fmt.Sprintf(warning, "serve --port $(PORT)", `[serve, --port, "$(PORT)"]`)}},
+		"a text among several":     {command: []string{"echo"}, args: []string{"hello --world", "again"}},
 		"a subcommand of a script": {args: []string{"serve --port 8080 && true", "serve --port 8080"}},
 		"a word and a letter":      {args: []string{"echo -n"}},
 		"a shell's script":         {command: []string{"bash", "-ec"}, args: []string{"serve --port 8080"}},
@@ -99,14 +101,40 @@ func TestUnsplitCommandsElsewhere(t *testing.T) {
 	})
 	if diff := cmp.Diff([]string{
 		`command: "npm run"` + ofProgram + `[npm, run, start]`,
-		`initContainers[migrate].command: "migrate up"` + ofProgram + `[migrate, up]`,
-		`lifecycle.preStop.exec.command: "sh -c"` + ofProgram + `[sh, -c, "sleep 5"]`,
 		`livenessProbe.exec.command: "test -f /a"` + ofProgram + `[test, -f, /a]`,
+		`lifecycle.preStop.exec.command: "sh -c"` + ofProgram + `[sh, -c, "sleep 5"]`,
+		`initContainers[migrate].command: "migrate up"` + ofProgram + `[migrate, up]`,
 		`sidecars[proxy].command: "/bin/sh -c"` + ofProgram + `[/bin/sh, -c, run]`,
 		`sidecars[proxy].args: "--port 80"` + ofArgument + `[--port, "80"]`,
-		`sidecars[proxy].lifecycle.postStart.exec.command: "touch /a"` + ofProgram + `[touch, /a]`,
 		`sidecars[proxy].readinessProbe.exec.command: "cat /a"` + ofProgram + `[cat, /a]`,
+		`sidecars[proxy].lifecycle.postStart.exec.command: "touch /a"` + ofProgram + `[touch, /a]`,
 	}, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnsplitFirstItems: a list is shown only if it does the same as the line was meant to.
+func TestUnsplitFirstItems(t *testing.T) {
+	const (
+		warning = "command: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, "
+		byShell = warning + "or let a shell run the whole line, as in [sh, -c, LINE], with no other items and no args"
+	)
+	for name, test := range map[string]struct {
+		command, args []string
+		want          string
+	}{
+		"a script of an interpreter": {command: []string{"node /app/server.js", "--x"}, want: fmt.Sprintf(warning, "node /app/server.js") + "as in [node, /app/server.js, --x]"},
+		"a path with a space":        {command: []string{"/opt/my app/run", "--x"}},
+		"a variable of a shell":      {command: []string{"$JAVA_HOME/bin/java -Xmx1g", "-jar", "app.jar"}, want: fmt.Sprintf(byShell, "$JAVA_HOME/bin/java -Xmx1g")},
+		"a shell's own command":      {command: []string{"exec java", "-jar", "app.jar"}, want: fmt.Sprintf(byShell, "exec java")},
+		"with arguments":             {command: []string{"a && b"}, args: []string{"c"}, want: fmt.Sprintf(byShell, "a && b")},
+	} {
+		var want []string
+		if test.want != "" {
+			want = []string{test.want}
+		}
+		if diff := cmp.Diff(want, Ineffective(&v1.ApplicationSpec{Command: test.command, Args: test.args})); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -52,6 +52,19 @@ func referencesOf(application *v1.Application) []Reference {
 	return references
 }
 
+// newPullSecretsOfClass are the Secrets for registries that the pods begin to get from their class, and its name.
+func (h *Handler) newPullSecretsOfClass(ctx context.Context, in input) (secrets []Reference, of string) {
+	if in.old != nil && in.old.Spec.ClassName == in.new.Spec.ClassName {
+		return nil, ""
+	}
+	secrets, of = h.pullSecretsOfClass(ctx, in.new)
+	if in.old != nil && len(secrets) > 0 {
+		before, _ := h.pullSecretsOfClass(ctx, in.old)
+		secrets = slices.DeleteFunc(secrets, func(secret Reference) bool { return slices.Contains(before, secret) })
+	}
+	return secrets, of
+}
+
 // pullSecretsOfClass are the Secrets for registries that the pods get from their class, and its name.
 func (h *Handler) pullSecretsOfClass(ctx context.Context, application *v1.Application) (secrets []Reference, of string) {
 	chosen := h.classOf(ctx, application)

@@ -17,7 +17,8 @@ import (
 // unserved warns of what the request begins to ask for and the cluster does not serve. It is a warning, because the API may
 // be installed next.
 func (h *Handler) unserved(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || h.config.Unavailable == nil {
+	needsNone := len(in.new.Spec.Routes) == 0 && in.new.Spec.Monitoring == nil
+	if len(found.errs) > 0 || needsNone || h.config.Unavailable == nil {
 		return nil
 	}
 	unavailable := h.config.Unavailable()
@@ -49,7 +50,7 @@ func (h *Handler) resolved(ctx context.Context, application *v1.Application) *v1
 }
 
 // unservedFields returns a warning for each field of given that needs an API that the cluster does not serve. The warnings name
-// the route, not its index, so moving it in the list repeats none.
+// the route, not its index, so a route that moves in the list causes no new one.
 func unservedFields(given, resolved *v1.Application, unavailable map[child.Kind]child.Unavailable) []string {
 	var warnings []string
 	if why, missing := unavailable[child.HTTPRoute]; missing && !why.ListFailed {

@@ -36,6 +36,7 @@ func TestUnserved(t *testing.T) {
 		name         string
 		updated, old *v1.Application
 		unavailable  map[child.Kind]child.Unavailable
+		ofClass      v1.RouteType // the type that the class gives to routes
 		want         []string
 	}{
 		{name: "served", updated: withRoute(parents)},
@@ -48,6 +49,10 @@ func TestUnserved(t *testing.T) {
 			parents(r)
 			r.Paths = []v1.RoutePath{{Path: "/", PathType: networkingv1.PathTypeImplementationSpecific}}
 		})},
+		{
+			name: "an HTTPRoute of the class", updated: withRoute(func(r *v1.Route) { parents(r); r.TLS = nil }), unavailable: absent, ofClass: v1.RouteHTTPRoute,
+			want: []string{notServed},
+		},
 		{
 			name: "not listed for a while", updated: withRoute(parents),
 			unavailable: map[child.Kind]child.Unavailable{child.HTTPRoute: {Message: "the API server cannot list them", ListFailed: true, MayExist: true}},
@@ -64,6 +69,9 @@ func TestUnserved(t *testing.T) {
 			}
 			asked := &cluster{config: func(c *Config) {
 				c.Unavailable = func() map[child.Kind]child.Unavailable { return test.unavailable }
+				c.Classes = &inClasses{classes: []*v1.ApplicationClass{applicationClass("standard", true, func(s *v1.ApplicationClassSpec) {
+					s.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{Type: test.ofClass}}
+				})}}
 			}}
 			response := ask(t, asked.handler(t), ValidatePath, question)
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" {

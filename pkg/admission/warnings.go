@@ -42,13 +42,7 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		}
 	}
 	needed, certificates, keys := referencesOf(in.new), certificatesOf(in.new), newKeys(in.old, in.new)
-	ofClass, of := h.pullSecretsOfClass(ctx, in.new)
-	if in.old != nil {
-		before, _ := h.pullSecretsOfClass(ctx, in.old)
-		for _, old := range before {
-			referred[old] = true
-		}
-	}
+	ofClass, of := h.newPullSecretsOfClass(ctx, in)
 	var wanted []Reference
 	for _, reference := range slices.Concat(needed, sortedReferences(certificates), ofClass) {
 		isNew := !referred[reference] || len(keys[reference]) > 0

@@ -122,6 +122,8 @@ func TestRoutesReady(t *testing.T) {
 		live.Spec.IngressClassName = class // The API server, a route or the Application's class set it.
 		return result(plan.Keep, child.Ingress, name, live)
 	}
+	annotated := ofClass("web-e", nil)
+	annotated.Live.SetAnnotations(map[string]string{"kubernetes.io/ingress.class": "traefik"})
 	gateways := []v1.ParentReference{{Name: "gateway"}}
 	parented := []v1.Route{{Name: "a", Hostnames: []string{"a"}, ParentRefs: gateways}, {Name: "b", Hostnames: []string{"b"}, ParentRefs: gateways}}
 	tests := []struct {
@@ -137,8 +139,8 @@ func TestRoutesReady(t *testing.T) {
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied and have a load-balancer address."}},
 		{"one has no address yet", []plan.Result{ingress(plan.Keep, "web", true), created}, routes, false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied; 1 of 2 have no load-balancer address yet. If clients do not reach them, check that a controller serves their IngressClass."}},
-		{"of several classes", []plan.Result{ofClass("web", new("nginx")), ofClass("web-b", nil), ofClass("web-c", new("nginx")), ingress(plan.Keep, "web-d", true)}, routes, false,
-			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied; 3 of 4 have no load-balancer address yet. If clients do not reach them, check that a controller serves IngressClass nginx and the default IngressClass."}},
+		{"of several classes", []plan.Result{ofClass("web", new("nginx")), ofClass("web-b", nil), ofClass("web-c", new("nginx")), annotated, ingress(plan.Keep, "web-d", true)}, routes, false,
+			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a.example.com, b.example.com, c.example.com are applied; 4 of 5 have no load-balancer address yet. If clients do not reach them, check that a controller serves IngressClass nginx, Ingresses without a class and the class traefik of its annotation."}},
 		{"with Gateways that have no effect", []plan.Result{ingress(plan.Keep, "web", true)}, parented[:1], false,
 			&metav1.Condition{Status: "True", Reason: v1.ReasonApplied, Message: "The Ingresses for a are applied and have a load-balancer address. Route a is an Ingress, so its parentRefs have no effect."}},
 		{"with several such routes", []plan.Result{ingress(plan.Keep, "web", true)}, parented, false,

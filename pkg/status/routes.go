@@ -73,7 +73,8 @@ func ingressMessage(routes []v1.Route, applied, addresses int, classes []string)
 	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.%s", hosts(routes), unheededParents(routes))
 }
 
-// unheededParents says which routes of Ingresses name Gateways: those of type Auto, where the cluster serves no HTTPRoutes.
+// unheededParents says which routes name Gateways although an Ingress carries them: of type Auto, where the controller cannot use
+// HTTPRoutes, or with a path that only an Ingress can have.
 func unheededParents(routes []v1.Route) string {
 	var names []string
 	for _, route := range routes {
@@ -96,7 +97,10 @@ func ingressClass(ingress *networkingv1.Ingress) string {
 	if name := ingress.Spec.IngressClassName; name != nil {
 		return "IngressClass " + *name
 	}
-	return "the default IngressClass"
+	if name := ingress.Annotations["kubernetes.io/ingress.class"]; name != "" {
+		return "the class " + name + " of its annotation"
+	}
+	return "Ingresses without a class" // At its creation, the cluster had no default class.
 }
 
 // ingressClasses enumerates the classes. There are none while no Ingress has been seen since its creation.
