@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// UnusedParents are the parentRefs of a route that an Ingress carries, which has none.
+// UnusedParents are the parentRefs of a route that became an Ingress, which has no parents.
 type UnusedParents struct {
 	Field   string // of the spec
 	Ingress string
@@ -23,7 +23,7 @@ type UnusedParents struct {
 	NeedsIngress bool
 }
 
-// UnusedParents returns those of the Application.
+// UnusedParents returns the unused parentRefs of the Application's routes.
 func (l *Loaded) UnusedParents() (found []UnusedParents) {
 	if l.Application.Status.ObservedGeneration != l.Application.Generation {
 		return nil
@@ -44,7 +44,7 @@ func (l *Loaded) UnusedParents() (found []UnusedParents) {
 	return found
 }
 
-// What says why they have no effect.
+// What says why the parentRefs have no effect.
 func (u UnusedParents) What() string {
 	why := "the cluster serves no HTTPRoutes"
 	if u.NeedsIngress {
@@ -65,7 +65,7 @@ func (u UnusedParents) Hint() string {
 // proves nothing; but it is all that an Ingress shows of a class that no controller serves.
 type Unaddressed []*networkingv1.Ingress
 
-// Unaddressed returns those of the Application.
+// Unaddressed returns the Application's Ingresses without an address.
 func (l *Loaded) Unaddressed() Unaddressed {
 	var found Unaddressed
 	for _, live := range l.Children {

@@ -267,7 +267,7 @@ func (e *ejecting) bringBack(ctx context.Context, before adopt.Saved) error {
 	}
 	err := e.clients.Kube.CoreV1().Secrets(e.namespace).Delete(ctx, e.backup.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &e.backup.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("the objects are restored, but the Secret %s, which is needed no more, cannot be deleted: %w. To delete it: %s",
+		return fmt.Errorf("the objects are restored, but the Secret %s, which is no longer needed, cannot be deleted: %w. To delete it: %s",
 			e.backup.Name, err, e.tool.withNamespace(e.namespace, "kubectl delete secret "+e.backup.Name))
 	}
 	return nil

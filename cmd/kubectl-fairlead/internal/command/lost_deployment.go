@@ -57,7 +57,7 @@ func (e *ejecting) readDeployment(ctx context.Context, before adopt.Saved) error
 		before.Deployment.UID = live.UID // It is the restored one.
 	default:
 		return fmt.Errorf("the Deployment %s is neither the adopted one nor as the Secret %s says, so it cannot be restored: leave out --restore. "+
-			"The Secret still has the earlier one. To read it: %s. If an earlier run created this Deployment again, that has restored it; delete the Secret: %s",
+			"The Secret still has the earlier one. To read it: %s. If an earlier run created this Deployment again, then it is restored: delete the Secret: %s",
 			e.name, e.backup.Name, e.tool.readBackup(e.namespace, e.name, adopt.DeploymentKey),
 			e.tool.withNamespace(e.namespace, "kubectl delete secret "+e.backup.Name))
 	}

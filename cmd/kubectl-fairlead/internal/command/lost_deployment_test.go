@@ -144,7 +144,7 @@ func TestKeepLostDeployment(t *testing.T) {
 	const (
 		want = "the Deployment web is neither the adopted one nor as the Secret web-before-adoption says, so it cannot be restored: leave out --restore. " +
 			"The Secret still has the earlier one. To read it: "
-		restored = ". If an earlier run created this Deployment again, that has restored it; delete the Secret: kubectl -n shop delete secret web-before-adoption"
+		restored = ". If an earlier run created this Deployment again, then it is restored: delete the Secret: kubectl -n shop delete secret web-before-adoption"
 	)
 	if err := e.readDeployment(t.Context(), adopt.Saved{Deployment: savedDeployment()}); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), restored) {
 		t.Errorf("%v, want %s…%s", err, want, restored)
@@ -161,7 +161,7 @@ func TestBackupCannotBeDeleted(t *testing.T) {
 	if err := e.readDeployment(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	const want = "the objects are restored, but the Secret web-before-adoption, which is needed no more, cannot be deleted: the connection was lost. " +
+	const want = "the objects are restored, but the Secret web-before-adoption, which is no longer needed, cannot be deleted: the connection was lost. " +
 		"To delete it: kubectl -n shop delete secret web-before-adoption"
 	if err := e.bringBack(t.Context(), before); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

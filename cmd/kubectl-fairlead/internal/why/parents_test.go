@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// TestUnusedParents: an Ingress carries a route that names a Gateway. why and status say so, and why.
+// TestUnusedParents: a route that names a Gateway became an Ingress. why and status say so, and why.
 func TestUnusedParents(t *testing.T) {
 	const (
 		unserved = "spec.routes[0].parentRefs has no effect: the cluster serves no HTTPRoutes, so Ingress cart was made."
