@@ -64,7 +64,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		evidence := resourceEvidence(f.app, resource)
 		evidence.Message = "Conflict, from the last check" // The message itself says what to do about the object.
 		return Finding{
-			Reason: v1.ReasonConflict, What: fmt.Sprintf("%s %s is gone; %s.", resource.Kind, resource.Name, checksAgain),
+			Reason: v1.ReasonConflict, What: f.describeGone(resource),
 			Evidence: []Evidence{evidence},
 		}
 	}

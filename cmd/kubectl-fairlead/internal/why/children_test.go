@@ -95,6 +95,8 @@ func isService(object child.Object) bool {
 	return object.GetObjectKind().GroupVersionKind().Kind == child.Service.Kind
 }
 
+func saysChecksAgain(finding why.Finding) bool { return strings.Contains(finding.What, "checks again") }
+
 // TestGone: between the deletion of an object that was in the way and the next check, there is nothing to delete.
 func TestGone(t *testing.T) {
 	loaded := clustertest.Load(t, "conflict")
@@ -114,6 +116,24 @@ func TestGone(t *testing.T) {
 	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
 	if answer = why.Explain(loaded); strings.Contains(answer.Headline, "checks again") {
 		t.Errorf("although the Deployment is still in the way: %s", answer.Headline)
+	}
+
+	loaded = clustertest.Load(t, "conflict")
+	loaded.Children = slices.DeleteFunc(loaded.Children, isService)
+	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonInvalid
+	var said []string
+	for _, finding := range why.Explain(loaded).Findings {
+		said = append(said, finding.What)
+	}
+	if !slices.Contains(said, "Service web is gone.") || strings.Contains(strings.Join(said, ""), "checks again") {
+		t.Errorf("although the controller does not check an invalid spec again: %q", said)
+	}
+
+	loaded = clustertest.Load(t, "conflict")
+	loaded.Children = slices.DeleteFunc(loaded.Children, isService)
+	loaded.Application.Generation++
+	if answer = why.Explain(loaded); strings.Contains(answer.Headline, "checks again") || slices.ContainsFunc(answer.Findings, saysChecksAgain) {
+		t.Errorf("although status is about an older spec: %+v", answer)
 	}
 
 	loaded = clustertest.Load(t, "conflict")

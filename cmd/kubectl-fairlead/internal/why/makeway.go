@@ -33,6 +33,16 @@ func (f facts) isGone(resource v1.ResourceStatus) bool {
 	return resource.State == v1.ResourceConflict && known && !unreadable && f.live(resource) == nil
 }
 
+// describeGone says that the object is gone. While something else holds the Application up, such as an invalid spec, the controller does
+// not check again.
+func (f facts) describeGone(resource v1.ResourceStatus) string {
+	said := resource.Kind + " " + resource.Name + " is gone"
+	if f.ready != nil && f.ready.Reason == v1.ReasonConflict && f.observed() {
+		said += "; " + checksAgain
+	}
+	return said + "."
+}
+
 // onlyGone reports whether each object that was in the way is gone.
 func (f facts) onlyGone() bool {
 	stays := func(resource v1.ResourceStatus) bool {
