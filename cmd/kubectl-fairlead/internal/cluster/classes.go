@@ -22,19 +22,15 @@ func (c *Clients) LoadClassesMissing(ctx context.Context, loaded *Loaded) error 
 	return loaded.add(v1.ApplicationClassResource, err, func() { loaded.ClassesMissing = len(list.Items) == 0 })
 }
 
-// LoadMaxReplicas reads how many replicas the class that is applied allows.
-func (c *Clients) LoadMaxReplicas(ctx context.Context, loaded *Loaded) error {
+// LoadMaxReplicas reads how many replicas the class that is applied allows. Without an answer, the limit is not known: what it is for is a
+// courtesy, and no reason to say nothing else.
+func (c *Clients) LoadMaxReplicas(ctx context.Context, loaded *Loaded) {
 	applied := loaded.Application.Status.Class
 	if applied == nil {
-		return nil
+		return
 	}
 	class, err := c.Fairlead.AppsV1().ApplicationClasses().Get(ctx, applied.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
+	if err == nil && class.Spec.Limits != nil {
+		loaded.MaxReplicas = class.Spec.Limits.MaxReplicas
 	}
-	return loaded.add(v1.ApplicationClassResource, err, func() {
-		if limits := class.Spec.Limits; limits != nil {
-			loaded.MaxReplicas = limits.MaxReplicas
-		}
-	})
 }

@@ -45,11 +45,15 @@ func TestLoadClassesMissing(t *testing.T) {
 	}
 }
 
-// TestLoadMaxReplicas: a user without permission to read the class does not learn its limit.
+// TestLoadMaxReplicas: a user who cannot read the class does not learn its limit, and nothing fails.
 func TestLoadMaxReplicas(t *testing.T) {
 	forbidden := fake.NewClientset()
 	forbidden.PrependReactor("get", v1.ApplicationClassResource, func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: v1.ApplicationClassResource}, "gold", nil)
+	})
+	unanswered := fake.NewClientset()
+	unanswered.PrependReactor("get", v1.ApplicationClassResource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewTimeoutError("the server is overloaded", 1)
 	})
 	class := func(limits *v1.ApplicationLimits) *fake.Clientset {
 		return fake.NewClientset(&v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, Spec: v1.ApplicationClassSpec{Limits: limits}})
@@ -67,15 +71,17 @@ func TestLoadMaxReplicas(t *testing.T) {
 		{"no class", forbidden, nil, -1},
 		{"a class that is gone", fake.NewClientset(), gold, -1},
 		{"forbidden", forbidden, gold, -1},
+		{"no answer", unanswered, gold, -1},
 	} {
 		loaded := clustertest.Load(t, "image")
 		loaded.Application.Status.Class = test.applied
-		err, got := (&cluster.Clients{Fairlead: test.client}).LoadMaxReplicas(t.Context(), loaded), int32(-1)
+		got := int32(-1)
+		(&cluster.Clients{Fairlead: test.client}).LoadMaxReplicas(t.Context(), loaded)
 		if loaded.MaxReplicas != nil {
 			got = *loaded.MaxReplicas
 		}
-		if err != nil || got != test.want {
-			t.Errorf("%s: %d, %v, want %d", test.name, got, err, test.want)
+		if got != test.want || len(loaded.Unreadable) > 0 {
+			t.Errorf("%s: %d, want %d; unreadable: %v", test.name, got, test.want, loaded.Unreadable)
 		}
 	}
 }

@@ -77,7 +77,7 @@ type Loaded struct {
 	UnboundClaims  []*corev1.PersistentVolumeClaim
 	// ClassesMissing says that the cluster has no ApplicationClass. Only why asks for it, and only where the Application names one.
 	ClassesMissing bool
-	// MaxReplicas is the limit of LoadMaxReplicas; nil if there is none, or the user may not read it. Only why asks for it.
+	// MaxReplicas is the limit of LoadMaxReplicas; nil if there is none, or it is not known. Only why asks for it.
 	MaxReplicas *int32
 	// Unreadable are the resources that could not be listed, and why.
 	Unreadable map[string]error

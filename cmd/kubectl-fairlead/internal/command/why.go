@@ -117,12 +117,10 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 			return nil, err
 		}
 	}
-	if why.LeavesReplicas(application) {
-		if err := clients.LoadMaxReplicas(ctx, loaded); err != nil {
-			return nil, err
-		}
+	if why.LeavesReplicas(loaded) {
+		clients.LoadMaxReplicas(ctx, loaded)
 	}
-	if why.ReplicasContended(application) {
+	if why.ReplicasContended(application) || why.ReplicasOverClass(loaded) {
 		err = clients.LoadScalers(ctx, loaded)
 	}
 	return loaded, err

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/managers"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -37,14 +38,19 @@ func (f facts) nameScalers(finding *Finding, resource v1.ResourceStatus) {
 	if !isScaled(resource) {
 		return
 	}
-	var next []string
+	evidence, next := f.scalers(resource.Name, "remove spec.replicas, or delete it.")
+	finding.Evidence, finding.Next = append(finding.Evidence, evidence...), append(next, finding.Next...)
+}
+
+// scalers names the autoscalers of the Deployment that are not the Application's, and what to do about each.
+func (f facts) scalers(deployment, do string) (evidence []Evidence, next []string) {
 	for _, name := range f.Scalers {
-		finding.Evidence = append(finding.Evidence, Evidence{
-			Object: child.HorizontalPodAutoscaler.Kind + "/" + name, Field: "spec.scaleTargetRef", Message: resource.Kind + " " + resource.Name,
+		evidence = append(evidence, Evidence{
+			Object: child.HorizontalPodAutoscaler.Kind + "/" + name, Field: "spec.scaleTargetRef", Message: child.Deployment.Kind + " " + deployment,
 		})
-		next = append(next, fmt.Sprintf("%s %s scales this Deployment: remove spec.replicas, or delete it.", child.HorizontalPodAutoscaler.Kind, name))
+		next = append(next, fmt.Sprintf("%s %s scales this Deployment: %s", child.HorizontalPodAutoscaler.Kind, name, do))
 	}
-	finding.Next = append(next, finding.Next...)
+	return evidence, next
 }
 
 // disabledAutoscaler explains an autoscaled Application without pods: at 0, an autoscaler waits for another client to scale up, and
@@ -83,19 +89,35 @@ func (f facts) autoscalerDisabled() bool {
 	return stalled != nil && stalled.Reason == v1.ReasonPodsUnavailable || active != nil && active.Reason == reasonScalingDisabled
 }
 
-// LeavesReplicas reports whether the Application leaves the number of pods to the clients that scale its Deployment.
-func LeavesReplicas(application *v1.Application) bool {
-	return application.Spec.Replicas == nil && application.Spec.Autoscaling == nil
+// LeavesReplicas reports whether the Application has a Deployment, and leaves its number of pods to the clients that scale it.
+func LeavesReplicas(loaded *cluster.Loaded) bool { return leftReplicas(loaded) != nil }
+
+// leftReplicas is the Deployment of LeavesReplicas, or nil.
+func leftReplicas(loaded *cluster.Loaded) *appsv1.Deployment {
+	application := loaded.Application
+	if application.Spec.Replicas != nil || application.Spec.Autoscaling != nil || application.DeletionTimestamp != nil {
+		return nil
+	}
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
+	if deployment == nil || !child.OwnedBy(deployment, application) || deployment.Spec.Replicas == nil {
+		return nil
+	}
+	return deployment
+}
+
+// ReplicasOverClass reports whether the Deployment has more replicas than the class allows the spec.
+func ReplicasOverClass(loaded *cluster.Loaded) bool {
+	deployment := leftReplicas(loaded)
+	return deployment != nil && loaded.MaxReplicas != nil && *deployment.Spec.Replicas > *loaded.MaxReplicas
 }
 
 // overClass finds a Deployment with more replicas than the class allows the spec. The controller leaves them.
 func overClass(f facts) []Finding {
 	_, class := f.class()
-	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if class == "" || f.MaxReplicas == nil || !LeavesReplicas(f.app) || f.app.DeletionTimestamp != nil || deployment == nil ||
-		!child.OwnedBy(deployment, f.app) || deployment.Spec.Replicas == nil || *deployment.Spec.Replicas <= *f.MaxReplicas {
+	if class == "" || !ReplicasOverClass(f.Loaded) {
 		return nil
 	}
+	deployment := leftReplicas(f.Loaded)
 	finding := Finding{
 		Reason: "ReplicasOverClass",
 		What: fmt.Sprintf("Deployment %s has %d replicas, more than the %d that ApplicationClass %s allows a spec. "+
@@ -103,7 +125,16 @@ func overClass(f facts) []Finding {
 			deployment.Name, *deployment.Spec.Replicas, *f.MaxReplicas, class),
 		Evidence: scaledBy(deployment),
 	}
-	if *f.MaxReplicas > 0 {
+	evidence, next := f.scalers(deployment.Name, "lower its maxReplicas, or replace it by spec.autoscaling.")
+	finding.Evidence = append(finding.Evidence, evidence...)
+	switch _, unreadable := f.Unreadable[child.HorizontalPodAutoscaler.Resource]; {
+	case *f.MaxReplicas == 0: // No autoscaler goes that low, and the deletion of the Application is not for this rule to advise.
+	case len(next) > 0:
+		finding.Next = next // With spec.replicas too, the controller and the autoscaler would contend.
+	case unreadable:
+		finding.Next = []string{fmt.Sprintf("To have no more than the class allows, set spec.replicas, unless an autoscaler scales the Deployment: "+
+			"kubectl fairlead scale %s --replicas=%d", f.app.Name, *f.MaxReplicas)}
+	default:
 		finding.Next = []string{fmt.Sprintf("To have no more than the class allows, set spec.replicas: kubectl fairlead scale %s --replicas=%d", f.app.Name, *f.MaxReplicas)}
 	}
 	return []Finding{finding}

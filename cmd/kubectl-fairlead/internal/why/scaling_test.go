@@ -4,6 +4,7 @@
 package why_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -113,9 +114,13 @@ func TestOverClass(t *testing.T) {
 		change func(*cluster.Loaded, *appsv1.Deployment)
 		want   bool
 	}{
+		{"a user who may not read autoscalers", func(l *cluster.Loaded, _ *appsv1.Deployment) {
+			l.Unreadable = map[string]error{child.HorizontalPodAutoscaler.Resource: errors.New("forbidden")}
+		}, true},
+		{"an autoscaler", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.Scalers = []string{"auto"} }, true},
 		{"more than the class allows", func(*cluster.Loaded, *appsv1.Deployment) {}, true},
 		{"as many as the class allows", func(_ *cluster.Loaded, d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) }, false},
-		{"no limit, or one that the user may not read", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.MaxReplicas = nil }, false},
+		{"no limit, or one that is not known", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.MaxReplicas = nil }, false},
 		{"the number is the controller's", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.Application.Spec.Replicas = new(int32(6)) }, false},
 		{"another Application's Deployment", func(_ *cluster.Loaded, d *appsv1.Deployment) { d.OwnerReferences = nil }, false},
 	} {
@@ -131,7 +136,18 @@ func TestOverClass(t *testing.T) {
 		test.change(loaded, deployment)
 		var text strings.Builder
 		why.Explain(loaded).Print(screen.Fixed(&text, 250, false), treetest.Now)
-		for _, part := range []string{what, evidence, next} {
+		parts := []string{what, evidence, next}
+		switch {
+		case len(loaded.Scalers) > 0:
+			parts[2] = "   - HorizontalPodAutoscaler/auto spec.scaleTargetRef: Deployment web\n" +
+				"   → HorizontalPodAutoscaler auto scales this Deployment: lower its maxReplicas, or replace it by spec.autoscaling.\n"
+			if strings.Contains(text.String(), "spec.replicas:") {
+				t.Errorf("%s: advises to set spec.replicas:\n%s", test.name, text.String())
+			}
+		case len(loaded.Unreadable) > 0:
+			parts[2] = strings.Replace(next, "set spec.replicas:", "set spec.replicas, unless an autoscaler scales the Deployment:", 1)
+		}
+		for _, part := range parts {
 			if strings.Contains(text.String(), part) != test.want {
 				t.Errorf("%s: contains %q is not %t:\n%s", test.name, part, test.want, text.String())
 			}
