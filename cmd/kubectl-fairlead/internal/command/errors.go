@@ -18,8 +18,28 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
+// explainEach explains each error. Advice that several of them share follows the last of these.
+func explainEach(errs []error) string {
+	var said []string
+	advice := ""
+	for _, err := range errs {
+		what, next, _ := strings.Cut(explain(err), "\n")
+		if advice != "" && next != advice {
+			said = append(said, advice)
+		}
+		said, advice = append(said, what), next
+	}
+	if advice != "" {
+		said = append(said, advice)
+	}
+	return strings.Join(said, "\n")
+}
+
 // explain says what happened and what to do about it.
 func explain(err error) string {
+	if missing := (*missingError)(nil); errors.As(err, &missing) {
+		return explainEach(missing.each)
+	}
 	status := apierrors.APIStatus(nil)
 	meant := ""
 	if misspelt := (*misspeltError)(nil); errors.As(err, &misspelt) {

@@ -170,7 +170,7 @@ func (s *selection) readFound(ctx context.Context, t *tool, clients *cluster.Cli
 func (s *selection) readShown(ctx context.Context, t *tool, clients *cluster.Clients, args []string) (applications []*v1.Application, missing, err error) {
 	applications, errs, err := s.readFound(ctx, t, clients, args)
 	if err == nil && len(errs) > 0 {
-		missing = &missingError{errors.Join(errs...)}
+		missing = &missingError{errs}
 	}
 	if err == nil && len(applications) == 0 {
 		err = missing
@@ -178,10 +178,12 @@ func (s *selection) readShown(ctx context.Context, t *tool, clients *cluster.Cli
 	return applications, missing, err
 }
 
-// missingError ends a command that showed what it found.
-type missingError struct{ error }
+// missingError ends a command that showed what it found. It has an error about each Application that was not.
+type missingError struct{ each []error }
 
-func (e *missingError) Unwrap() error { return e.error }
+func (e *missingError) Error() string { return errors.Join(e.each...).Error() }
+
+func (e *missingError) Unwrap() []error { return e.each }
 
 // notFoundInError is about an object that is not in the namespace that the user gave, so that the advice to give one is of no use.
 type notFoundInError struct {

@@ -5,6 +5,7 @@ package command
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -96,8 +97,34 @@ func TestNotFoundInNamespace(t *testing.T) {
 		if test.meant != "" {
 			err = &misspeltError{err, test.meant}
 		}
-		if got := explain(&missingError{errors.Join(err)}); got != test.want {
+		if got := explain(&missingError{[]error{err}}); got != test.want {
 			t.Errorf("-n %q: %q, want %q", test.namespace, got, test.want)
+		}
+	}
+}
+
+// TestExplainEach: each missing Application has its own explanation.
+func TestExplainEach(t *testing.T) {
+	const (
+		in     = "If it is in another namespace, pass that with -n: 'kubectl fairlead get -A' lists all."
+		permit = "Ask for the permission, or pass another --context or --namespace."
+	)
+	gone := func(name string) error { return apierrors.NewNotFound(v1.Resource(v1.ApplicationResource), name) }
+	says := func(name string) string { return `applications.apps.fairlead.dev "` + name + `" not found` + "\n" }
+	denied := apierrors.NewForbidden(v1.Resource(v1.ApplicationResource), "secret", errors.New("no"))
+	for _, test := range []struct {
+		errs []error
+		want string
+	}{
+		{[]error{gone("one"), &misspeltError{gone("wbe"), "web"}}, says("one") + in + "\n" + says("wbe") + "Did you mean web? " + in},
+		{[]error{&misspeltError{gone("wbe"), "web"}, &misspeltError{gone("pai"), "api"}}, says("wbe") + "Did you mean web? " + in + "\n" + says("pai") + "Did you mean api? " + in},
+		{[]error{gone("one"), denied}, says("one") + in + "\n" + denied.Error() + "\n" + permit},
+		{[]error{gone("one"), gone("two")}, says("one") + says("two") + in},
+		{[]error{&notFoundInError{gone("one"), "shop"}, &misspeltError{&notFoundInError{gone("wbe"), "shop"}, "web"}},
+			strings.TrimSpace(says("one")) + " in namespace shop\n" + strings.TrimSpace(says("wbe")) + " in namespace shop\nDid you mean web?"},
+	} {
+		if got := explain(&missingError{test.errs}); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
 }
