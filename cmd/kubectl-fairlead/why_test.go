@@ -74,7 +74,7 @@ func TestWhyOfUnservedRoutes(t *testing.T) {
 	p.want(0, []string{"status", "r", "--watch", "--timeout=60s"})
 	const hint = "f clients do not reach the application, check that a controller serves IngressClass nosuch"
 	p.want(0, []string{"why", "r"}, p.namespace+"/r is ready, but there is something to know.\n",
-		"No controller has given Ingress r an address. Perhaps none serves the class; but some controllers never give one.\n", "I"+hint+": kubectl get ingressclasses\n",
+		"No controller has given Ingress r an address. Perhaps none serves the class; but some controllers never give one.\n", "I"+hint+". To see the classes: kubectl get ingressclasses\n",
 		"Secret nosuch does not exist, so HTTPS clients do not get the certificate that the route names.\n",
 		"Create it: kubectl -n "+p.namespace+" create secret tls nosuch --cert=FILE --key=FILE\n")
 	p.want(0, []string{"status", "r"}, "Routes       Applied; no address for Ingress r: i"+hint+"\n")

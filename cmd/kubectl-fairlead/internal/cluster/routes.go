@@ -13,6 +13,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // UnusedParents are the parentRefs of a route that became an Ingress, which has no parents.
@@ -83,20 +84,70 @@ func (u Unaddressed) Names() string {
 	for _, ingress := range u {
 		names = append(names, "Ingress "+ingress.Name)
 	}
-	return strings.Join(names, " and ")
+	return text.Enumerate(names)
 }
 
-// Hint says what to check.
-func (u Unaddressed) Hint() string {
-	var classes []string
+// Note says in one line which Ingresses have no address, and what to do.
+func (u Unaddressed) Note() string {
+	unclassed := u.Unclassed()
+	if len(unclassed) < len(u) {
+		return "no address for " + u.Names() + ": " + strings.Join(u.Hints(), "; ")
+	}
+	return fmt.Sprintf("no address for %s, which %s: %s", u.Names(), namesNoClass(len(u)), setClass(len(u)))
+}
+
+// Hints say what to check, and what to set.
+func (u Unaddressed) Hints() []string {
+	var classes, hints []string
 	for _, ingress := range u {
-		class := "the default IngressClass"
-		if ingress.Spec.IngressClassName != nil {
-			class = "IngressClass " + *ingress.Spec.IngressClassName
-		}
-		if !slices.Contains(classes, class) {
+		if class := classOf(ingress); class != "" && !slices.Contains(classes, class) {
 			classes = append(classes, class)
 		}
 	}
-	return "if clients do not reach the application, check that a controller serves " + strings.Join(classes, " and ")
+	if len(classes) > 0 {
+		hints = append(hints, "if clients do not reach the application, check that a controller serves "+text.Enumerate(classes))
+	}
+	if unclassed := u.Unclassed(); len(unclassed) > 0 {
+		hints = append(hints, fmt.Sprintf("%s %s: %s", unclassed.Names(), namesNoClass(len(unclassed)), setClass(len(unclassed))))
+	}
+	return hints
+}
+
+// Unclassed are the Ingresses without a class. The API server stores the default class when it creates an Ingress, so the cluster had none
+// then, and a later one does not count for them.
+func (u Unaddressed) Unclassed() (unclassed Unaddressed) {
+	for _, ingress := range u {
+		if classOf(ingress) == "" {
+			unclassed = append(unclassed, ingress)
+		}
+	}
+	return unclassed
+}
+
+// annotationClass is the old way to name a class. Controllers still honour it.
+const annotationClass = "kubernetes.io/ingress.class"
+
+// classOf names the class of an Ingress in words. It is "" if there is none.
+func classOf(ingress *networkingv1.Ingress) string {
+	if name := ingress.Spec.IngressClassName; name != nil {
+		return "IngressClass " + *name
+	}
+	if name := ingress.Annotations[annotationClass]; name != "" {
+		return "the class " + name + " of its annotation"
+	}
+	return ""
+}
+
+func namesNoClass(ingresses int) string {
+	if ingresses == 1 {
+		return "names no IngressClass"
+	}
+	return "name no IngressClass"
+}
+
+func setClass(ingresses int) string {
+	if ingresses == 1 {
+		return "set ingressClassName in the route"
+	}
+	return "set ingressClassName in the routes"
 }

@@ -124,7 +124,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		if routes.Status != metav1.ConditionTrue {
 			s.Routes += ": " + routes.Message
 		} else if ingresses := loaded.Unaddressed(); len(ingresses) > 0 {
-			s.RoutesHint = "no address for " + ingresses.Names() + ": " + ingresses.Hint()
+			s.RoutesHint = ingresses.Note()
 		}
 	}
 	if revision := status.Revision; revision != nil {

@@ -66,3 +66,61 @@ func TestUnusedParents(t *testing.T) {
 		})
 	}
 }
+
+// TestUnaddressed: the API server stores the default class in an Ingress, so one without a class has no default either.
+func TestUnaddressed(t *testing.T) {
+	const (
+		check   = "f clients do not reach the application, check that a controller serves "
+		list    = ". To see the classes: kubectl get ingressclasses"
+		serves  = "Perhaps none serves the class; but some controllers never give one."
+		without = "Perhaps none serves an Ingress without a class; but some controllers never give one."
+	)
+	ingress := func(name, class, annotation string) *networkingv1.Ingress {
+		made := &networkingv1.Ingress{}
+		made.Name = name
+		if class != "" {
+			made.Spec.IngressClassName = &class
+		}
+		if annotation != "" {
+			made.Annotations = map[string]string{"kubernetes.io/ingress.class": annotation}
+		}
+		return made
+	}
+	for name, test := range map[string]struct {
+		ingresses  []*networkingv1.Ingress
+		what, note string
+		next       []string
+	}{
+		"three classes": {
+			[]*networkingv1.Ingress{ingress("a", "nginx", ""), ingress("b", "haproxy", ""), ingress("c", "", "traefik"), ingress("d", "nginx", "")},
+			"No controller has given Ingress a, Ingress b, Ingress c and Ingress d an address. " + serves,
+			"no address for Ingress a, Ingress b, Ingress c and Ingress d: i" + check + "IngressClass nginx, IngressClass haproxy and the class traefik of its annotation",
+			[]string{"I" + check + "IngressClass nginx, IngressClass haproxy and the class traefik of its annotation" + list},
+		},
+		"no class": {
+			[]*networkingv1.Ingress{ingress("web", "", "")}, "No controller has given Ingress web an address. " + without,
+			"no address for Ingress web, which names no IngressClass: set ingressClassName in the route",
+			[]string{"Ingress web names no IngressClass: set ingressClassName in the route" + list},
+		},
+		"one of two without": {
+			[]*networkingv1.Ingress{ingress("a", "nginx", ""), ingress("web", "", "")}, "No controller has given Ingress a and Ingress web an address. " + serves,
+			"no address for Ingress a and Ingress web: i" + check + "IngressClass nginx; Ingress web names no IngressClass: set ingressClassName in the route",
+			[]string{"I" + check + "IngressClass nginx" + list, "Ingress web names no IngressClass: set ingressClassName in the route" + list},
+		},
+	} {
+		loaded := clustertest.Load(t, "autoscaler")
+		owner := childOf(t, loaded, child.Ingress.Kind).GetOwnerReferences()
+		loaded.Children = nil
+		for _, made := range test.ingresses {
+			made.OwnerReferences = owner
+			loaded.Children = append(loaded.Children, made)
+		}
+		if hint := summary.Of(loaded).RoutesHint; hint != test.note {
+			t.Errorf("%s: status says %q, want %q", name, hint, test.note)
+		}
+		findings := slices.DeleteFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return finding.Reason != "NoAddress" })
+		if len(findings) != 1 || findings[0].What != test.what || !slices.Equal(findings[0].Next, test.next) {
+			t.Errorf("%s: why says %+v, want %q and %q", name, findings, test.what, test.next)
+		}
+	}
+}

@@ -355,9 +355,15 @@ func unaddressed(f facts) []Finding {
 	if len(ingresses) == 0 {
 		return nil
 	}
+	perhaps := "Perhaps none serves the class"
+	if len(ingresses.Unclassed()) == len(ingresses) {
+		perhaps = "Perhaps none serves an Ingress without a class"
+	}
 	finding := Finding{
-		Reason: "NoAddress", What: "No controller has given " + ingresses.Names() + " an address. Perhaps none serves the class; but some controllers never give one.",
-		Next: []string{text.Capitalize(ingresses.Hint()) + ": kubectl get ingressclasses"},
+		Reason: "NoAddress", What: "No controller has given " + ingresses.Names() + " an address. " + perhaps + "; but some controllers never give one.",
+	}
+	for _, hint := range ingresses.Hints() {
+		finding.Next = append(finding.Next, text.Capitalize(hint)+". To see the classes: kubectl get ingressclasses")
 	}
 	for _, ingress := range ingresses {
 		finding.Evidence = append(finding.Evidence, Evidence{Object: child.Ingress.Kind + "/" + ingress.Name, Field: "status.loadBalancer", Message: "has no address"})
