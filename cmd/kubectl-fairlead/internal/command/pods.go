@@ -63,9 +63,7 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if follows, err := cmd.Flags().GetBool("follow"); err != nil || follows && missing != nil {
-			return errors.Join(err, missing) // What follows has no end at which to say it.
-		}
+		missing = t.sayNow(missing)
 		if len(applications) == 1 {
 			if err := t.checkScaledToZero(applications[0]); err != nil {
 				return err
@@ -87,6 +85,15 @@ func (t *tool) logs() *cobra.Command {
 		return missing
 	}
 	return cmd
+}
+
+// sayNow prints an error that what follows could hide: logs may have no end, and kubectl may end the process. It returns what ends the command.
+func (t *tool) sayNow(err error) error {
+	if err == nil {
+		return nil
+	}
+	fmt.Fprintf(t.ErrOut, "error: %s\n", explain(err))
+	return errSaid
 }
 
 // podsOf selects the pods of the Applications. An adopted Deployment keeps its selector, and its pods may lack the label of the

@@ -4,12 +4,19 @@
 package command
 
 import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -81,5 +88,57 @@ func TestCheckStarted(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// TestLogsOfTheOthers: the user reads which Applications are missing before the logs of the others begin, which may have no end.
+func TestLogsOfTheOthers(t *testing.T) {
+	answers := map[string]string{
+		"/version": `{"major": "1", "minor": "34"}`,
+		"/api":     `{"kind": "APIVersions", "versions": ["v1"]}`,
+		"/apis":    `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
+		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
+			{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": true, "verbs": ["get", "list"]}]}`,
+		"/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web": `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"namespace": "shop", "name": "web"}}`,
+		"/api/v1/namespaces/shop/pods": `{"apiVersion": "v1", "kind": "PodList", "items": [{"apiVersion": "v1", "kind": "Pod",
+			"metadata": {"namespace": "shop", "name": "web-1"}, "spec": {"nodeName": "node", "containers": [{"name": "web"}]}}]}`,
+		"/api/v1/namespaces/shop/pods/web-1/log": "hello\n",
+	}
+	var printed bytes.Buffer
+	said := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, found := answers[r.URL.Path]
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			said = printed.String()
+		} else {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		if !found {
+			w.WriteHeader(http.StatusNotFound)
+			answer = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "gone not found", "details": {"name": "gone", "kind": "applications"}}`
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	defer server.Close()
+	const missing = "error: gone not found in namespace shop\n"
+	args := func() []string {
+		return []string{"-n", "shop", "--server", server.URL, "--kubeconfig", os.DevNull, "--cache-dir", t.TempDir()}
+	}
+	for _, follow := range []string{"--follow=false", "--follow"} {
+		printed.Reset()
+		said = ""
+		var out bytes.Buffer
+		code := Run(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &printed},
+			append(args(), "logs", "gone", "web", follow))
+		if code != ExitError || out.String() != "[pod/web-1/web] hello\n" || said != missing || printed.String() != missing {
+			t.Errorf("%s: %d, %q, first %q, at the end %q", follow, code, out.String(), said, printed.String())
+		}
+	}
+	answers["/api/v1/namespaces/shop/pods"] = `{"apiVersion": "v1", "kind": "PodList", "items": []}`
+	printed.Reset()
+	Run(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: &printed}, append(args(), "logs", "gone", "web"))
+	const refused = missing + "error: there are no logs, because there is no pod of web: see 'kubectl fairlead -n shop why web'\n"
+	if printed.String() != refused {
+		t.Errorf("without pods: %q, want %q", printed.String(), refused)
 	}
 }

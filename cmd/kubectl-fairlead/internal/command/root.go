@@ -40,6 +40,9 @@ const (
 // errNo ends a command whose answer, already printed, is no.
 var errNo = errors.New("no")
 
+// errSaid ends a command whose error is already printed.
+var errSaid = errors.New("said")
+
 // tool is what all commands share.
 type tool struct {
 	genericiooptions.IOStreams
@@ -62,6 +65,8 @@ func Run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 		return ExitYes
 	case errors.Is(err, errNo):
 		return ExitNo
+	case errors.Is(err, errSaid):
+		return ExitError
 	default:
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", explain(err))
 		return ExitError
