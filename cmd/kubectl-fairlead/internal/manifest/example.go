@@ -12,50 +12,81 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/fairlead/pkg/admission"
-	"fairlead.dev/fairlead/pkg/text"
+	"fairlead.dev/fairlead/pkg/crdschema"
 )
 
 // maxExample is how long a value may be that an example repeats.
 const maxExample = 100
 
-// oneField has maps that users write as one plain value, and the map that is meant: by the name of the field, or of the list. The first
-// example counts whose field the schema has.
-var oneField = map[string][]string{
-	"configMap":             {"{name: %s}"},
-	"configMapRef":          {"{name: %s}"},
-	"envFrom":               {"{configMapRef: {name: %[1]s}} or {secretRef: {name: %[1]s}}"},
-	"grpc":                  {"{port: %s}"},
-	"httpGet":               {"{path: %s}"},
-	"imagePullSecrets":      {"{name: %s}"},
-	"initContainers":        {"{name: %s, image: …}"},
-	"items":                 {"{key: %[1]s, path: %[1]s}"},
-	"livenessProbe":         {"{httpGet: {path: %s}}"},
-	"mounts":                {"{mountPath: %s, …}"},
-	"parentRefs":            {"{name: %s}"},
-	"paths":                 {"{path: %s}"},
-	"persistentVolumeClaim": {"{claimName: %s}"},
-	"ports":                 {"{name: NAME, containerPort: %s}"},
-	"readinessProbe":        {"{httpGet: {path: %s}}"},
-	"rollback":              {"{policy: %s}"},
-	"routes":                {"{name: NAME, hostnames: [%s]}"},
-	"secret":                {"{secretName: %s}", "{name: %s}"},
-	"secretRef":             {"{name: %s}"},
-	"service":               {"{type: %s}"},
-	"serviceAccount":        {"{name: %s}"},
-	"sidecars":              {"{name: %s, image: …}"},
-	"sleep":                 {"{seconds: %s}"},
-	"startupProbe":          {"{httpGet: {path: %s}}"},
-	"strategy":              {"{type: %s}"},
-	"tcpSocket":             {"{port: %s}"},
+// Patterns of values: a label and a name of Kubernetes, a path, and a port up to 64999, which is simpler to write than one up to 65535.
+// In a Compose file, a port of the host may stand before the one of the container.
+const (
+	aLabel = `[a-z0-9](?:[-a-z0-9]*[a-z0-9])?`
+	aName  = `(` + aLabel + `(?:\.` + aLabel + `)*)`
+	aPath  = `(/[-\w./~%?=&]*)`
+	aPort  = `([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3})`
+
+	aHostPort = `(?:(?:[\d.]+:)?\d+:)?`
+)
+
+// shortForm is a map that users write as one plain value.
+type shortForm struct {
+	// pattern is what the value is like, and example is the map that it means.
+	pattern, example string
+	// placeholder stands in the example for any other value. Without one, there is no example then.
+	placeholder string
+}
+
+func byName(example string) shortForm { return shortForm{aName, example, "NAME"} }
+
+// ofContainer are the forms of a container: its name, or its image.
+var ofContainer = []shortForm{
+	{`(` + aLabel + `)`, "{name: $1, image: …}", "NAME"},
+	{`(\w[-\w.]*(?:[/:@]\w[-\w.]*)+)`, "{name: NAME, image: $1}", ""},
+}
+
+// oneField has the forms by the name of the field, or of the list. Those count whose first field the schema has.
+var oneField = map[string][]shortForm{
+	"configMap":             {byName("{name: $1}")},
+	"configMapRef":          {byName("{name: $1}")},
+	"envFrom":               {byName("{configMapRef: {name: $1}} or {secretRef: {name: $1}}")},
+	"grpc":                  {{aPort, "{port: $1}", "8080"}},
+	"httpGet":               {{aPath, "{path: $1}", "/PATH"}},
+	"imagePullSecrets":      {byName("{name: $1}")},
+	"initContainers":        ofContainer,
+	"items":                 {{`([-\w.]+)`, "{key: $1, path: $1}", "KEY"}},
+	"livenessProbe":         {{aPath, "{httpGet: {path: $1}}", ""}},
+	"mounts":                {{`(?:[^:]+:)?` + aPath + `(?::r[ow])?`, "{mountPath: $1, …}", "/PATH"}},
+	"parentRefs":            {byName("{name: $1}"), {`(` + aLabel + `)/` + aName, "{namespace: $1, name: $2}", ""}},
+	"paths":                 {{aPath, "{path: $1}", "/PATH"}},
+	"persistentVolumeClaim": {byName("{claimName: $1}")},
+	"ports": {
+		{aHostPort + aPort + `(?:/tcp)?`, "{name: NAME, containerPort: $1}", "8080"},
+		{aHostPort + aPort + `/udp`, "{name: NAME, containerPort: $1, protocol: UDP}", ""},
+	},
+	"readinessProbe": {{aPath, "{httpGet: {path: $1}}", ""}},
+	"rollback":       {{`(Never|OnFailure)`, "{policy: $1}", "OnFailure"}},
+	"routes":         {{`((?:\*\.)?(?:` + aLabel + `\.)+[a-z]+)`, "{name: NAME, hostnames: [$1]}", "web.example.com"}},
+	"secret":         {byName("{secretName: $1}"), byName("{name: $1}")},
+	"secretRef":      {byName("{name: $1}")},
+	"service":        {{`(ClusterIP|NodePort|LoadBalancer)`, "{type: $1}", "ClusterIP"}},
+	"serviceAccount": {byName("{name: $1}")},
+	"sidecars":       ofContainer,
+	"sleep":          {{`(\d+)s?`, "{seconds: $1}", "5"}},
+	"startupProbe":   {{aPath, "{httpGet: {path: $1}}", ""}},
+	"strategy":       {{`(RollingUpdate|Recreate)`, "{type: $1}", "RollingUpdate"}},
+	"tcpSocket":      {{aPort + `|(` + aLabel + `)`, "{port: $1$2}", "8080"}},
+	"tls":            {byName("{secretName: $1}")},
 }
 
 var (
 	exampleField = regexp.MustCompile(`\w+`)
+	exampleValue = regexp.MustCompile(`(?:\$\d)+`)
 	variable     = regexp.MustCompile(`^([A-Za-z_][-A-Za-z0-9_.]*)\s*[=:]`)
-	portOfNode   = regexp.MustCompile(`^(?:[\d.]+:)?\d+:(\d+)(?:/\w+)?$`)
 )
 
 // meantMap is the map that a user may have meant by a plain value; "" if that is not known.
@@ -64,16 +95,16 @@ func meantMap(path *field.Path, of *schema.Structural, value any, given string) 
 		return ""
 	}
 	name := itemIndex.ReplaceAllString(path.String()[strings.LastIndex(path.String(), ".")+1:], "")
-	if switched, is := value.(bool); is {
-		if switched && slices.Contains([]string{"emptyDir", "monitoring", "networkPolicy"}, name) {
-			return "{}"
-		}
-		if !switched && name == "disruptionBudget" {
-			return "{mode: Disabled}"
-		}
-		return ""
-	}
+	switched, isBool := value.(bool)
 	switch {
+	case isBool && switched && slices.Contains([]string{"emptyDir", "monitoring", "networkPolicy"}, name):
+		return "{}"
+	case isBool && switched && name == "tls" && hasField(of.Properties, "secretName"):
+		return "{secretName: NAME}"
+	case isBool && !switched && name == "disruptionBudget":
+		return "{mode: Disabled}"
+	case isBool:
+		return ""
 	case name == "env":
 		// The value may be secret.
 		if found := variable.FindStringSubmatch(given + "="); found != nil {
@@ -85,23 +116,43 @@ func meantMap(path *field.Path, of *schema.Structural, value any, given string) 
 			return fmt.Sprintf("{command: %s}", list)
 		}
 		return ""
-	case name == "ports":
-		if found := portOfNode.FindStringSubmatch(given); found != nil {
-			given = found[1]
+	}
+	forms := slices.DeleteFunc(slices.Clone(oneField[name]), func(form shortForm) bool {
+		return !hasField(of.Properties, exampleField.FindString(form.example))
+	})
+	for _, form := range forms {
+		if example := form.with(of, given); example != "" {
+			return example
 		}
 	}
-	if len(strings.Fields(given)) != 1 || len(given) > maxExample {
-		return ""
-	}
-	if isOf[string](value) && name != "ports" {
-		given = strings.Trim(text.FlowList([]string{given}), "[]")
-	}
-	for _, example := range oneField[name] {
-		if hasField(of.Properties, exampleField.FindString(example)) {
-			return fmt.Sprintf(example, given)
+	for _, form := range forms {
+		if form.placeholder != "" {
+			return exampleValue.ReplaceAllLiteralString(form.example, form.placeholder)
 		}
 	}
 	return ""
+}
+
+// with is the example with the value, in quotes if it needs them; "" if the value is not like this form, or the schema refuses it.
+func (f shortForm) with(of *schema.Structural, given string) string {
+	pattern := regexp.MustCompile(`^(?:` + f.pattern + `)$`)
+	at := pattern.FindStringSubmatchIndex(given)
+	if at == nil || len(given) > maxExample {
+		return ""
+	}
+	for _, template := range []string{f.example, exampleValue.ReplaceAllString(f.example, `"$0"`)} {
+		example := string(pattern.ExpandString(nil, template, given, at))
+		if !slices.ContainsFunc(strings.Split(example, " or "), func(one string) bool { return !fits(of, one) }) {
+			return example
+		}
+	}
+	return ""
+}
+
+// fits reports whether the schema accepts an example.
+func fits(of *schema.Structural, example string) bool {
+	object, err := crdschema.Decode([]byte(example))
+	return err == nil && apiservervalidation.NewSchemaValidatorFromOpenAPI(of.ToKubeOpenAPI()).Validate(object).IsValid()
 }
 
 // namedByKey is the item to write for one whose only key is the name that it should have, as in {LOG: debug}; "" if it is another mistake.

@@ -1,0 +1,65 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// TestLintShowsValidExamples: an example has no value that its field would refuse. A placeholder stands for it.
+func TestLintShowsValidExamples(t *testing.T) {
+	const placeholderPort = "{name: NAME, containerPort: 8080}"
+	const route = "routes: [{name: a, hostnames: [a.example.com], "
+	for field, want := range map[string]string{
+		`ports: http`:                            "[" + placeholderPort + "]",
+		`ports: [8080.5]`:                        placeholderPort,
+		`ports: [99999]`:                         placeholderPort,
+		`ports: ["7000-7010:7000-7010"]`:         placeholderPort,
+		`ports: ["80:3000"]`:                     "{name: NAME, containerPort: 3000}",
+		`ports: ["53:53/udp"]`:                   "{name: NAME, containerPort: 53, protocol: UDP}",
+		`mounts: "data:/data:ro"`:                "[{mountPath: /data, …}]",
+		`mounts: ["./a:/data"]`:                  "{mountPath: /data, …}",
+		`mounts: [data]`:                         "{mountPath: /PATH, …}",
+		`readinessProbe: curl`:                   "",
+		`livenessProbe: "http://localhost/"`:     "",
+		`startupProbe: 8080`:                     "",
+		`startupProbe: {httpGet: curl}`:          "{path: /PATH}",
+		`startupProbe: {tcpSocket: "8080"}`:      "{port: 8080}",
+		`startupProbe: {tcpSocket: http}`:        "{port: http}",
+		`startupProbe: {grpc: http}`:             "{port: 8080}",
+		`lifecycle: {preStop: {sleep: 7s}}`:      "{seconds: 7}",
+		`lifecycle: {preStop: {sleep: soon}}`:    "{seconds: 5}",
+		`strategy: rolling`:                      "{type: RollingUpdate}",
+		`service: cluster`:                       "{type: ClusterIP}",
+		`rollback: always`:                       "{policy: OnFailure}",
+		`routes: "https://www.example.com/x"`:    "[{name: NAME, hostnames: [web.example.com]}]",
+		`routes: "*.example.com"`:                `[{name: NAME, hostnames: ["*.example.com"]}]`,
+		route + `paths: "http://a"}]`:            "[{path: /PATH}]",
+		route + `parentRefs: infra/shared}]`:     "[{namespace: infra, name: shared}]",
+		route + `parentRefs: [Shared]}]`:         "{name: NAME}",
+		route + `tls: true}]`:                    "{secretName: NAME}",
+		route + `tls: web}]`:                     "{secretName: web}",
+		`sidecars: "proxy:1"`:                    "[{name: NAME, image: proxy:1}]",
+		`sidecars: [example.com/proxy]`:          "{name: NAME, image: example.com/proxy}",
+		`sidecars: ["https://example.com"]`:      "{name: NAME, image: …}",
+		`initContainers: [Proxy]`:                "{name: NAME, image: …}",
+		`serviceAccount: 8080`:                   `{name: "8080"}`,
+		`envFrom: [Web_x]`:                       "{configMapRef: {name: NAME}} or {secretRef: {name: NAME}}",
+		`mounts: [{mountPath: /a, secret: "*"}]`: "{secretName: NAME}",
+		`mounts: [{mountPath: /a, configMap: {name: a, items: ["a/b"]}}]`: "{key: KEY, path: KEY}",
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, %s}\n", field)
+		Run(t.Context(), streams, []string{"lint", "-f", "-"})
+		_, got, _ := strings.Cut(out.String(), ", not ")
+		_, got, _ = strings.Cut(strings.TrimSuffix(got, " (schema)\n"), ": ")
+		if !strings.Contains(out.String(), "Invalid value: must be a ") || got != want {
+			t.Errorf("%s: %s, want the example %q", field, out, want)
+		}
+	}
+}
