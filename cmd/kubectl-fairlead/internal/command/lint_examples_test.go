@@ -31,6 +31,8 @@ func TestLintShowsValidExamples(t *testing.T) {
 		`startupProbe: {httpGet: curl}`:          "{path: /PATH}",
 		`startupProbe: {tcpSocket: "8080"}`:      "{port: 8080}",
 		`startupProbe: {tcpSocket: http}`:        "{port: http}",
+		`startupProbe: {tcpSocket: "99999"}`:     "{port: 8080}",
+		`mounts: "http://example.com/a"`:         "[{mountPath: /PATH, …}]",
 		`startupProbe: {grpc: http}`:             "{port: 8080}",
 		`lifecycle: {preStop: {sleep: 7s}}`:      "{seconds: 7}",
 		`lifecycle: {preStop: {sleep: soon}}`:    "{seconds: 5}",
@@ -61,5 +63,23 @@ func TestLintShowsValidExamples(t *testing.T) {
 		if !strings.Contains(out.String(), "Invalid value: must be a ") || got != want {
 			t.Errorf("%s: %s, want the example %q", field, out, want)
 		}
+	}
+}
+
+// TestLintOfItemsWithoutName: a key is the name of an item only where it stands alone, in a list whose items are likely to be written so.
+func TestLintOfItemsWithoutName(t *testing.T) {
+	const unknown = ": Forbidden: unknown field: remove it, or correct its name"
+	wantLint(t, map[string]string{
+		`env: [{LOG: debug}]`:               "spec.env[0].LOG: Forbidden: unknown field: the name belongs in name, as in {name: LOG, value: …}",
+		`imagePullSecrets: [{login: quay}]`: "spec.imagePullSecrets[0].login" + unknown,
+		`ports: [{number: 80}]`:             "spec.ports[0].number" + unknown,
+		`routes: [{name: a, hostnames: [a], parentRefs: [{gatewayName: shared}]}]`: "spec.routes[0].parentRefs[0].gatewayName" + unknown,
+		`sidecars: [{proxy: {image: a}}]`:                                          "spec.sidecars[0].proxy: Forbidden: unknown field: the name belongs in name, as in {name: proxy}",
+	})
+	streams, in, out, _ := genericiooptions.NewTestIOStreams()
+	in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, env: [{variable: LOG, val: debug}]}\n")
+	Run(t.Context(), streams, []string{"lint", "-f", "-"})
+	if strings.Contains(out.String(), "as in") {
+		t.Errorf("two unknown fields: %s, want no name among them", out)
 	}
 }

@@ -174,7 +174,7 @@ func TestLintOfShortForms(t *testing.T) {
 		`networkPolicy: {podSelector: {}}`:                                             `spec.networkPolicy.podSelector: Forbidden: unknown field: remove it: a networkPolicy is for the pods of its Application`,
 		`networkPolicy: {ingress: [{from: [{podSelector: {}}], ports: [{port: 80}]}]}`: `spec.networkPolicy.ingress[0].ports[0]: Invalid value: must be a string, not a map: the name of one of the ports`,
 		`env: [{LOG: debug}]`:                                                          `spec.env[0].LOG: Forbidden: unknown field: the name belongs in name, as in {name: LOG, value: …}`,
-		`ports: [{http: 80}]`:                                                          `spec.ports[0].http: Forbidden: unknown field: the name belongs in name, as in {name: http, containerPort: …}`,
+		`ports: [{http: 80}]`:                                                          `spec.ports[0].http: Forbidden: unknown field: remove it, or correct its name`,
 		`env: [{name: A, B: c}]`:                                                       `spec.env[0].B: Forbidden: unknown field: remove it, or correct its name`,
 		`readinessProbe: {httpGet: {httpHeaders: [{Accept: a}]}}`:                      `spec.readinessProbe.httpGet.httpHeaders[0].Accept: Forbidden: unknown field: the name belongs in name, as in {name: Accept, value: …}`,
 		`sidecars: [{name: a, image: {repository: a, tag: b}}]`:                        `spec.sidecars[0].image: Invalid value: must be a string, not a map: write the registry, the repository and the tag as one, as in registry.example.com/web:1.2`,

@@ -27,7 +27,7 @@ const maxExample = 100
 const (
 	aLabel = `[a-z0-9](?:[-a-z0-9]*[a-z0-9])?`
 	aName  = `(` + aLabel + `(?:\.` + aLabel + `)*)`
-	aPath  = `(/[-\w./~%?=&]*)`
+	aPath  = `(/|(?:/[-\w.~%?=&]+)+/?)`
 	aPort  = `([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3})`
 
 	aHostPort = `(?:(?:[\d.]+:)?\d+:)?`
@@ -79,7 +79,7 @@ var oneField = map[string][]shortForm{
 	"sleep":          {{`(\d+)s?`, "{seconds: $1}", "5"}},
 	"startupProbe":   {{aPath, "{httpGet: {path: $1}}", ""}},
 	"strategy":       {{`(RollingUpdate|Recreate)`, "{type: $1}", "RollingUpdate"}},
-	"tcpSocket":      {{aPort + `|(` + aLabel + `)`, "{port: $1$2}", "8080"}},
+	"tcpSocket":      {{aPort + `|([a-z][-a-z0-9]*)`, "{port: $1$2}", "8080"}},
 	"tls":            {byName("{secretName: $1}")},
 }
 
@@ -164,13 +164,14 @@ func (d *Document) namedByKey(of *schema.Structural, path string) string {
 	parent, key := path[:at], path[at+1:]
 	items := fieldsOf(of, parent)
 	node := d.at(parent)
-	if !hasField(items, "name") || node == nil || node.Kind != yamlv3.MappingNode {
+	const fieldAndValue = 2
+	if !hasField(items, "name") || node == nil || node.Kind != yamlv3.MappingNode || len(node.Content) != fieldAndValue {
 		return ""
 	}
-	for i := 0; i < len(node.Content); i += 2 {
-		if hasField(items, node.Content[i].Value) {
-			return ""
-		}
+	// A word such as number is likelier than a name here, or in the items that have a name alone.
+	list := itemIndex.ReplaceAllString(parent, "")
+	if len(items) == 1 || strings.HasSuffix(list, ".ports") || strings.HasSuffix(list, ".parentRefs") {
+		return ""
 	}
 	return itemNamed(schemaAt(of, parent), key)
 }
