@@ -109,7 +109,7 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 
 // TestLintOfFieldsOfPods: a field of a pod or a Service that an Application does not have names the way, where there is one.
 func TestLintOfFieldsOfPods(t *testing.T) {
-	const headless = "the Service of an Application has a cluster IP; for DNS names of the pods, create a headless Service with the selector apps.fairlead.dev/application: NAME"
+	const headless = "the Service of an Application has a cluster IP; for the addresses of the pods under one DNS name, create a headless Service with the selector apps.fairlead.dev/application: NAME"
 	const hostPort = "no pod of an Application opens a port of its node; set routes, or service.type"
 	wants := map[string]string{}
 	for field, want := range map[string]string{
@@ -231,7 +231,7 @@ func TestLintOfMetadata(t *testing.T) {
 		`{name: web, labels: {version: 1.10}}`: `metadata.labels[version]: Invalid value: must be a string, not 1.1: put it in quotes, "1.10"`,
 		`{name: web, annotations: {a: 1}}`:     `metadata.annotations[a]: Invalid value: must be a string, not a number: put it in quotes, "1"`,
 		`{name: web, annotations: [a]}`:        `metadata.annotations: Invalid value: must be a map, not a list: {KEY: VALUE}`,
-		`{name: web, spec: {}}`:                `metadata.spec: Forbidden: unknown field: indent it as far as metadata`,
+		`{name: web, spec: {}}`:                `metadata.spec: Forbidden: unknown field: move it to the level of metadata`,
 		`{name: 8080}`:                         `metadata.name: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
 		`{generateName: 8080}`:                 `metadata.generateName: Invalid value: must be a string, not a number: put it in quotes, "8080"`,
 		`{name: web, finalizers: a}`:           `metadata.finalizers: Invalid value: must be a list of strings, not a string: [a]`,

@@ -49,7 +49,7 @@ func TestLintNamesTheLine(t *testing.T) {
 		},
 		"a template": {
 			"  replicas: {{ .Values.replicas }}\n",
-			"-:6: a key is a map: if {{ }} is of a template, lint what the template makes; else put the key in quotes (syntax)",
+			"-:6: a key is a map: if this is a template, lint its output, such as the output of helm template; else put the key in quotes (syntax)",
 		},
 		"a list as a key": {
 			"  nodeSelector:\n    [a]: b\n",
@@ -57,7 +57,7 @@ func TestLintNamesTheLine(t *testing.T) {
 		},
 		"a key that is null": {
 			"  nodeSelector:\n    ~: b\n",
-			"-:7: a key is null: write a name, in quotes if it is this one (syntax)",
+			"-:7: a key is null: give it a name; if the name is null, put it in quotes (syntax)",
 		},
 		"a merge of a list of names": {
 			"  nodeSelector:\n    <<: [a]\n",

@@ -80,12 +80,13 @@ var kubernetesWords = map[string][]string{
 
 // Hints that more than one field has.
 const (
-	notOffered     = "remove it: Fairlead does not offer it"
-	inDNS          = notOffered + ", and the pods use the DNS of the cluster"
-	podFields      = "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata"
-	hostPort       = "remove it: no pod of an Application opens a port of its node; set routes, or service.type"
-	headless       = "remove it: the Service of an Application has a cluster IP; for DNS names of the pods, create a headless Service with the selector " + v1.LabelApplication + ": NAME"
-	besideMetadata = "indent it as far as metadata"
+	notOffered = "remove it: Fairlead does not offer it"
+	inDNS      = notOffered + ", and the pods use the DNS of the cluster"
+	podFields  = "write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata"
+	hostPort   = "remove it: no pod of an Application opens a port of its node; set routes, or service.type"
+	headless   = "remove it: the Service of an Application has a cluster IP; for the addresses of the pods under one DNS name, " +
+		"create a headless Service with the selector " + v1.LabelApplication + ": NAME"
+	besideMetadata = "move it to the level of metadata"
 	imageTag       = "write it in image, behind a colon, as in image: registry.example.com/web:1.2"
 	issuer         = "did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?"
 	classIssuer    = "did you mean the annotation cert-manager.io/cluster-issuer, or cert-manager.io/issuer for an Issuer of each namespace, in defaults.routes.annotations?"

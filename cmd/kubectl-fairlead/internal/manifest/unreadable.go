@@ -29,7 +29,7 @@ func misreadError(key *yamlv3.Node, as string) error {
 	return fmt.Errorf("the key %s is read as %q: put it in quotes, %q", key.Value, as, key.Value)
 }
 
-// noValue is the first node that no JSON has, and why.
+// noValue is the first node that JSON cannot have, and why.
 func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
 	if node.Kind == yamlv3.ScalarNode {
 		var value any
@@ -51,15 +51,15 @@ func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
 	return nil, nil
 }
 
-// noKey says why a key is none of JSON. A template has braces in braces, which are a map whose key is a map.
+// noKey says why JSON cannot have a key. A template has braces in braces, which are a map whose key is a map.
 func noKey(key, value *yamlv3.Node) error {
 	switch of := original(key); {
 	case of.Kind == yamlv3.MappingNode:
-		return errors.New("a key is a map: if {{ }} is of a template, lint what the template makes; else put the key in quotes")
+		return errors.New("a key is a map: if this is a template, lint its output, such as the output of helm template; else put the key in quotes")
 	case of.Kind != yamlv3.ScalarNode:
 		return errors.New("a key is a list: put it in quotes")
 	case of.ShortTag() == "!!null":
-		return errors.New("a key is null: write a name, in quotes if it is this one")
+		return errors.New("a key is null: give it a name; if the name is null, put it in quotes")
 	case key.ShortTag() == "!!merge" && !isMergeable(value):
 		return errors.New("<< takes a map or a list of maps, such as an alias of one")
 	}
