@@ -71,6 +71,26 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  replicas: *count\n",
 			"-:6: yaml: line 6: unknown anchor 'count' referenced (syntax)",
 		},
+		"an alias of nothing, far down": {
+			strings.Repeat("  # *count\n", 300) + "  replicas: *count\n  paused: [\n",
+			"-:306: yaml: line 306: unknown anchor 'count' referenced (syntax)",
+		},
+		"an infinite number": {
+			"  replicas: .inf\n",
+			"-:6: JSON has no such number as .inf: write another one; if it is text, put it in quotes (syntax)",
+		},
+		"no number": {
+			"  config:\n    mountPath: /a\n    data:\n      a: .nan\n",
+			"-:9: JSON has no such number as .nan: write another one; if it is text, put it in quotes (syntax)",
+		},
+		"two templates": {
+			"  nodeSelector:\n    {{ a }}: x\n    {{ b }}: y\n",
+			"-:7: a key is a map: if this is a template, lint its output",
+		},
+		"an infinite key, beside a number": {
+			"  nodeSelector:\n    .inf: a\n    b: -.inf\n",
+			"-:8: JSON has no such number as -.inf: ",
+		},
 		"an alias": {
 			"  readinessProbe: &probe\n    httpGet: {path: /}\n    perid: 5\n  livenessProbe: *probe\n",
 			"-:8: spec.livenessProbe.perid: Forbidden: unknown field",

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -75,15 +76,15 @@ func atMistake(content []byte, syntax error) error {
 	return syntax
 }
 
-// atFirstLine is an error that names no line, such as the one about an unknown anchor, with the first line that makes it.
+// atFirstLine is an error that names no line, such as the one about an unknown anchor, with the first line that makes it. The lines up to
+// a later one fail alike.
 func atFirstLine(content []byte, syntax error) error {
 	lines := bytes.SplitAfter(content, []byte("\n"))
-	for count := 1; count <= min(len(lines), maxPrefixes); count++ {
-		if err := readAll(bytes.Join(lines[:count], nil)); err != nil && err.Error() == syntax.Error() {
-			return fmt.Errorf("yaml: line %d: %s", count, strings.TrimPrefix(syntax.Error(), "yaml: "))
-		}
-	}
-	return syntax
+	before := sort.Search(len(lines), func(i int) bool {
+		err := readAll(bytes.Join(lines[:i+1], nil))
+		return err != nil && err.Error() == syntax.Error()
+	})
+	return fmt.Errorf("yaml: line %d: %s", before+1, strings.TrimPrefix(syntax.Error(), "yaml: "))
 }
 
 // readAll returns the first syntax error of a file.
@@ -175,11 +176,11 @@ func original(node *yamlv3.Node) *yamlv3.Node {
 	return node
 }
 
-// duplicateKey is the second of two equal keys, or nil.
+// duplicateKey is the second of two equal keys, or nil. Keys that are no scalars have no text to compare.
 func duplicateKey(node *yamlv3.Node) *yamlv3.Node {
 	seen := map[string]bool{}
 	for i, below := range node.Content {
-		if node.Kind == yamlv3.MappingNode && i%2 == 0 {
+		if node.Kind == yamlv3.MappingNode && i%2 == 0 && below.Kind == yamlv3.ScalarNode {
 			if seen[below.Value] {
 				return below
 			}

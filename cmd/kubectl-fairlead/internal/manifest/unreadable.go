@@ -6,6 +6,7 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -43,12 +44,23 @@ func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
 			if err := noKey(below, node.Content[i+1]); err != nil {
 				return below, err
 			}
+		} else if err := noNumber(below); err != nil {
+			return below, err
 		}
 		if at, err := noValue(below); at != nil {
 			return at, err
 		}
 	}
 	return nil, nil
+}
+
+// noNumber says why JSON cannot have a number. As a key, it is a string.
+func noNumber(value *yamlv3.Node) error {
+	var number float64
+	if value.ShortTag() != "!!float" || value.Decode(&number) != nil || !math.IsInf(number, 0) && !math.IsNaN(number) {
+		return nil
+	}
+	return fmt.Errorf("JSON has no such number as %s: write another one; if it is text, put it in quotes", value.Value)
 }
 
 // noKey says why JSON cannot have a key. A template has braces in braces, which are a map whose key is a map.
