@@ -141,8 +141,14 @@ func sortByPlace(problems []manifest.Problem, documents []*manifest.Document) {
 			files[d.File] = len(files)
 		}
 	}
+	rank := func(file string) int {
+		if at, known := files[file]; known {
+			return at
+		}
+		return len(files) // A file without documents comes last.
+	}
 	slices.SortStableFunc(problems, func(a, b manifest.Problem) int {
-		return cmp.Or(cmp.Compare(files[a.File], files[b.File]), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(rank(a.File), rank(b.File)), cmp.Compare(a.Line, b.Line))
 	})
 }
 

@@ -4,11 +4,15 @@
 package command
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 )
 
 // TestLintNamesTheLine: a mistake is at the line of its own field, and not at that of a field above it.
@@ -178,5 +182,35 @@ spec: {isDefault: true}
 	want := []string{"-:6: warning", "-:12: spec.replica", "-:15: kind", "-:20: spec.isDefault"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s\n%s", diff, out)
+	}
+}
+
+// TestLintInTheOrderOfFiles: the files come in the order in which they are passed, the class files last, and then any other.
+func TestLintInTheOrderOfFiles(t *testing.T) {
+	directory := t.TempDir()
+	write := func(name, kind string) string {
+		file := filepath.Join(directory, name)
+		content := "apiVersion: apps.fairlead.dev/v1\nkind: " + kind + "\nmetadata: {name: " + strings.TrimSuffix(name, ".yaml") + "}\nspec: {surplus: 1}\n"
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	first, second, class := write("web.yaml", "Application"), write("api.yaml", "Application"), write("a.yaml", "ApplicationClass")
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	Run(t.Context(), streams, []string{"lint", "-f", first, "-f", second, "--class-file", class})
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		if file, _, _ := strings.Cut(line, ":"); len(got) == 0 || got[len(got)-1] != file {
+			got = append(got, file)
+		}
+	}
+	if diff := cmp.Diff([]string{first, second, class}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, out)
+	}
+	problems := []manifest.Problem{{File: "other"}, {File: second}, {File: first}}
+	sortByPlace(problems, []*manifest.Document{{File: first}, {File: second}})
+	if diff := cmp.Diff([]manifest.Problem{{File: first}, {File: second}, {File: "other"}}, problems); diff != "" {
+		t.Errorf("a file without documents (-want +got):\n%s", diff)
 	}
 }
