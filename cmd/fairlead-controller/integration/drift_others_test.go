@@ -190,7 +190,8 @@ func TestRolloutRestartAfterARestart(t *testing.T) {
 	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:07Z"})
 }
 
-// TestBackToAnEarlierRestart: pods of a former revision, which were restarted too, replace the others once.
+// TestBackToAnEarlierRestart: pods of a former revision, which were restarted too, replace the others once. The later restart was the
+// Application's own, and goes with its spec.
 func TestBackToAnEarlierRestart(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -212,7 +213,7 @@ func TestBackToAnEarlierRestart(t *testing.T) {
 	// Whatever the controller does about the Deployment comes before what it does about this.
 	e.patch(child.Service, "web", types.MergePatchType, `{"spec":{"selector":{"tier":"front"}}}`)
 	e.waitEvent("web", v1.EventDriftRepaired, child.Service.Kind, "web")
-	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:06Z"})
+	e.waitFields(child.Deployment, "web", fields{path: "2026-01-02T15:04:05Z"})
 	if after := get[appsv1.Deployment](e, "web"); after.Generation != before.Generation+1 {
 		t.Errorf("the Deployment was written %d times, want 1", after.Generation-before.Generation)
 	}

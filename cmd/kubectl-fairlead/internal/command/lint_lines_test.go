@@ -167,7 +167,7 @@ spec:
   replica: 2
 ---
 apiVersion: apps.fairlead.dev/v1
-kind: Aplication
+kind: Applications
 ---
 apiVersion: apps.fairlead.dev/v1
 kind: ApplicationClass

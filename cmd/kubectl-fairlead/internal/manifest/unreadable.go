@@ -57,7 +57,8 @@ func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
 // noNumber says why JSON cannot have a number. As a key, it is a string.
 func noNumber(value *yamlv3.Node) error {
 	var number float64
-	if value.ShortTag() != "!!float" || value.Decode(&number) != nil || !math.IsInf(number, 0) && !math.IsNaN(number) {
+	isNumber := value.ShortTag() == "!!float" && value.Decode(&number) == nil
+	if !isNumber || !math.IsInf(number, 0) && !math.IsNaN(number) {
 		return nil
 	}
 	return fmt.Errorf("JSON has no such number as %s: write another one; if it is text, put it in quotes", value.Value)
