@@ -102,25 +102,6 @@ func TestWhyOfSeveralConflicts(t *testing.T) {
 	}
 }
 
-// TestWhyOfAConflictThatIsOver: the controller learns of the end of a conflict from no event, and why sees it at once.
-func TestWhyOfAConflictThatIsOver(t *testing.T) {
-	p := start(t)
-	accounts := kubernetes.NewForConfigOrDie(p.cluster.Config()).CoreV1().ServiceAccounts(p.namespace)
-	if _, err := accounts.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	p.create("web", "{image: 'registry.example.com/web:1'}")
-	p.eventually("the conflict", func() bool { return strings.Contains(p.run("why", "web").stdout, "ServiceAccount web exists") })
-	if err := accounts.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	r := p.want(1, []string{"why", "web"}, p.namespace+"/web is not ready (Conflict): the controller checks again within 30 s.\n",
-		"ServiceAccount web is gone; the controller checks again within 30 s.\n")
-	if strings.Contains(r.stdout, "elete") {
-		t.Errorf("advises to delete what is gone:\n%s", r.stdout)
-	}
-}
-
 // TestWhyBeforeTheConsent: the Deployment exists, and the next step is the consent: nothing that would replace its pods. After the consent
 // it is to enforce the spec.
 func TestWhyBeforeTheConsent(t *testing.T) {

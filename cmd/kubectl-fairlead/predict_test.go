@@ -50,7 +50,7 @@ func TestDiffWhileStopped(t *testing.T) {
 		}
 		// The values before are those that run.
 		for _, want := range []string{
-			p.namespace + "/web: all 2 pods are replaced, because of containers[web].image. The number of pods goes from 2 to 3.\n",
+			p.namespace + "/web: all 2 pods are replaced, because of containers[web].image. The desired number of pods goes from 2 to 3.\n",
 			"~ Deployment/web  Update\n    .spec.replicas: 2 → 3\n" + `    .spec.template.spec.containers[web].image: "example.com/web:1" → "example.com/web:2"` + "\n",
 		} {
 			if got := diff(", replicas: 3, reconcilePolicy: Enforce"); !strings.Contains(got, want) {
@@ -221,8 +221,8 @@ func TestDiffSetsReplicas(t *testing.T) {
 	p.create("web", "{image: example.com/web:1}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	for image, want := range map[string]string{
-		"example.com/web:1": "no pod is replaced; the number of pods goes from 1 to 3.\n",
-		"example.com/web:2": "1 pod is replaced, because of containers[web].image. The number of pods goes from 1 to 3.\n",
+		"example.com/web:1": "no pod is replaced; the desired number of pods goes from 1 to 3.\n",
+		"example.com/web:2": "1 pod is replaced, because of containers[web].image. The desired number of pods goes from 1 to 3.\n",
 	} {
 		file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: '" + image + "', replicas: 3}}")
 		if r := p.runIn(file, "diff", "-f", "-"); r.code != 1 || !strings.HasPrefix(r.stdout, p.namespace+"/web: "+want) {

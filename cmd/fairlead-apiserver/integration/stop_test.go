@@ -71,12 +71,14 @@ func TestStopMidStream(t *testing.T) {
 // logAndWatch follows the log of an Application, and watches the views of its namespace.
 func (f *fixture) logAndWatch(name string) (log io.Reader, watching watch.Interface) {
 	f.Helper()
-	stream, err := openLog(f.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, name, "true")
-	if err != nil {
-		f.Fatal(err)
-	}
+	var stream io.ReadCloser
+	// The keeper may delete and create the APIService again, if a server took long to start.
+	f.eventually("a log", func() (err error) {
+		stream, err = openLog(f.Context(), f.fairlead.SubresourcesV1alpha1(), f.namespace, name, "true")
+		return err
+	})
 	f.Cleanup(func() { _ = stream.Close() })
-	watching, err = f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace).Watch(f.Context(), metav1.ListOptions{})
+	watching, err := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace).Watch(f.Context(), metav1.ListOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}
