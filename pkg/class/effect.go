@@ -47,14 +47,18 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 }
 
 // inEffect returns the Application with the defaults that its children have. While it is refused, those are the defaults in
-// its status: the sync keeps the children.
+// its status: the sync keeps the children. An Application that has never taken a class has none of its defaults.
 func (r Resolution) inEffect(options validation.Options) *v1.Application {
 	applied := r.given.Status.Class
-	if applied == nil || applied.DefaultsOmitted || !meta.IsStatusConditionTrue(r.given.Status.Conditions, v1.ConditionStalled) {
+	isUnknown := applied != nil && applied.DefaultsOmitted
+	if isUnknown || !meta.IsStatusConditionTrue(r.given.Status.Conditions, v1.ConditionStalled) {
 		return r.Application
 	}
 	if errs, _ := r.Validate(options); len(errs) == 0 {
 		return r.Application // It is stalled for another reason.
+	}
+	if applied == nil {
+		return r.given
 	}
 	merged, _ := Merge(r.given, applied.Defaults)
 	return merged

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
@@ -76,5 +77,35 @@ func TestEffectOf(t *testing.T) {
 				t.Errorf("the error is %q, want %q; effect (-want +got):\n%s", message, tc.message, diff)
 			}
 		})
+	}
+}
+
+// TestEffectOnRefused: an Application that a new default class refused at once has never taken its defaults, so it cannot lose them.
+func TestEffectOnRefused(t *testing.T) {
+	spec := v1.ApplicationClassSpec{
+		Defaults: &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}, PriorityClassName: "low"},
+		Limits:   &v1.ApplicationLimits{MaxReplicas: new(int32(4))},
+	}
+	of := func(isDefault string) Rules {
+		c := &v1.ApplicationClass{Spec: spec}
+		c.Name, c.Annotations = "standard", map[string]string{v1.AnnotationDefaultClass: isDefault}
+		return Rules{Classes: []*v1.ApplicationClass{c}}
+	}
+	for name, test := range map[string]struct {
+		applied *v1.AppliedClass
+		want    Effect
+	}{
+		"never taken": {},
+		"taken before": {
+			applied: &v1.AppliedClass{Name: "standard", Defaults: spec.Defaults},
+			want:    Effect{LosesPolicy: true, NewDefaults: true},
+		},
+	} {
+		a := &v1.Application{Spec: v1.ApplicationSpec{Image: "ghcr.io/acme/web:1", Replicas: new(int32(6))}}
+		a.Namespace, a.Name, a.Status.Class = "shop", "web", test.applied
+		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
+		if diff := cmp.Diff(test.want, EffectOf(a, of("true"), of("false"), validation.Options{})); diff != "" {
+			t.Errorf("%s: effect (-want +got):\n%s", name, diff)
+		}
 	}
 }
