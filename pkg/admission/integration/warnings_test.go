@@ -178,11 +178,17 @@ func TestWarningsOfHeldChanges(t *testing.T) {
 		{`{"spec":{"image":"registry.example.com/web:4"}}`, "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"},
 		{`{"spec":{"paused":false,"image":"registry.example.com/web:5"}}`, ""},
 	} {
-		if _, err := apps.Patch(t.Context(), "web", types.MergePatchType, []byte(step.patch), metav1.PatchOptions{}); err != nil {
+		patched, err := apps.Patch(t.Context(), "web", types.MergePatchType, []byte(step.patch), metav1.PatchOptions{})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got := heard.all(); got != step.want {
 			t.Errorf("%s: the warning is %q, want %q", step.patch, got, step.want)
 		}
+		// The API server begins a patch with the object of its cache. An older one would be reviewed too, and its warnings kept.
+		f.eventually("the API server has cached the patched Application", func() (bool, error) {
+			cached, err := apps.Get(t.Context(), "web", metav1.GetOptions{ResourceVersion: "0"})
+			return err == nil && cached.ResourceVersion == patched.ResourceVersion, err
+		})
 	}
 }
