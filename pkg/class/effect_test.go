@@ -108,4 +108,14 @@ func TestEffectOnRefused(t *testing.T) {
 			t.Errorf("%s: effect (-want +got):\n%s", name, diff)
 		}
 	}
+	// Once a wider limit accepts it, it takes them.
+	wider := of("true")
+	wider.Classes[0].Spec.Limits = nil
+	a := &v1.Application{Spec: v1.ApplicationSpec{Image: "ghcr.io/acme/web:1", Replicas: new(int32(6))}}
+	a.Namespace, a.Name = "shop", "web"
+	a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
+	want := Effect{NewPolicy: &v1.NetworkPolicy{}, NewDefaults: true}
+	if diff := cmp.Diff(want, EffectOf(a, of("true"), wider, validation.Options{})); diff != "" {
+		t.Errorf("allowed again: effect (-want +got):\n%s", diff)
+	}
 }

@@ -151,7 +151,7 @@ func (t *tool) undo() *cobra.Command {
 			is named no more. The content of ConfigMaps and Secrets is not kept, so it does not come back.
 
 			Without --to-revision it is the last healthy revision. If that one runs, as the spec says, it is the one before;
-			revisions that never were healthy are left out, and so are restarts. If none has been healthy, it is what runs, if
+			revisions that never were healthy are left out, and so are restarts of what runs. If none has been healthy, it is what runs, if
 			the spec says something else.` + "\n\n" + editsNote),
 		Example: examples(`
 			# Back to the last healthy revision
