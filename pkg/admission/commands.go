@@ -30,7 +30,7 @@ var (
 
 // process is what a container, or a probe or a hook in it, starts.
 type process struct {
-	// field is the path of the command in the spec, and args that of the arguments.
+	// field and args are the paths of the command and its arguments in the spec.
 	field, args        string
 	command, arguments []string
 }
@@ -148,7 +148,7 @@ func (p process) splitFirst() string {
 		return CloseQuote
 	case len(others)+len(p.arguments) == 0:
 		return eachAnItem(SplitCommand(first))
-	case needsShell || slices.Contains(ofShell, words[0]):
+	case needsShell || len(words) == 0 || slices.Contains(ofShell, words[0]):
 		return "make each word an item, or let a shell run the whole line, as in [sh, -c, LINE], with no other items and no args"
 	default:
 		return eachAnItem(text.FlowList(slices.Concat(words, others)))

@@ -127,6 +127,7 @@ func TestUnsplitFirstItems(t *testing.T) {
 		"a path with a space":        {command: []string{"/opt/my app/run", "--x"}},
 		"a variable of a shell":      {command: []string{"$JAVA_HOME/bin/java -Xmx1g", "-jar", "app.jar"}, want: fmt.Sprintf(byShell, "$JAVA_HOME/bin/java -Xmx1g")},
 		"a shell's own command":      {command: []string{"exec java", "-jar", "app.jar"}, want: fmt.Sprintf(byShell, "exec java")},
+		"no word at all":             {command: []string{"\\\n \\\n", "x"}, want: fmt.Sprintf(byShell, "\\\n \\\n")},
 		"with arguments":             {command: []string{"a && b"}, args: []string{"c"}, want: fmt.Sprintf(byShell, "a && b")},
 	} {
 		var want []string

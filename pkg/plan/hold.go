@@ -41,7 +41,7 @@ func KeptSelector(application *v1.Application, live *appsv1.Deployment) *metav1.
 
 // keepSelector omits the selector of a rendered Deployment if the live one has another, and gives the pods the labels that it
 // selects: the API server refuses a template without them. So a user may remove them from spec.podMetadata, and a revision from
-// before may run again. A label with a value that Fairlead does not set by itself is the user's, and stays. The hash of the
+// before may run again. A label with another value than Fairlead gives it is the user's, and stays. The hash of the
 // rendering stays. A Deployment that is created again gets Fairlead's selector.
 func keepSelector(application *v1.Application, desired *child.Desired, live child.Object) error {
 	deployment, ok := live.(*appsv1.Deployment)

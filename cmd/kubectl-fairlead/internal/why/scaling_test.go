@@ -114,7 +114,7 @@ func TestOverClass(t *testing.T) {
 		change func(*cluster.Loaded, *appsv1.Deployment)
 		want   bool
 	}{
-		{"a user who may not read autoscalers", func(l *cluster.Loaded, _ *appsv1.Deployment) {
+		{"a user without permission to read autoscalers", func(l *cluster.Loaded, _ *appsv1.Deployment) {
 			l.Unreadable = map[string]error{child.HorizontalPodAutoscaler.Resource: errors.New("forbidden")}
 		}, true},
 		{"an autoscaler", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.Scalers = []string{"auto"} }, true},
