@@ -24,6 +24,8 @@ type pods struct {
 	written bool
 	// adopted: this sync adopted the Deployment. Its pods run as before, and it is paused.
 	adopted bool
+	// paused: spec.paused holds the change that the status does not know yet, so no rollout begins.
+	paused bool
 	// foreign says whose the object with the Deployment's name is, if it is not the Application's; "" if it is.
 	foreign string
 }
@@ -49,7 +51,9 @@ func podsOf(in Input) pods {
 		p.Desired = plan.InitialReplicas(application) // So does a user whose spec was refused.
 	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)
+	p.paused = p.Deployment != nil && p.Deployment.Spec.Paused
 	if p.written {
+		p.paused = isPaused(application)
 		p.Desired = desiredReplicas(result, p.Desired)
 		p.Observed, p.Complete, p.TimedOut, p.Problems = false, false, false, nil
 	}
@@ -111,6 +115,8 @@ func summarizePods(in Input, p pods) summary {
 func summarizeDeployment(in Input, p pods) summary {
 	if p.Deployment == nil {
 		switch {
+		case p.written && p.paused:
+			return summary{reconciling: true, reason: v1.ReasonApplying, message: "The Deployment was written; spec.paused pauses rollouts."}
 		case p.written:
 			return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was written; waiting for its pods."}
 		case p.foreign != "" && in.observing():
@@ -133,6 +139,8 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{reconciling: true, reason: v1.ReasonApplying, message: "Another client is deleting the Deployment."}
 	case p.adopted:
 		return summary{reason: v1.ReasonPaused, message: "The Deployment is adopted, and spec.paused pauses its rollout. " + p.counts()}
+	case p.paused && (p.written || !p.Observed):
+		return summary{reconciling: true, reason: v1.ReasonApplying, message: messagePausedChange}
 	case p.written:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; rolling out."}
 	case !p.Observed:
@@ -148,6 +156,10 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: p.counts()}
 	}
 }
+
+// messagePausedChange tells of a change that the Deployment controller has not seen yet. It may be one of the number of pods alone, which
+// a pause does not hold.
+const messagePausedChange = "The Deployment was changed; spec.paused pauses rollouts."
 
 // atRevision names the revision that runs, if it has a number.
 func atRevision(in Input, p pods) string {
@@ -209,7 +221,11 @@ func (p pods) available() metav1.Condition {
 // progressing mirrors the Deployment, unless its condition is about an older generation: then a new rollout begins. It
 // keeps the reasons, which kubectl and other clients know.
 func (p pods) progressing() metav1.Condition {
-	if !p.adopted && (p.written || p.Deployment != nil && !p.Observed) {
+	switch {
+	case p.adopted || !p.written && (p.Deployment == nil || p.Observed):
+	case p.paused:
+		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonPaused, Message: messagePausedChange}
+	default:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; rolling out."}
 	}
 	condition := p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)

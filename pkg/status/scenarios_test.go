@@ -102,6 +102,14 @@ func scenarios() []scenario {
 		}), no, v1.ReasonRollingOut, rec, inProgress, "was changed"},
 		{"changed, and not observed by Kubernetes", with(deployment(func(d *appsv1.Deployment) { d.Generation = 5 })),
 			no, v1.ReasonRollingOut, rec, inProgress, "waiting for the Deployment controller"},
+		{"changed in this sync, and paused", with(deployment(rollingOut), paused, func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0].Action, in.Results[0].Generation = plan.Apply, 5
+		}), no, v1.ReasonApplying, rec, inProgress, "The Deployment was changed; spec.paused pauses rollouts."},
+		{"changed, paused, and not observed by Kubernetes", with(paused, deployment(func(d *appsv1.Deployment) { d.Generation = 5 })),
+			no, v1.ReasonApplying, rec, inProgress, "The Deployment was changed; spec.paused pauses rollouts."},
+		{"created in this sync, and paused", with(noDeployment, paused, func(in *Input, _ *appsv1.Deployment) {
+			in.Results[0] = result(plan.Create, child.Deployment, "web", nil)
+		}), no, v1.ReasonApplying, rec, inProgress, "The Deployment was written; spec.paused pauses rollouts."},
 		{"a rollout under way", with(deployment(rollingOut)),
 			no, v1.ReasonRollingOut, rec, inProgress, "2 of 3 pods are updated, 2 available; 2 of an older revision."},
 		{"a rollout that waits for the old pods to go", with(deployment(func(d *appsv1.Deployment) { rollingOut(d); counts(d, 4, 3, 3) })),
