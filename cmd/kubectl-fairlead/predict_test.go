@@ -162,7 +162,7 @@ func TestRestartWhileRolledBack(t *testing.T) {
 	p.want(0, []string{"set", "image", "web", "example.com/simulate/image-pull-error:2"})
 	p.eventually("the rollback", func() bool { return p.isRolledBack() && p.updated(kube) == 2 })
 	spec, before := p.get("web").Spec, p.pods(kube)
-	want := "error: " + p.namespace + "/web: revision 2 failed and was rolled back, and a restart would try it again. To try it again, set an annotation in spec.podMetadata; " +
+	want := "error: " + p.namespace + "/web: revision 2 failed and was rolled back, and a restart would try it again. To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata; " +
 		"to restart what runs, which is revision 1: kubectl -n " + p.namespace + " rollout restart deployment/web\n"
 	if r := p.want(2, []string{"restart", "web"}); r.stderr != want {
 		t.Errorf("%q, want %q", r.stderr, want)

@@ -121,7 +121,7 @@ func (c Selection) condition(runs revision) *metav1.Condition {
 }
 
 func rolledBackMessage(application *v1.Application, from, runs revision, cause string) string {
-	return text.Capitalize(fmt.Sprintf("%s failed: %s %s runs instead, until you change the pods in the spec.",
+	return text.Capitalize(fmt.Sprintf("%s failed: %s %s runs instead.",
 		from.describe(application.Spec.Image), cause, text.Capitalize(runs.String())))
 }
 

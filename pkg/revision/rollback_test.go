@@ -111,7 +111,7 @@ func TestRollsBackOnce(t *testing.T) {
 	}
 	want := &metav1.Condition{
 		Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack,
-		Message: "Revision 2 (web:2) failed: CrashLooping: Exited with code 1. Revision 1 (web:1) runs instead, until you change the pods in the spec.",
+		Message: "Revision 2 (web:2) failed: CrashLooping: Exited with code 1. Revision 1 (web:1) runs instead.",
 	}
 	if diff := cmp.Diff(want, record.Condition); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)

@@ -94,10 +94,10 @@ func changesPods(result plan.Result) bool {
 	}
 }
 
-// isApplied reports whether this sync left the Deployment as rendered.
+// isApplied reports whether this sync left the Deployment as rendered. Under Observe it writes nothing.
 func (p pods) isApplied(in Input) bool {
 	deployment, found := in.result(p.ref)
-	return found && upToDate(deployment)
+	return found && upToDate(deployment) && (deployment.Action == plan.Keep || !in.observing())
 }
 
 // summarizePods summarizes the pods. If a problem explains why they are not ready, it is the reason of Ready; the
@@ -161,10 +161,10 @@ func summarizeDeployment(in Input, p pods) summary {
 // a pause does not hold.
 const messagePausedChange = "The Deployment was changed; spec.paused pauses rollouts."
 
-// atRevision names the revision that runs, if it has a number.
+// atRevision names the revision that runs, if it has a number. Under Observe the pods may be those of another client.
 func atRevision(in Input, p pods) string {
 	runs := revision(in, p)
-	if runs == nil || runs.Current == 0 {
+	if in.observing() && !p.isApplied(in) || runs == nil || runs.Current == 0 {
 		return ""
 	}
 	at := fmt.Sprintf(" at revision %d", runs.Current)

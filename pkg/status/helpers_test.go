@@ -175,7 +175,7 @@ func with(changes ...func(*Input, *appsv1.Deployment)) Input {
 // takenBack makes an earlier revision run again.
 func takenBack(in *Input, _ *appsv1.Deployment) {
 	in.Revision = v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
-	in.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Revision 2 (web:2) failed."}
+	in.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead."}
 }
 
 // replace replaces the result of the Service.

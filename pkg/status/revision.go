@@ -5,6 +5,7 @@ package status
 
 import (
 	"cmp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,10 +34,18 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 	return &after
 }
 
+// untilPodsChange is the end of the message of a rollback.
+const untilPodsChange = ", until you change the pods in the spec."
+
 // rolledBack returns the decision about a failed rollout. It is True only once the Deployment has the earlier revision.
 func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 	if !in.planned() {
-		return previous(in, v1.ConditionRolledBack)
+		condition, ok := previous(in, v1.ConditionRolledBack)
+		if len(in.Invalid) > 0 {
+			// The refused spec may have other pods already.
+			condition.Message = strings.Replace(condition.Message, untilPodsChange, ".", 1)
+		}
+		return condition, ok
 	}
 	if in.RolledBack == nil {
 		return metav1.Condition{}, false
@@ -46,6 +55,9 @@ func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 		return was, was.Status == metav1.ConditionTrue
 	}
 	condition := *in.RolledBack
+	if condition.Status == metav1.ConditionTrue {
+		condition.Message = strings.TrimSuffix(condition.Message, ".") + untilPodsChange
+	}
 	condition.Message = bounded(condition.Message)
 	return condition, true
 }

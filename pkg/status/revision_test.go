@@ -137,3 +137,69 @@ func TestRollbackIsTold(t *testing.T) {
 		t.Errorf("the conditions are %+v", invalid.Conditions)
 	}
 }
+
+// What is missing may be nothing that the spec names: an earlier revision needs it.
+func TestMissingOfEarlierRevision(t *testing.T) {
+	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
+	pin := func(in *Input) { in.Snapshot.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
+	back := func(in *Input) { takenBack(in, nil) }
+	for name, test := range map[string]struct {
+		change func(*Input)
+		action plan.Action
+		want   string
+	}{
+		"the spec":          {func(*Input) {}, plan.WaitDependency, missing},
+		"a pin that waits":  {pin, plan.WaitDependency, "Revision 1, which spec.rollback.toRevision asks for, waits: " + missing},
+		"a pin":             {pin, plan.Keep, "Revision 1 runs, as spec.rollback.toRevision asks. " + missing},
+		"a way back, waits": {back, plan.WaitDependency, "Revision 2 failed. Fairlead goes back to revision 1, which waits: " + missing},
+		"taken back":        {back, plan.Keep, "Revision 1 runs instead of revision 2, which failed. " + missing},
+	} {
+		in := settled()
+		in.Missing = missing
+		test.change(&in)
+		in.Results[0].Action = test.action
+		got := compute(in, noon)
+		if ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady); ready.Reason != v1.ReasonConfigMissing || ready.Message != test.want {
+			t.Errorf("%s: Ready is %s, %q, want %q", name, ready.Reason, ready.Message, test.want)
+		}
+		if want := "Secret db does not exist; running pods stay as…"; got.Summary != want {
+			t.Errorf("%s: WHY is %q, want %q", name, got.Summary, want)
+		}
+	}
+}
+
+// The image of a rollout that is complete stays until no pod has it any more. Recreate ends it first.
+func TestImageOutlived(t *testing.T) {
+	for name, test := range map[string]struct {
+		last   string
+		change func(*appsv1.Deployment)
+		want   string
+	}{
+		"the first rollout":     {"", func(d *appsv1.Deployment) { counts(d, 3, 3, 0) }, ""},
+		"beside the old pods":   {"web:1", func(d *appsv1.Deployment) { counts(d, 4, 1, 3) }, "web:1"},
+		"no old pod is left":    {"web:1", func(d *appsv1.Deployment) { counts(d, 3, 3, 0) }, "web:2"},
+		"no pod at all is left": {"web:1", func(d *appsv1.Deployment) { counts(d, 0, 0, 0) }, "web:1"},
+		"counts of before":      {"web:1", func(d *appsv1.Deployment) { counts(d, 3, 3, 0); d.Generation++ }, "web:1"},
+	} {
+		in := with(func(_ *Input, d *appsv1.Deployment) { test.change(d) })
+		in.Snapshot.Application.Status.Image = test.last
+		if got := compute(in, noon).Image; got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// A refused spec may have other pods already, so its rollback ends as soon as it is accepted.
+func TestRollbackOfRefusedSpec(t *testing.T) {
+	in := settled()
+	takenBack(&in, nil)
+	in.Snapshot.Application.Status = compute(in, noon)
+	in.Results, in.Invalid = nil, field.ErrorList{field.Required(field.NewPath("spec"), "")}
+	for range 2 {
+		got := meta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionRolledBack)
+		if want := "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead."; got == nil || got.Message != want {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+		in.Snapshot.Application.Status = compute(in, noon)
+	}
+}

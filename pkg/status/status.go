@@ -107,7 +107,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 	workload := summarizePods(in, p)
 	written, blocked := summarizeResults(children)
 	if in.Missing != "" && !written.stalled {
-		return summarizeMissing(in)
+		return summarizeMissing(in, p)
 	}
 	if !blocked {
 		if routes, off := summarizeRoutes(children); off && workload.ready {
@@ -178,18 +178,20 @@ func urls(in Input) []string {
 	return boundedURLs(in.URLs)
 }
 
-// image returns the running image. It is that of the live Deployment, since the spec may be invalid or only observed, and
-// changes when a rollout is complete. Without a Deployment, none runs.
+// image returns the running image. It is that of the live Deployment, since the spec may be invalid or only observed. It appears when a
+// rollout is complete, and changes then, or when no pod of an earlier one is left. Without a Deployment, none runs.
 func image(in Input, p pods) string {
 	if p.Deployment == nil {
 		return ""
 	}
-	if p.Complete {
+	last := in.Snapshot.Application.Status.Image
+	outlived := last != "" && p.Observed && p.Status.Replicas > 0 && p.Status.Replicas == p.Status.UpdatedReplicas
+	if p.Complete || outlived {
 		for _, container := range p.Deployment.Spec.Template.Spec.Containers {
 			if container.Name == in.Snapshot.Application.Name {
 				return text.Truncate(container.Image, maxImage)
 			}
 		}
 	}
-	return in.Snapshot.Application.Status.Image
+	return last
 }

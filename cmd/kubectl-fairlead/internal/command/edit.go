@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -367,13 +368,16 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	return effectOf(d), nil
 }
 
-// missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the
-// references. Of a reference that the edit begins to have, the webhook warns.
+// missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the references and
+// the spec has them. Of a reference that the edit begins to have, the webhook warns.
 func missingConfig(application, edited *v1.Application) string {
 	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
 	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != application.Generation ||
 		!equality.Semantic.DeepEqual(reference.FromSpec(&application.Spec), reference.FromSpec(&edited.Spec)) {
 		return ""
+	}
+	if revision, _ := why.OtherRevision(application); revision > 0 {
+		return "" // An edit of the pods rolls those of the spec out instead.
 	}
 	return ready.Message
 }

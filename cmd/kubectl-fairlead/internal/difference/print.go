@@ -70,6 +70,10 @@ func Headline(d preview.Difference) string {
 			break
 		}
 		wanted := cmp.Or(pods.After, pods.Asked)
+		if pods.Live == 0 && wanted != nil && *wanted == 0 {
+			said = "no pod is replaced, because none is asked for."
+			break
+		}
 		if wanted != nil && !pods.Paused && pods.Kept >= *wanted && (pods.Before == nil || *pods.Before == *wanted) {
 			said = stopped(pods.Live-*wanted) + ", and none is started: the others are of that revision already."
 			break

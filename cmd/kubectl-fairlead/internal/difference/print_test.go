@@ -87,6 +87,9 @@ func TestSentence(t *testing.T) {
 		},
 		"No pod is replaced; the desired number of pods goes from 3 to 0.": {Pods: preview.Pods{Live: 3, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(0))}},
 		"No pod is replaced, because none is asked for.":                   {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
+		"No pod is replaced, because none is asked for. The pods stay at revision 2 until you remove spec.rollback.toRevision.": {
+			Pods: preview.Pods{Replaced: true, Because: image, Asked: new(int32(0)), Pinned: 2},
+		},
 		"No pod is replaced, because all of them are of that revision already.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Kept: 2, Because: image},
 		},

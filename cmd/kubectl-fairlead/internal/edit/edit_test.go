@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -25,7 +26,12 @@ func application() *v1.Application {
 func TestEdits(t *testing.T) {
 	scaled := func(a *v1.Application) { a.Spec.Replicas, a.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 9} }
 	stopped := func(a *v1.Application) { a.Spec.Paused, a.Spec.ReconcilePolicy = new(true), v1.ReconcileSuspend }
-	rolledBack := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{Current: 1, RolledBackFrom: 2} }
+	changedSince := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{Current: 1, RolledBackFrom: 2} }
+	rolledBack := func(a *v1.Application) {
+		changedSince(a)
+		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonRolledBack}, {Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue}}
+	}
+	refusedSince := func(a *v1.Application) { rolledBack(a); a.Status.Conditions[0].Reason = v1.ReasonClassLimitExceeded }
 	rolledBackAndPaused := func(a *v1.Application) { rolledBack(a); a.Spec.Paused = new(true) }
 	const precondition = `"metadata":{"resourceVersion":"7","uid":"uid"}`
 	for name, test := range map[string]struct {
@@ -41,9 +47,17 @@ func TestEdits(t *testing.T) {
 		"observe":        {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
 		"restart":        {edit: edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
 		"restart of what failed": {given: rolledBack, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
-			"To try it again, set an annotation in spec.podMetadata; to restart what runs, which is revision 1: kubectl rollout restart deployment/web"},
+			"To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata; to restart what runs, which is revision 1: kubectl rollout restart deployment/web"},
 		"restart of what failed, paused": {given: rolledBackAndPaused, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
-			"To try it again, set an annotation in spec.podMetadata"},
+			"To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata"},
+		"restart of a spec that changed since, and waits": {
+			given: changedSince, edit: edit.Restart(treetest.Now), what: "a restart of the pods",
+			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
+		},
+		"restart of a spec that changed since, and is refused": {
+			given: refusedSince, edit: edit.Restart(treetest.Now), what: "a restart of the pods",
+			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
+		},
 		"restart before the next is observed": {
 			given: func(a *v1.Application) { rolledBack(a); a.Generation++ },
 			edit:  edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,

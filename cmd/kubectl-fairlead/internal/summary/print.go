@@ -105,7 +105,7 @@ func (s Summary) imageText() string {
 	switch {
 	case s.RunningImage == s.Image, adopted:
 		return s.Image
-	case s.RunningImage == "":
+	case s.RunningImage == "" || len(s.Pods) == 0 && !slices.Contains(s.Unreadable, "pods"):
 		return s.Image + ", which no pod of the Application runs"
 	}
 	return fmt.Sprintf("%s runs; the spec says %s", s.RunningImage, s.Image)

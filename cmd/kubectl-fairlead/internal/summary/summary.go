@@ -150,8 +150,11 @@ func outdated(loaded *cluster.Loaded) bool {
 	status := application.Status
 	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
 	if deployment == nil || !child.OwnedBy(deployment, application) || status.ObservedGeneration != application.Generation ||
-		edit.PinOf(application) > 0 || status.Revision != nil && status.Revision.RolledBackFrom > 0 {
+		edit.PinOf(application) > 0 || edit.IsRolledBack(application) {
 		return false
+	}
+	if revision, _ := why.OtherRevision(application); revision > 0 {
+		return false // What waits is not the spec.
 	}
 	// A suspended controller determines no revision of a new spec, so there only the image shows it.
 	otherImage := func(container corev1.Container) bool {
@@ -245,6 +248,9 @@ func policies(application *v1.Application) []string {
 	}
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		note := "the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)"
+		if runs := application.Status.Revision; runs == nil || runs.Current != *rollback.ToRevision {
+			note = "revision %d is asked for, and does not run yet (spec.rollback.toRevision)"
+		}
 		if len(found) > 0 {
 			note = "revision %d is asked for; if it does not run yet, it waits too (spec.rollback.toRevision)"
 		}

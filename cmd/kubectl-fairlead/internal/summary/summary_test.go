@@ -71,7 +71,12 @@ func TestDeleting(t *testing.T) {
 func TestMissingRevision(t *testing.T) {
 	loaded := clustertest.Load(t, "healthy")
 	loaded.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(77))}
-	want := "the pods stay at revision 77, whatever the spec says about them (spec.rollback.toRevision)"
+	want := "revision 77 is asked for, and does not run yet (spec.rollback.toRevision)"
+	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
+		t.Errorf("%q lacks %q", s.Policies, want)
+	}
+	loaded.Application.Status.Revision.Current = 77
+	want = "the pods stay at revision 77, whatever the spec says about them (spec.rollback.toRevision)"
 	if s := summary.Of(loaded); !slices.Contains(s.Policies, want) {
 		t.Errorf("%q lacks %q", s.Policies, want)
 	}
@@ -151,6 +156,21 @@ func TestImageOfAdoptedPods(t *testing.T) {
 	}
 }
 
+// TestImageThatNoPodRuns: the last complete rollout had another image, and no pod of it is left.
+func TestImageThatNoPodRuns(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.Status.Image = "example.com/former:1"
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+	loaded.Pods = nil
+	summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+	for _, want := range []string{"example.com/former:1 runs; the spec says ", loaded.Application.Spec.Image + ", which no pod of the Application runs"} {
+		if text := out.String(); !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %s", want, text)
+		}
+	}
+}
+
 // TestOutdated: all pods are updated to what the Deployment says, which is not what the spec says.
 func TestOutdated(t *testing.T) {
 	pending := func(a *v1.Application, revision string) {
@@ -182,7 +202,16 @@ func TestOutdated(t *testing.T) {
 		{"a spec that another revision replaces", func(a *v1.Application) {
 			a.Spec.Image, a.Spec.Rollback = "example.com/cart:next", &v1.Rollback{ToRevision: new(int64(1))}
 		}, false},
-		{"a spec that was rolled back", func(a *v1.Application) { a.Spec.Image, a.Status.Revision.RolledBackFrom = "example.com/cart:next", 2 }, false},
+		{"a spec that was rolled back", func(a *v1.Application) {
+			a.Spec.Image, a.Status.Revision.RolledBackFrom = "example.com/cart:next", 2
+			a.Status.Conditions = append(a.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue})
+		}, false},
+		{"a spec that changed after a way back, and waits", func(a *v1.Application) { a.Spec.Image, a.Status.Revision.RolledBackFrom = "example.com/cart:next", 2 }, true},
+		{"a way back that waits", func(a *v1.Application) {
+			pending(a, "cart-older")
+			ready := meta.FindStatusCondition(a.Status.Conditions, v1.ConditionReady)
+			ready.Reason, ready.Message = v1.ReasonConfigMissing, "Revision 2 failed. Fairlead goes back to revision 1, which waits: Secret db does not exist."
+		}, false},
 	} {
 		loaded := clustertest.Load(t, "healthy")
 		test.change(loaded.Application)

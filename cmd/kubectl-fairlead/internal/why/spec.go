@@ -5,7 +5,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,6 +131,17 @@ func refusedSpec(f facts) []Finding {
 			"Or remove the field, so that the pods of the spec run: " + unpin(f.app.Name),
 		}
 	}
+	if pin := edit.PinOf(f.app); pin > 0 && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin)) {
+		what = fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, is not carried out: it %s. %s", pin, refusalWords(f.ready.Reason), f.unchanged())
+		next = []string{
+			"Let the pods of the spec run: " + unpin(f.app.Name),
+			"Or go to another revision: kubectl fairlead history " + f.app.Name,
+		}
+	}
+	if strings.Contains(f.ready.Message, "of the revision that was put back: ") {
+		what = "The revision that was put back after a failed rollout is not carried out: it " + refusalWords(f.ready.Reason) + ". " + f.unchanged()
+		next = []string{"Change the pods in the spec, so that they roll out instead, or ask the platform team about the rule that the message names."}
+	}
 	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: next}}
 }
 
@@ -208,6 +218,16 @@ func rolledBack(f facts) []Finding {
 	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return nil
 	}
+	if !edit.IsRolledBack(f.app) {
+		numbers := f.app.Status.Revision
+		if numbers == nil || numbers.RolledBackFrom == 0 {
+			return nil
+		}
+		return []Finding{{ // The spec may have changed since, but Fairlead does not look at its pods.
+			Reason: v1.ReasonRolledBack, Evidence: []Evidence{f.conditionEvidence(condition)},
+			What: fmt.Sprintf("Revision %d failed, and revision %d runs instead.", numbers.RolledBackFrom, numbers.Current),
+		}}
+	}
 	what := "The rollout of the spec failed, so the last healthy revision runs instead. Fairlead did not change the spec."
 	if class := f.classOfRollback(); class != "" {
 		what += " ApplicationClass " + class + " asks for the rollback."
@@ -254,44 +274,6 @@ func notRolledBack(f facts) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 	}}
 }
-
-// missingConfig explains pods that wait for a ConfigMap or Secret.
-func missingConfig(f facts) []Finding {
-	if f.ready == nil || f.ready.Reason != v1.ReasonConfigMissing || f.ready.Status == metav1.ConditionTrue {
-		return nil
-	}
-	return []Finding{{
-		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
-		Evidence: []Evidence{f.conditionEvidence(f.ready)},
-		Next:     []string{toCreate(f.ready.Message), "Or mark the reference optional: true."},
-	}}
-}
-
-// toCreate is what to do about the message of ConfigMissing, which names objects without some keys, objects that do not exist,
-// or both.
-func toCreate(message string) string {
-	var steps, names []string
-	for _, match := range absent.FindAllStringSubmatch(message, -1) {
-		names = append(names, match[1])
-	}
-	for _, match := range withoutKeys.FindAllStringSubmatch(message, -1) {
-		keys, _, _ := strings.Cut(match[2], " ")
-		steps = append(steps, fmt.Sprintf("add %s to %s, or correct the %s in the spec", match[2], match[1], keys))
-	}
-	if len(steps) == 0 && len(names) == 0 {
-		names = []string{"the object"}
-	}
-	if len(names) > 0 {
-		steps = append([]string{"create " + strings.Join(names, " and ") + ", with the keys that the spec names"}, steps...)
-	}
-	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it by itself."
-}
-
-// absent finds the objects that do not exist.
-var absent = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) does not exist`)
-
-// withoutKeys finds the objects that lack keys.
-var withoutKeys = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) has no (keys? [^;]+)`)
 
 // secondary are the conditions that do not keep the Application from being ready.
 func secondary(f facts) []Finding {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -19,6 +20,9 @@ func (f facts) wayBack() []string {
 	revision := f.app.Status.Revision
 	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
 		return nil
+	}
+	if condition := f.condition(v1.ConditionRolledBack); condition != nil && condition.Reason == v1.ReasonRevisionRefused {
+		return nil // Its class or the rest of the spec does not allow it any more.
 	}
 	if !slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.LastHealthy }) {
 		return nil // It is gone.

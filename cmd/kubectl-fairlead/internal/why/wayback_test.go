@@ -7,12 +7,48 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
+
+// TestRefusedFormerRevision: a class may refuse what it allowed before, and no text leads there.
+func TestRefusedFormerRevision(t *testing.T) {
+	const (
+		back  = "kubectl fairlead undo web --to-revision=1"
+		unpin = `→ Let the pods of the spec run: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`
+		what  = "Revision 1, which spec.rollback.toRevision asks for, is not carried out: it exceeds a limit of its class. No child was changed."
+	)
+	loaded := clustertest.Load(t, "crash")
+	application := loaded.Application
+	application.Status.Revision = &v1.RevisionStatus{Current: 2, LastHealthy: 1}
+	application.Status.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1}}
+	meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
+	text, _ := printed(t, loaded)
+	wantParts(t, "allowed", text, map[string]bool{back: true})
+	meta.SetStatusCondition(&application.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonRevisionRefused, Message: "No."})
+	text, _ = printed(t, loaded)
+	wantParts(t, "refused", text, map[string]bool{back: false})
+
+	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "std" allows at most 1`
+	wantParts(t, "asked for", first(printed(t, loaded)), map[string]bool{what: true, unpin: true, "Stay within": false})
+
+	application.Spec.Rollback = nil
+	application.Status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
+	meta.SetStatusCondition(&application.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Yes."})
+	text, _ = printed(t, loaded)
+	wantParts(t, "refused since", text, map[string]bool{"Revision 2 failed, and revision 1 runs instead.\n": true, "The rollout of the spec failed": false})
+	ready.Message = `resources.limits[cpu]: of the revision that was put back: ApplicationClass "std" allows at most 1`
+	wantParts(t, "put back", first(printed(t, loaded)), map[string]bool{
+		"The revision that was put back after a failed rollout is not carried out: it exceeds a limit of its class.": true,
+		"→ Change the pods in the spec, so that they roll out instead":                                               true,
+	})
+}
 
 // TestWayBackFromARefusal: a policy refuses the new pods, and revision 1 runs.
 func TestWayBackFromARefusal(t *testing.T) {

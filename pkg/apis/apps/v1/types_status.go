@@ -57,7 +57,7 @@ type ApplicationStatus struct {
 	// +optional
 	URLs []string `json:"urls,omitempty"`
 
-	// The running image; it changes when a rollout is complete.
+	// The running image. It changes when a rollout is complete, or when no pod with the former image is left.
 	// +optional
 	Image string `json:"image,omitempty"`
 

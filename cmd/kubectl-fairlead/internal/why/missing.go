@@ -1,0 +1,90 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/text"
+)
+
+// missingConfig explains pods that wait for a ConfigMap or Secret.
+func missingConfig(f facts) []Finding {
+	if f.ready == nil || f.ready.Reason != v1.ReasonConfigMissing || f.ready.Status == metav1.ConditionTrue {
+		return nil
+	}
+	finding := Finding{
+		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
+		Evidence: []Evidence{f.conditionEvidence(f.ready)},
+		Next:     []string{toCreate(f.ready.Message, "the spec"), "Or mark the reference optional: true."},
+	}
+	if number, pinned := OtherRevision(f.app); number > 0 {
+		of := fmt.Sprintf("revision %d", number)
+		finding.What = fmt.Sprintf("The pods of %s need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.", of)
+		finding.Next = []string{toCreate(f.ready.Message, of), "Or change the pods in the spec, so that they roll out instead."}
+		if pinned {
+			finding.Next[1] = "Or let the pods of the spec run: " + unpin(f.app.Name)
+		}
+	}
+	return []Finding{finding}
+}
+
+// OtherRevision returns the earlier revision whose pods need what is missing, and whether spec.rollback.toRevision asks for it. The number
+// is 0 if the pods of the spec need it. It may wait, so that status.revision does not have it yet; only the message does.
+func OtherRevision(app *v1.Application) (number int64, pinned bool) {
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != app.Generation {
+		return 0, false
+	}
+	if pin := edit.PinOf(app); pin > 0 {
+		return pin, true
+	}
+	match := goesBack.FindStringSubmatch(ready.Message)
+	if match == nil {
+		return 0, false
+	}
+	number, _ = strconv.ParseInt(match[1]+match[2], 10, 64)
+	return number, false
+}
+
+// goesBack finds the earlier revision that runs instead of the spec, or waits to.
+var goesBack = regexp.MustCompile(`^Revision (\d+) runs instead|Fairlead goes back to revision (\d+),`)
+
+// toCreate is what to do about the message of ConfigMissing, which names objects without some keys, objects that do not exist,
+// or both. of is what names them: the spec, or a revision.
+func toCreate(message, of string) string {
+	var steps, names []string
+	for _, match := range absent.FindAllStringSubmatch(message, -1) {
+		names = append(names, match[1])
+	}
+	for _, match := range withoutKeys.FindAllStringSubmatch(message, -1) {
+		keys, _, _ := strings.Cut(match[2], " ")
+		step := fmt.Sprintf("add %s to %s", match[2], match[1])
+		if of == "the spec" {
+			step += fmt.Sprintf(", or correct the %s in the spec", keys)
+		}
+		steps = append(steps, step)
+	}
+	if len(steps) == 0 && len(names) == 0 {
+		names = []string{"the object"}
+	}
+	if len(names) > 0 {
+		steps = append([]string{"create " + strings.Join(names, " and ") + ", with the keys that " + of + " names"}, steps...)
+	}
+	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it by itself."
+}
+
+// absent finds the objects that do not exist.
+var absent = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) does not exist`)
+
+// withoutKeys finds the objects that lack keys.
+var withoutKeys = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) has no (keys? [^;]+)`)

@@ -1,0 +1,61 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestMissingKey: where the object exists, the key is what to add, or what is misspelt.
+func TestMissingKey(t *testing.T) {
+	for message, want := range map[string]string{
+		`Secret db-password does not exist; no pod starts without it.`:                                                                "Create Secret db-password, with the keys that the spec names; the controller notices it by itself.",
+		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                            "Create ConfigMap a and Secret b, with the keys that the spec names; the controller notices it by itself.",
+		`Secret db cannot be read (InternalError); no pod starts without it.`:                                                         "Create the object, with the keys that the spec names; the controller notices it by itself.",
+		`Secret db has no key "password"; no pod starts without it.`:                                                                  `Add key "password" to Secret db, or correct the key in the spec; the controller notices it by itself.`,
+		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create ConfigMap a, with the keys that the spec names; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it by itself.`,
+	} {
+		loaded := clustertest.Load(t, "missing")
+		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message
+		if found := why.Explain(loaded).Findings; len(found) != 1 || found[0].Next[0] != want {
+			t.Errorf("%s: %+v, want it to advise %q", message, found, want)
+		}
+	}
+}
+
+// TestMissingOfEarlierRevision: no edit of the spec helps an earlier revision, and the spec may name nothing that is missing.
+func TestMissingOfEarlierRevision(t *testing.T) {
+	const (
+		create = "Create Secret db, with the keys that revision 1 names; the controller notices it by itself."
+		change = "Or change the pods in the spec, so that they roll out instead."
+		unpin  = `Or let the pods of the spec run: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`
+	)
+	pin := &v1.Rollback{ToRevision: new(int64(1))}
+	for message, test := range map[string]struct {
+		rollback *v1.Rollback
+		want     []string
+	}{
+		"Revision 1, which spec.rollback.toRevision asks for, waits: Secret db does not exist; no pod starts without it.":       {pin, []string{create, unpin}},
+		"Revision 2 failed. Fairlead goes back to revision 1, which waits: Secret db does not exist; no pod starts without it.": {nil, []string{create, change}},
+		"Revision 1 runs instead of revision 2, which failed. Secret db does not exist; no pod starts without it.":              {nil, []string{create, change}},
+		"Revision 2 failed. Fairlead goes back to revision 1, which waits: Secret db has no key \"x\"; no pod starts without it.": {
+			nil, []string{"Add key \"x\" to Secret db; the controller notices it by itself.", change},
+		},
+	} {
+		loaded := clustertest.Load(t, "missing")
+		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message
+		loaded.Application.Spec.Rollback = test.rollback
+		const what = "The pods of revision 1 need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it."
+		if found := why.Explain(loaded).Findings; len(found) != 1 || found[0].What != what || !slices.Equal(found[0].Next, test.want) {
+			t.Errorf("%s: %+v, want %q and %q", message, found, what, test.want)
+		}
+	}
+}
