@@ -26,7 +26,7 @@ func Of(differ plan.Differ, old, applied *v1.Application, live child.Snapshot, p
 		if before, err = Render(old, live, platform, now); err != nil {
 			return Rendering{}, Difference{}, err
 		}
-		before.notCarriedOut = !enforced(old) && enforced(after.Application)
+		before.notCarriedOut = enforced(after.Application) && (!enforced(old) || waits(old, before))
 	}
 	difference, err := Compare(differ, before, after, live)
 	return after, difference, err
@@ -37,6 +37,12 @@ func overlay(old, applied *v1.Application) *v1.Application {
 	merged := old.DeepCopy()
 	merged.Spec, merged.Labels, merged.Annotations = applied.Spec, applied.Labels, applied.Annotations
 	return merged
+}
+
+// waits reports whether the Deployment has another revision than the spec asks for, such as while a Secret is missing.
+func waits(application *v1.Application, rendered Rendering) bool {
+	runs := application.Status.Revision
+	return runs != nil && runs.Current != rendered.Revision
 }
 
 func enforced(application *v1.Application) bool {

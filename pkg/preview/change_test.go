@@ -18,7 +18,9 @@ import (
 // TestResumeComparesWithLive: a spec that resumes an Application has the changes that it has while Fairlead enforces the children. Of
 // what was edited meanwhile, and not carried out, it has the values that run.
 func TestResumeComparesWithLive(t *testing.T) {
-	for name, policy := range map[string]v1.ReconcilePolicy{"enforced": v1.ReconcileEnforce, "observed": v1.ReconcileObserve, "suspended": v1.ReconcileSuspend} {
+	for name, policy := range map[string]v1.ReconcilePolicy{
+		"enforced": v1.ReconcileEnforce, "observed": v1.ReconcileObserve, "suspended": v1.ReconcileSuspend, "waits": v1.ReconcileEnforce,
+	} {
 		t.Run(name, func(t *testing.T) {
 			objects, _ := treetest.Load(t, "healthy")
 			live := objects.Snapshot()
@@ -26,7 +28,7 @@ func TestResumeComparesWithLive(t *testing.T) {
 			image := deployment.Spec.Template.Spec.Containers[0].Image
 			old := objects.Application.DeepCopy()
 			old.Spec.ReconcilePolicy = policy
-			if policy != v1.ReconcileEnforce {
+			if policy != v1.ReconcileEnforce || name == "waits" {
 				old.Spec.Image, old.Spec.Replicas = "example.com/never:1", new(int32(5))
 			}
 			applied := objects.Application.DeepCopy()

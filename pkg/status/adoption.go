@@ -145,13 +145,24 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 		return no(v1.ReasonAdopting, "The objects with a consent are not adopted yet.")
 	case live == nil:
 		return no(v1.ReasonAdopting, "There is no Deployment.")
+	case lacksLabels(in, p) && isPaused(application) && live.Status.Replicas == 0:
+		return no(v1.ReasonPodsHeld, fmt.Sprintf("No pod runs. Set spec.paused to false, so that new pods have the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
 	case lacksLabels(in, p) && isPaused(application):
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("The pods run as before the adoption. Set spec.paused to false to replace those with the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
-	case lacksLabels(in, p), slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Adoption == plan.AdoptionHeld }):
+	case lacksLabels(in, p) && in.Missing != "" && !p.isApplied(in):
+		return no(v1.ReasonRollingOut, "The pods run as before the adoption, and new ones wait: "+in.Missing)
+	case isHeld(in) && isPaused(application):
+		return no(v1.ReasonPaused, "No pod has started since the adoption, because spec.paused pauses rollouts.")
+	case lacksLabels(in, p), isHeld(in):
 		return no(v1.ReasonRollingOut, "The pods that are older than the adoption are being replaced.")
 	default:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAdopted, Message: "The Application owns the Deployment and the Service, and every pod carries its label."}, true
 	}
+}
+
+// isHeld reports whether another child waits for the pods of the adopted Deployment.
+func isHeld(in Input) bool {
+	return slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Adoption == plan.AdoptionHeld })
 }
 
 func isPaused(application *v1.Application) bool {

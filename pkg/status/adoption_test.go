@@ -39,12 +39,16 @@ func TestAdopted(t *testing.T) {
 	adopt.UID, adopt.Generation, adopt.Fields = deploymentUID, 5, []string{".metadata.labels.a", ".spec.template.spec.containers"}
 	failed := adopt
 	failed.Err = errors.New("no")
+	none := adoptable(0)
+	none.Spec.Replicas, none.Spec.Paused = new(int32(0)), true
+	counts(none, 0, 0, 0)
 	kept := func(updated int32) plan.Result { return result(plan.Keep, child.Deployment, "web", adoptable(updated)) }
 	for _, test := range []struct {
 		name    string
 		policy  v1.AdoptionPolicy
 		paused  bool
 		observe bool
+		missing string
 		results []plan.Result
 		want    string
 		status  *v1.AdoptionStatus
@@ -66,6 +70,12 @@ func TestAdopted(t *testing.T) {
 			want: "False PodsHeld", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
 		{name: "held, although the policy is Never again", policy: v1.AdoptionNever, paused: true, results: []plan.Result{kept(0)},
 			want: "False PodsHeld", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
+		{name: "held, and scaled to zero", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{result(plan.Keep, child.Deployment, "web", none)},
+			want: "False PodsHeld No pod runs. Set spec.paused to false, so that new pods have the labels app=shop.", status: &v1.AdoptionStatus{Selector: "app=shop"}, selects: "app=shop"},
+		{name: "the Service waits for pods that a pause keeps from starting", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "held")},
+			want: "False Paused No pod has started since the adoption, because spec.paused pauses rollouts."},
+		{name: "released, and a Secret is missing", policy: v1.AdoptionConsented, missing: "Secret db does not exist", results: []plan.Result{result(plan.WaitDependency, child.Deployment, "web", adoptable(0))},
+			want: "False RollingOut The pods run as before the adoption, and new ones wait: Secret db does not exist.", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
 		{name: "rolling out", policy: v1.AdoptionConsented, results: []plan.Result{kept(2)},
 			want: "False RollingOut", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 1}, selects: "app=shop"},
 		{name: "the Service waits", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "held")}, want: "False RollingOut"},
@@ -81,11 +91,11 @@ func TestAdopted(t *testing.T) {
 			}
 			snapshot := child.Snapshot{Application: application, Children: map[child.Ref]child.Object{}}
 			for _, r := range test.results {
-				if r.Action == plan.Keep {
+				if r.Action == plan.Keep || r.Action == plan.WaitDependency {
 					snapshot.Children[r.Ref] = r.Live
 				}
 			}
-			got := Compute(Input{Snapshot: snapshot, Health: health.Assess(snapshot, noon), Results: test.results}, noon)
+			got := Compute(Input{Snapshot: snapshot, Health: health.Assess(snapshot, noon), Results: test.results, Missing: test.missing}, noon)
 			condition := ""
 			if c := meta.FindStatusCondition(got.Conditions, v1.ConditionAdopted); c != nil {
 				condition = fmt.Sprint(c.Status, " ", c.Reason, " ", c.Message)

@@ -30,7 +30,7 @@ func whoseConfig(in Input, p pods) string {
 	case pin == nil || pin.ToRevision == nil:
 		return ""
 	case applied:
-		return fmt.Sprintf("Revision %d runs, as spec.rollback.toRevision asks. ", *pin.ToRevision)
+		return fmt.Sprintf("Revision %d%s runs, as spec.rollback.toRevision asks. ", numbers.Current, samePodsAs(numbers.Current, *pin.ToRevision))
 	default:
 		return fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, waits: ", *pin.ToRevision)
 	}

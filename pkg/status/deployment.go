@@ -169,9 +169,18 @@ func atRevision(in Input, p pods) string {
 	}
 	at := fmt.Sprintf(" at revision %d", runs.Current)
 	if rollback := in.Snapshot.Application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
-		at += ", as spec.rollback.toRevision asks; remove it to run the spec"
+		at += samePodsAs(runs.Current, *rollback.ToRevision) + ", as spec.rollback.toRevision asks; remove it to run the spec"
 	}
 	return at
+}
+
+// samePodsAs explains the number of what runs, if the revision asked for has another one: a ConfigMap or Secret that its pods follow has
+// other content now.
+func samePodsAs(runs, asked int64) string {
+	if runs == asked {
+		return ""
+	}
+	return fmt.Sprintf(", which has the pods of revision %d and other ConfigMaps or Secrets", asked)
 }
 
 // counts is a sentence about the progress of the rollout.

@@ -141,7 +141,10 @@ func TestRollbackIsTold(t *testing.T) {
 // What is missing may be nothing that the spec names: an earlier revision needs it.
 func TestMissingOfEarlierRevision(t *testing.T) {
 	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
-	pin := func(in *Input) { in.Snapshot.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
+	pin := func(in *Input) {
+		in.Revision = v1.RevisionStatus{Current: 1}
+		in.Snapshot.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
+	}
 	back := func(in *Input) { takenBack(in, nil) }
 	for name, test := range map[string]struct {
 		change func(*Input)
@@ -201,5 +204,20 @@ func TestRollbackOfRefusedSpec(t *testing.T) {
 			t.Errorf("got %+v, want %q", got, want)
 		}
 		in.Snapshot.Application.Status = compute(in, noon)
+	}
+}
+
+// A revision that was asked for gets another number when a ConfigMap that its pods follow has other content.
+func TestPinnedWithOtherContent(t *testing.T) {
+	for current, want := range map[int64]string{
+		1: "All 3 pods are available at revision 1, as spec.rollback.toRevision asks; remove it to run the spec.",
+		3: "All 3 pods are available at revision 3, which has the pods of revision 1 and other ConfigMaps or Secrets, as spec.rollback.toRevision asks; remove it to run the spec.",
+	} {
+		in := settled()
+		in.Revision = v1.RevisionStatus{Current: current}
+		in.Snapshot.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
+		if got := meta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionReady).Message; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

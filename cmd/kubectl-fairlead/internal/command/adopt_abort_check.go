@@ -59,7 +59,10 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 	}
 	paused := application.Spec.Paused != nil && *application.Spec.Paused
 	switch {
-	case !paused || !held:
+	case !paused && held:
+		return fmt.Errorf("spec.paused is false, so the rollout begins as soon as nothing is in its way; to take the adoption back nevertheless, run %s",
+			a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
+	case !held:
 		return a.released() // No deletionPolicy helps after that.
 	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
 		return errors.New("the deletionPolicy of the Application is not Orphan, so its deletion would delete the Deployment too: run " + a.orphanPatch() + ", and this command again")

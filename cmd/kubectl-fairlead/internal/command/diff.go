@@ -45,14 +45,17 @@ func (t *tool) diff() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from.ownFacts = cmd.Flags().Changed("security-profile") || cmd.Flags().Changed("route-controller-namespaces") || cmd.Flags().Changed("monitoring-namespaces")
-			d, name, err := t.compare(cmd.Context(), from, before)
+			d, about, err := t.compare(cmd.Context(), from, before)
 			if err != nil {
 				return err
 			}
-			if out.machine() {
+			switch {
+			case out.machine():
 				err = encode(t.Out, out.format, []preview.Difference{d}, false)
-			} else {
-				difference.Print(t.screen(), name, d)
+			case about.deleting:
+				t.screen().Line(about.name + ": nothing changes. " + isDeleting)
+			default:
+				difference.Print(t.screen(), about.name, d, about.missing)
 			}
 			if err == nil && !d.Empty() {
 				err = errNo
@@ -68,32 +71,45 @@ func (t *tool) diff() *cobra.Command {
 	return cmd
 }
 
+// compared is what a difference is about.
+type compared struct {
+	name string
+	// missing is the ConfigMap or Secret for which new pods wait; "" if they wait for none.
+	missing string
+	// deleting: no spec has an effect any more.
+	deleting bool
+}
+
 // compare computes what the file would change.
-func (t *tool) compare(ctx context.Context, from platform, before []string) (d preview.Difference, name string, err error) {
+func (t *tool) compare(ctx context.Context, from platform, before []string) (d preview.Difference, about compared, err error) {
 	if slices.Contains(from.files, "-") && slices.Contains(before, "-") {
-		return d, "", errors.New("only one of -f and --from can be standard input: pass a file for the other")
+		return d, about, errors.New("only one of -f and --from can be standard input: pass a file for the other")
 	}
 	application, document, checker, err := from.application(ctx, t, from.files)
 	if err != nil {
-		return d, "", err
+		return d, about, err
 	}
-	name = application.Namespace + "/" + application.Name
+	about.name = application.Namespace + "/" + application.Name
 	var clients *cluster.Clients
 	var live *v1.Application // nil if there is none
 	if len(before) == 0 {
 		if clients, err = t.clients(); err != nil {
-			return d, "", err
+			return d, about, err
 		}
 		live, err = clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			live = nil
 		case err != nil:
-			return d, "", err
+			return d, about, err
+		case live.DeletionTimestamp != nil:
+			about.deleting = true
+			return d, about, nil
 		default:
 			if application, err = document.Applied(live); err != nil {
-				return d, "", err
+				return d, about, err
 			}
+			about.missing = missingConfig(live, application)
 		}
 	}
 	asksCluster := len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts
@@ -103,7 +119,7 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 			err = accepted(ctx, clients, live, application)
 		}
 		if served || err != nil {
-			return d, name, err
+			return d, about, err
 		}
 	}
 	around := live
@@ -114,27 +130,27 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 	classed.Spec.ClassName = application.Spec.ClassName
 	platform, err := from.platformOf(ctx, t, classed, checker)
 	if err != nil {
-		return d, "", err
+		return d, about, err
 	}
 	if len(before) > 0 {
 		old, _, _, err := from.application(ctx, t, before)
 		if err != nil {
-			return d, "", err
+			return d, about, err
 		}
 		if old.Name != application.Name {
-			return d, "", fmt.Errorf("the files are about two Applications, %s and %s: compare two versions of one", old.Name, application.Name)
+			return d, about, fmt.Errorf("the files are about two Applications, %s and %s: compare two versions of one", old.Name, application.Name)
 		}
 		_, d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
-		return d, name, err
+		return d, about, err
 	}
 	loaded, err := clients.Load(ctx, around)
 	if err != nil {
-		return d, "", err
+		return d, about, err
 	}
 	if d, err = t.liveDifference(live, application, loaded, platform); err == nil && asksCluster {
 		err = accepted(ctx, clients, live, application)
 	}
-	return d, name, err
+	return d, about, err
 }
 
 // liveDifference is the difference beside what runs.

@@ -304,6 +304,8 @@ func (e *editing) revisionOf(ctx context.Context, application *v1.Application, l
 	return rendering.Revision, err
 }
 
+const isDeleting = "The Application is being deleted, so this changes none of its pods."
+
 // effect is what becomes of the pods.
 type effect struct {
 	summary string
@@ -318,7 +320,7 @@ func effectOf(d preview.Difference) effect {
 // summary describes the effect on the pods.
 func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (effect, error) {
 	if edited.DeletionTimestamp != nil {
-		return effect{summary: "The Application is being deleted, so this changes none of its pods."}, nil
+		return effect{summary: isDeleting}, nil
 	}
 	if !enforced(edited) {
 		return effect{summary: "Until it is resumed, no pod is replaced."}, nil
@@ -349,20 +351,25 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{}, err
 	}
 	if before == nil && len(d.Pods.Because) > 0 {
-		_, own, err := e.tool.difference(application, edited, live, platform)
+		asked := application.DeepCopy()
+		asked.Status.Revision = nil // As if it were carried out, so that only the edit makes a difference.
+		_, own, err := e.tool.difference(asked, edited, live, platform)
 		if err != nil {
 			return effect{}, err
 		}
 		d.Pods.Because = difference.EditedFirst(d.Pods.Because, own.Pods.Because)
 	}
+	if loaded.Unreadable[child.Deployment.Resource] != nil {
+		return effect{summary: "What becomes of the pods is not known, because you may not list deployments."}, nil
+	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
-	if deployment == nil && loaded.Unreadable[child.Deployment.Resource] == nil {
+	if deployment == nil {
 		return effect{summary: difference.WithoutDeployment(d, missingConfig(application, edited))}, nil
 	}
-	if deployment != nil && (before == nil || d.Pods.Before == nil && d.Pods.After != nil) {
+	if before == nil || d.Pods.Before == nil && d.Pods.After != nil {
 		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}
-	if waits := missingConfig(application, edited); waits != "" && (deployment == nil || d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0) {
+	if waits := missingConfig(application, edited); waits != "" && difference.StartsPods(d) {
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
 	return effectOf(d), nil

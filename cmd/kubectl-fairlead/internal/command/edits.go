@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // simple is an edit without arguments but the names.
@@ -175,6 +176,9 @@ func (t *tool) undo() *cobra.Command {
 				loaded, err := clients.Load(ctx, application)
 				if err != nil {
 					return nil, err
+				}
+				if loaded.Unreadable[child.ControllerRevision.Resource] != nil {
+					return nil, errHistoryUnreadable
 				}
 				revisions := edit.History(loaded.Objects)
 				target, err := edit.Target(revisions, e.asksFor(ctx, application, loaded), to)

@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -94,12 +95,18 @@ func (t *tool) revisions(ctx context.Context, chosen *selection, names []string)
 		if err != nil {
 			return nil, nil, err
 		}
+		if loaded.Unreadable[child.ControllerRevision.Resource] != nil {
+			return nil, nil, errHistoryUnreadable
+		}
 		for _, r := range edit.History(loaded.Objects) {
 			revisions = append(revisions, revision{application.Namespace, application.Name, r})
 		}
 	}
 	return revisions, missing, nil
 }
+
+// errHistoryUnreadable means that nothing is known about the revisions.
+var errHistoryUnreadable = errors.New("the revisions are not known, because you may not list controllerrevisions")
 
 // printHistory prints a table. Of many Applications, each line begins with its own.
 func printHistory(to io.Writer, revisions []revision, many, noHeaders bool, now time.Time) error {

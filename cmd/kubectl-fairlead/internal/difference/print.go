@@ -19,13 +19,14 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// Print writes the difference: first what becomes of the pods, then each child.
-func Print(to *screen.Screen, name string, d preview.Difference) {
+// Print writes the difference: first what becomes of the pods, then each child. missing is the ConfigMap or Secret for which new pods wait,
+// if they do.
+func Print(to *screen.Screen, name string, d preview.Difference, missing string) {
 	if d.Empty() {
 		to.Line(name + ": nothing changes." + halted(d.Pods) + pinned(d.Pods))
 		return
 	}
-	to.Line(to.Paint(screen.Bold, name+": ") + Headline(d))
+	to.Line(to.Paint(screen.Bold, name+": ") + deferred(d, missing, Headline))
 	for _, c := range d.Children {
 		to.Blank()
 		mark, color := "~", screen.Yellow
@@ -70,8 +71,8 @@ func Headline(d preview.Difference) string {
 			break
 		}
 		wanted := cmp.Or(pods.After, pods.Asked)
-		if pods.Live == 0 && wanted != nil && *wanted == 0 {
-			said = "no pod is replaced, because none is asked for."
+		if pods.Live == 0 {
+			said = none(pods, wanted)
 			break
 		}
 		if wanted != nil && !pods.Paused && pods.Kept >= *wanted && (pods.Before == nil || *pods.Before == *wanted) {
@@ -158,6 +159,18 @@ func pinned(pods preview.Pods) string {
 		return ""
 	}
 	return fmt.Sprintf(" The pods stay at revision %d until you remove spec.rollback.toRevision.", pods.Pinned)
+}
+
+// none says why a new template replaces no pod: there is none.
+func none(pods preview.Pods, wanted *int32) string {
+	switch {
+	case wanted != nil && *wanted == 0:
+		return "no pod is replaced, because none is asked for."
+	case pods.Paused:
+		return "no pod is replaced, because there is none, and none starts while rollouts are paused."
+	default:
+		return "no pod is replaced, because there is none yet." + scaled(pods)
+	}
 }
 
 // replaced are the pods that a new template replaces.
@@ -268,15 +281,23 @@ func WithoutDeployment(d preview.Difference, missing string) string {
 }
 
 // Deferred is the sentence about pods that wait for a ConfigMap or Secret, which missing describes. The number of pods changes at once.
-func Deferred(d preview.Difference, missing string) string {
-	if after := d.Pods.After; after != nil && *after == 0 || d.Pods.Stopped != "" {
-		return Sentence(d)
+func Deferred(d preview.Difference, missing string) string { return deferred(d, missing, Sentence) }
+
+func deferred(d preview.Difference, missing string, said func(preview.Difference) string) string {
+	after := d.Pods.After
+	if missing == "" || !StartsPods(d) || after != nil && *after == 0 || d.Pods.Stopped != "" {
+		return said(d)
 	}
 	now := strings.Replace(scaled(d.Pods), ".", " at once.", 1)
 	if now != "" {
 		d.Pods.After = d.Pods.Before
 	}
-	return Sentence(d) + " That waits: " + missing + now
+	return said(d) + " That waits: " + missing + now
+}
+
+// StartsPods reports whether new pods start, which a missing ConfigMap or Secret holds up.
+func StartsPods(d preview.Difference) bool {
+	return d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0
 }
 
 func withBlocked(sentence string, d preview.Difference) string {

@@ -39,7 +39,7 @@ func TestPrint(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden.Screens(t, name, func(to *screen.Screen) { difference.Print(to, "shop/web", d) })
+			golden.Screens(t, name, func(to *screen.Screen) { difference.Print(to, "shop/web", d, "") })
 		})
 	}
 }
@@ -156,6 +156,8 @@ func TestDeferred(t *testing.T) {
 		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing + " The desired number of pods goes from 4 to 5 at once.": {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(5))},
 		"No pod is replaced; the desired number of pods goes from 4 to 0.":                                                                            {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(0))},
 		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).":                                                    {Live: 4, Stopped: v1.ReconcileObserve, Before: new(int32(4)), After: new(int32(5))},
+		"No pod is replaced, because there is none yet. That waits: " + missing:                                                                       {Replaced: true, Because: image, Asked: new(int32(2))},
+		"No pod is replaced, because there is none, and none starts while rollouts are paused. That waits: " + missing:                                {Replaced: true, Because: image, Asked: new(int32(2)), Paused: true},
 	} {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -76,6 +76,19 @@ func History(objects tree.Objects) []Revision {
 	return revisions
 }
 
+// RunsPinned reports whether what runs is the revision that spec.rollback.toRevision names, or one with its pods: that gets another number
+// when a ConfigMap or Secret has other content.
+func RunsPinned(objects tree.Objects) bool {
+	number, status := PinOf(objects.Application), objects.Application.Status.Revision
+	if number == 0 || status == nil || status.Current == number {
+		return number > 0 && status != nil
+	}
+	revisions := History(objects)
+	current := slices.IndexFunc(revisions, func(r Revision) bool { return r.Current })
+	pinned := slices.IndexFunc(revisions, func(r Revision) bool { return r.Pinned })
+	return current >= 0 && pinned >= 0 && revisions[current].samePods(&revisions[pinned])
+}
+
 // findRestarts sets RestartOf. The revision before has the number before, also after an undo. Where an undo gave that one a new number since,
 // it is the one that was made before.
 func findRestarts(revisions []Revision) {

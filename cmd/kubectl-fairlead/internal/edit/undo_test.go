@@ -282,3 +282,20 @@ func TestHistoryOfOneSecond(t *testing.T) {
 		t.Errorf("revision %d is a restart of %d, and %d of %d, want 2 of 3 alone", history[0].Number, history[0].RestartOf, history[1].Number, history[1].RestartOf)
 	}
 }
+
+// TestRunsPinned: other content of a ConfigMap gives the pinned pods another number.
+func TestRunsPinned(t *testing.T) {
+	for _, test := range []struct {
+		pin, current int64
+		want         bool
+	}{{0, 1, false}, {1, 1, true}, {1, 2, false}, {1, 3, true}, {9, 3, false}} {
+		objects := shop(v1.RevisionStatus{Current: test.current}, "web:1", "web:2", "web:1")
+		objects.Application.Spec.Rollback = &v1.Rollback{}
+		if test.pin > 0 {
+			objects.Application.Spec.Rollback.ToRevision = &test.pin
+		}
+		if got := edit.RunsPinned(objects); got != test.want {
+			t.Errorf("revision %d is asked for, and %d runs: %t", test.pin, test.current, got)
+		}
+	}
+}

@@ -25,7 +25,9 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 	to.Blank()
 	to.Row("Image", s.imageText())
 	to.Row("Rollout", s.Rollout.text(to))
-	to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
+	if !slices.Contains(s.Unreadable, "pods") {
+		to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
+	}
 	for i, url := range s.URLs {
 		label := ""
 		if i == 0 {

@@ -107,7 +107,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		Namespace: application.Namespace, Name: application.Name, Image: application.Spec.Image, RunningImage: status.Image,
 		Health: root.Health, Reason: root.Reason, Message: root.Message,
 		Rollout: Rollout{Desired: status.DesiredReplicas, Updated: status.UpdatedReplicas, Available: status.AvailableReplicas},
-		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(application), Notes: notes(loaded),
+		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(loaded), Notes: notes(loaded),
 		Autoscaler: autoscaler(loaded), Conditions: status.Conditions,
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady)
@@ -234,8 +234,9 @@ func compareBool(a, b bool) int {
 }
 
 // policies are the settings that stop Fairlead from doing the usual; users who look for a cause should see them first.
-func policies(application *v1.Application) []string {
+func policies(loaded *cluster.Loaded) []string {
 	var found []string
+	application := loaded.Application
 	if paused := application.Spec.Paused; paused != nil && *paused {
 		found = append(found, "rollouts are paused (spec.paused)")
 	}
@@ -248,7 +249,7 @@ func policies(application *v1.Application) []string {
 	}
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		note := "the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)"
-		if runs := application.Status.Revision; runs == nil || runs.Current != *rollback.ToRevision {
+		if loaded.Unreadable[child.ControllerRevision.Resource] == nil && !edit.RunsPinned(loaded.Objects) {
 			note = "revision %d is asked for, and does not run yet (spec.rollback.toRevision)"
 		}
 		if len(found) > 0 {

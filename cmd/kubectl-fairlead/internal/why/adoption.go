@@ -73,10 +73,16 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if !f.Saved {
 		back = "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
 	}
+	what, rollout := "The Deployment is adopted, and its pods run as before until you release them.", "Replace the pods: kubectl fairlead adopt "+f.app.Name+" --rollout"
+	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil && deployment.Status.Replicas == 0 {
+		what = "The Deployment is adopted, and has no pods."
+	}
+	if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
+		what += " Fairlead changes no child, since reconcilePolicy is Observe."
+		rollout = "Set reconcilePolicy to Enforce, then replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"
+	}
 	return append(f.unreachable(), Finding{
-		Reason: adopted.Reason, What: "The Deployment is adopted, and its pods run as before until you release them.",
-		Evidence: []Evidence{f.conditionEvidence(adopted)},
-		Next:     []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout", back},
+		Reason: adopted.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(adopted)}, Next: []string{rollout, back},
 	})
 }
 

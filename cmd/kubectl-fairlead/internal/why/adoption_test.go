@@ -103,6 +103,16 @@ func TestServiceWaitsForPods(t *testing.T) {
 	})
 	wantParts(t, "held", encoded, map[string]bool{`"reason":"PodsHeld"`: true, `"reason":"Conflict"`: false})
 
+	stopped := adopting(t, v1.ReasonPodsHeld)
+	stopped.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	deployment := childOf(t, stopped, child.Deployment.Kind).(*appsv1.Deployment)
+	deployment.Spec.Replicas, deployment.Status.Replicas = new(int32(0)), 0
+	text, _ = printed(t, stopped)
+	wantParts(t, "observed, and without pods", text, map[string]bool{
+		"The Deployment is adopted, and has no pods. Fairlead changes no child, since reconcilePolicy is Observe.\n": true,
+		"   → Set reconcilePolicy to Enforce, then replace the pods: kubectl fairlead adopt web --rollout\n":          true,
+	})
+
 	text, encoded = printed(t, adopting(t, v1.ReasonRollingOut))
 	wantParts(t, "rolling out", text, map[string]bool{waits: true, waitsForPods: true, leave: true, "Delete or rename": false})
 	wantParts(t, "rolling out", encoded, map[string]bool{`"reason":"Pending"`: true, `"reason":"Conflict"`: false})

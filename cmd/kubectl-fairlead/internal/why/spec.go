@@ -232,28 +232,29 @@ func rolledBack(f facts) []Finding {
 	if class := f.classOfRollback(); class != "" {
 		what += " ApplicationClass " + class + " asks for the rollback."
 	}
-	return []Finding{{
-		Reason: v1.ReasonRolledBack, What: what,
-		Evidence: []Evidence{f.conditionEvidence(condition)},
-		Next: []string{
-			"Correct what failed and apply it: any change of the pods is tried again.",
-			"Or make the spec what runs: kubectl fairlead undo " + f.app.Name,
-		},
-	}}
+	next := []string{"Correct what failed and apply it: any change of the pods is tried again."}
+	if slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
+		next = append(next, "Or make the spec what runs: kubectl fairlead undo "+f.app.Name)
+	}
+	return []Finding{{Reason: v1.ReasonRolledBack, What: what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: next}}
 }
 
 // pinned explains why the pods are not those of the spec.
 func pinned(f facts) []Finding {
 	status, number := f.app.Status.Revision, edit.PinOf(f.app)
-	if number == 0 || !f.observed() || status == nil || status.Current != number {
+	if !f.observed() || !edit.RunsPinned(f.Objects) || f.ready != nil && f.ready.Reason == v1.ReasonRevisionMissing {
 		return nil // If it is not carried out, another finding says why.
+	}
+	what := fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.", number)
+	if status.Current != number {
+		what = fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names revision %d, which has the same pods, whatever else the spec says about them.", status.Current, number)
 	}
 	if f.isIn(v1.ResourceDrifted, child.Deployment) || f.ready != nil && f.ready.Reason == v1.ReasonPaused {
 		return nil // Other pods run: under Observe another client may have set them, and a paused rollout waits.
 	}
 	return []Finding{{
 		Reason:   "Pinned",
-		What:     fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.", number),
+		What:     what,
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.rollback.toRevision", Message: strconv.FormatInt(number, 10)}},
 		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + unpin(f.app.Name)},
 	}}
