@@ -183,7 +183,7 @@ func TestRulesOfTheCRD(t *testing.T) {
 		t.Run("name "+name, func(t *testing.T) {
 			e := e.sub(t)
 			body := e.decode(named(small, name))[0]
-			message := strconv.Quote(name) + " must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit"
+			message := strconv.Quote(name) + ": must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit"
 			if e.refused(body, "metadata.name", message) {
 				tried["<nil> "+message] = true // The rule is about the whole object; its fieldPath names the field.
 			}

@@ -32,7 +32,7 @@ import (
 // +kubebuilder:printcolumn:name="Spec image",type=string,priority=1,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="URL",type=string,priority=1,JSONPath=`.status.urls[0]`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata.name",message="must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit",messageExpression="'\"%s\" must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit'.format([self.metadata.name])"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata.name",message="must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit",messageExpression="'\"%s\": must be an RFC 1035 label: at most 63 characters, lower-case letters, digits and hyphens, starting with a letter and ending with a letter or digit'.format([self.metadata.name])"
 type Application struct {
 	metav1.TypeMeta `json:",inline"`
 	// Standard object metadata. The name becomes the name of the children and must be an RFC
