@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // correction replaces what Kubernetes' types say about a field by what is true of an Application.
@@ -49,7 +51,25 @@ var corrections = []correction{
 		"StopSignal can only be set for Pods with a non-empty .spec.os.name",
 		"An Application cannot set it, because Kubernetes takes it only with the pod's os.name: use STOPSIGNAL of the image, or preStop.",
 	},
+	{regexp.MustCompile(`\.topologySpreadConstraints\.\[items\]\.matchLabelKeys$`), theirMatchLabelKeys, ourMatchLabelKeys},
 }
+
+// Theirs is true of a pod. An empty labelSelector of an Application selects the Application's pods, so the keys need no other.
+const (
+	theirMatchLabelKeys = "MatchLabelKeys is a set of pod label keys to select the pods over which spreading will be calculated. " +
+		"The keys are used to lookup values from the incoming pod labels, those key-value labels are ANDed with labelSelector to select " +
+		"the group of existing pods over which spreading will be calculated for the incoming pod. " +
+		"The same key is forbidden to exist in both MatchLabelKeys and LabelSelector. " +
+		"MatchLabelKeys cannot be set when LabelSelector isn't set. Keys that don't exist in the incoming pod labels will be ignored. " +
+		"A null or empty list means only match against labelSelector.\n\n" +
+		"This is a beta field and requires the MatchLabelKeysInPodTopologySpread feature gate to be enabled (enabled by default)."
+	ourMatchLabelKeys = "Keys of labels of the pods. For a new pod, the scheduler counts only those pods of labelSelector that have the same " +
+		"values of these labels as the new pod. It ignores a key that the new pod lacks. " +
+		"Default: no key, so the old and the new pods of a rollout count together.\n\n" +
+		"Use pod-template-hash to count each revision alone: then the new pods of a rollout spread evenly, wherever the old pods are. " +
+		"Another key makes sense only if labelSelector selects pods with several values of it, such as pods of several Applications. " +
+		"A key must not be in labelSelector too; an empty labelSelector has " + v1.LabelApplication + "."
+)
 
 // notUpdatable is true of a pod. Fairlead replaces the pods.
 const notUpdatable = " Cannot be updated."

@@ -61,6 +61,21 @@ func TestOperatorsOfTolerations(t *testing.T) {
 	}
 }
 
+// TestMatchLabelKeys: kubectl explain says what the keys do, which ones make sense, and nothing of what is true of a pod alone.
+func TestMatchLabelKeys(t *testing.T) {
+	for file, path := range map[string]string{
+		"apps.fairlead.dev_applications.yaml":       "spec topologySpreadConstraints [items] matchLabelKeys",
+		"apps.fairlead.dev_applicationclasses.yaml": "spec defaults topologySpreadConstraints [items] matchLabelKeys",
+	} {
+		description, _ := described(t, file, path)["description"].(string)
+		for _, want := range []string{"Keys of labels of the pods. ", "Default: no key, ", "Use pod-template-hash ", "has apps.fairlead.dev/application."} {
+			if !strings.Contains(description, want) || strings.Contains(description, "LabelSelector isn't set") {
+				t.Errorf("%s: want %q in %q", file, want, description)
+			}
+		}
+	}
+}
+
 // TestDefaultsOfSecurity: kubectl explain names the defaults of pkg/render, and no rule that is true of a pod alone.
 func TestDefaultsOfSecurity(t *testing.T) {
 	const applications = "apps.fairlead.dev_applications.yaml"
