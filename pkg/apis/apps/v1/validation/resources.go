@@ -4,6 +4,11 @@
 package validation
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,8 +49,8 @@ func validateResources(path *field.Path, resources *corev1.ResourceRequirements)
 			errs = append(errs, field.Invalid(path, request.String(), "needs a limit of the same value, because the resource cannot be overcommitted"))
 		case limited && !mayOvercommit(name) && request.Cmp(limit) != 0:
 			errs = append(errs, field.Invalid(path, request.String(), "must be equal to the limit of "+limit.String()+", because the resource cannot be overcommitted"))
-		case limited && request.Cmp(limit) > 0:
-			errs = append(errs, field.Invalid(path, request.String(), "must be less than or equal to the limit of "+limit.String()))
+		case limited && request.Cmp(limit) > 0 && !isFractionOfByte(name, request): // Such a request is refused already.
+			errs = append(errs, field.Invalid(path, request.String(), "must be less than or equal to the limit of "+cmp.Or(inBinaryUnit(limit), limit.String())))
 		}
 	}
 	if hugePages && !cpuOrMemory {
@@ -82,8 +87,8 @@ func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resou
 	switch {
 	case name == corev1.ResourceCPU && !isMultiple(quantity, resource.Milli):
 		message = "must be a multiple of 1m, a thousandth of a core"
-	case (name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage) && !isMultiple(quantity, 0):
-		message = "must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes"
+	case isFractionOfByte(name, quantity):
+		message = wholeBytes(quantity)
 	case isHugePages(name) && !wholePages(name, quantity):
 		message = "must be a multiple of the page size, which is the suffix of hugepages-"
 	case isExtended(name) && !isMultiple(quantity, 0):
@@ -92,6 +97,48 @@ func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resou
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, quantity.String(), message)}
+}
+
+func isFractionOfByte(name corev1.ResourceName, quantity resource.Quantity) bool {
+	return (name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage) && !isMultiple(quantity, 0)
+}
+
+// binaryUnits are the suffixes of quantities in powers of 1024, the greatest first.
+var binaryUnits = []string{"Ei", "Pi", "Ti", "Gi", "Mi", "Ki"}
+
+// wholeBytes says what to write instead of a fraction of a byte. Kubernetes rewrites 0.3Gi to 322122547200m, which its user never wrote.
+// A few thousandths are likelier to be megabytes with a wrong suffix.
+func wholeBytes(quantity resource.Quantity) string {
+	const enough = 50 // So many of a unit are exact enough to round.
+	unit, count := "", quantity.AsApproximateFloat64()
+	for _, binary := range slices.Backward(binaryUnits) {
+		if count < enough*1024 {
+			break
+		}
+		unit, count = binary, count/1024
+	}
+	if unit == "" && count < 1024 {
+		return "must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes"
+	}
+	down := math.Floor(count)
+	return fmt.Sprintf("must be a whole number of bytes, and %s is %s: write %.0f%s or %.0f%s", cmp.Or(inBinaryUnit(quantity), "it"),
+		strings.TrimRight(quantity.AsDec().String(), "0"), down, unit, down+1, unit)
+}
+
+// inBinaryUnit is a quantity with a fraction of a byte as its user is likely to have written it, as in 0.3Gi; "" if it is no short number
+// of any unit, or has no such fraction.
+func inBinaryUnit(quantity resource.Quantity) string {
+	const least, decimals, tolerance = 0.01, 1e3, 1e-10
+	if isMultiple(quantity, 0) {
+		return ""
+	}
+	for i, unit := range binaryUnits {
+		count := quantity.AsApproximateFloat64() / math.Pow(1024, float64(len(binaryUnits)-i))
+		if short := math.Round(count*decimals) / decimals; count >= least && math.Abs(count-short) <= tolerance*count {
+			return strconv.FormatFloat(short, 'f', -1, 64) + unit
+		}
+	}
+	return ""
 }
 
 // isMultiple reports whether the quantity is a multiple of 10^scale.
