@@ -27,11 +27,12 @@ var words = map[string]string{
 	`^/[^:]+$`:      "must be an absolute path below /, without ':', such as /etc/web",
 }
 
-// insteadOfStar says what to write instead of a * alone, by the end of a path. The other patterns do not tempt users to write one.
-var insteadOfStar = map[string]string{
-	".limits.allowedRegistries.[items]":  "must not be *: leave allowedRegistries out to allow all images",
-	".limits.allowedHostnames.[items]":   "must not be *: leave allowedHostnames out to allow all names, or add a domain, as in *.example.com",
-	".limits.allowedAnnotations.[items]": "must not be *: leave allowedAnnotations out to allow all annotations, or write a prefix before it, such as example.com/*",
+// instead says what to write instead of a value that a pattern refuses and that users are tempted to write, by the end of a path.
+var instead = map[string]struct{ of, message string }{
+	".limits.allowedRegistries.[items]":  {"*", "must not be *: leave allowedRegistries out to allow all images"},
+	".limits.allowedHostnames.[items]":   {"*", "must not be *: leave allowedHostnames out to allow all names, or add a domain, as in *.example.com"},
+	".limits.allowedAnnotations.[items]": {"*", "must not be *: leave allowedAnnotations out to allow all annotations, or write a prefix before it, such as example.com/*"},
+	"spec.className":                     {"", "must not be empty: leave className out to get the default class of the namespace, if it has one"},
 }
 
 // explain replaces each pattern of a string or quantity by a rule that enforces the same and fails with words.
@@ -54,10 +55,10 @@ func explain(path string, schema node) error {
 		rule = "type(self) != string || " + rule
 	}
 	rules, _ := schema["x-kubernetes-validations"].([]any)
-	for end, instead := range insteadOfStar {
+	for end, value := range instead {
 		if strings.HasSuffix(path, end) {
-			rule = "self == '*' || " + rule
-			rules = append(rules, node{"rule": "self != '*'", "message": instead})
+			rule = "self == '" + value.of + "' || " + rule
+			rules = append(rules, node{"rule": "self != '" + value.of + "'", "message": value.message})
 		}
 	}
 	delete(schema, "pattern")

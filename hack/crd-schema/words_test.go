@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A pattern becomes a rule with words, in front of other rules of the field. A * alone has words of its own in some fields.
+// A pattern becomes a rule with words, in front of other rules of the field. A value that tempts users, such as a * alone, has words of its own in some
+// fields.
 func TestExplain(t *testing.T) {
 	name := func(maxLength any) node {
 		return node{"type": "string", "maxLength": maxLength, "pattern": `^/`, "x-kubernetes-validations": []any{node{"rule": "true"}}}
@@ -38,7 +39,7 @@ func TestExplain(t *testing.T) {
 	}
 	want = node{"properties": node{"limits": node{"properties": node{"allowedHostnames": node{"items": node{"type": "string", "maxLength": 8, "x-kubernetes-validations": []any{
 		node{"rule": "self == '*' || self.matches(r'^/')", "message": "must start with /"}, node{"rule": "true"},
-		node{"rule": "self != '*'", "message": insteadOfStar[".limits.allowedHostnames.[items]"]},
+		node{"rule": "self != '*'", "message": instead[".limits.allowedHostnames.[items]"].message},
 	}}}}}}}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Errorf("schema of limits (-want +got):\n%s", diff)

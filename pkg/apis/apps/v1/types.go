@@ -77,7 +77,6 @@ type ApplicationSpec struct {
 	// ApplicationClass with the platform's defaults and limits. Defaults to the default class of the namespace, if
 	// there is one; the mutating webhook writes its name here. You may change it; the defaults and limits of the new
 	// class then apply.
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	// +optional

@@ -58,8 +58,8 @@ type NetworkPolicyIngressRule struct {
 	// The peers. At least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0, never as
 	// nothing.
 	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="size(self) > 0",message="must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: \"::/0\"}}]"
 	From []NetworkPolicyPeer `json:"from"`
 
 	// Names from ports. Default: all ports of the Application.
@@ -77,8 +77,8 @@ type NetworkPolicyEgressRule struct {
 	// The peers. At least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0, never as
 	// nothing.
 	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="size(self) > 0",message="must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: \"::/0\"}}]"
 	To []NetworkPolicyPeer `json:"to"`
 
 	// Ports of the peers. Default: all ports.

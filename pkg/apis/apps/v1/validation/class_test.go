@@ -259,7 +259,7 @@ limits: {securityProfile: Baseline, allowedRegistries: [ghcr.io/acme], allowedHo
 			`spec.namespaceSelector.matchExpressions[0].values: Required value: must be specified when ` + "`operator`" + ` is 'In' or 'NotIn'`,
 		}},
 		{name: "labels", spec: `defaults: {podMetadata: {labels: {apps.fairlead.dev/x: a}}}`, want: []string{`spec.defaults.podMetadata.labels[apps.fairlead.dev/x]: Forbidden: the label is reserved: selectors and ownership rest on it`}},
-		{name: "network policy", spec: `defaults: {networkPolicy: {ingress: [{from: []}]}}`, want: []string{`spec.defaults.networkPolicy.ingress[0].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`}},
+		{name: "network policy", spec: `defaults: {networkPolicy: {ingress: [{from: []}]}}`, want: []string{`spec.defaults.networkPolicy.ingress[0].from: Required value: must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`}},
 		{name: "an operator", spec: `namespaceSelector: {matchExpressions: [{key: a, operator: Equals, values: [b]}]}`, want: []string{
 			`spec.namespaceSelector.matchExpressions[0].operator: Unsupported value: "Equals": supported values: "In", "NotIn", "Exists", "DoesNotExist"`,
 		}},

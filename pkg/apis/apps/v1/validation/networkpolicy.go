@@ -15,8 +15,8 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// everyone says how to write what an empty list of peers means in Kubernetes.
-const everyone = "must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0"
+// NeedsPeers says how to write what an empty list of peers means in Kubernetes.
+const NeedsPeers = `must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`
 
 func validateNetworkPolicy(in input) field.ErrorList {
 	if in.spec.NetworkPolicy == nil {
@@ -89,7 +89,7 @@ func validateEgressPort(path *field.Path, port v1.NetworkPolicyPort) field.Error
 
 func validatePeers(path *field.Path, peers []v1.NetworkPolicyPeer) field.ErrorList {
 	if len(peers) == 0 {
-		return field.ErrorList{field.Required(path, everyone)}
+		return field.ErrorList{field.Required(path, NeedsPeers)}
 	}
 	errs := tooMany(path, len(peers), 64)
 	for i := range peers {

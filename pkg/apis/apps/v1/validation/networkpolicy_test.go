@@ -10,15 +10,18 @@ func TestNetworkPolicy(t *testing.T) {
 		name: "empty denies",
 		spec: `networkPolicy: {}`,
 	}, {
-		name: "everyone, written so",
+		name: "everyone, as the message for nobody has it",
+		spec: `networkPolicy: {ingress: [{from: [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]}], egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]}]}`,
+	}, {
+		name: "everyone, and pods",
 		spec: `networkPolicy: {ingress: [{from: [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}, {podSelector: {}}, {namespaceSelector: {}}]}]}`,
 	}, {
 		name: "nobody",
 		spec: `networkPolicy: {ingress: [{from: []}, {}], egress: [{to: []}]}`,
 		want: []string{
-			`spec.networkPolicy.ingress[0].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`,
-			`spec.networkPolicy.ingress[1].from: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`,
-			`spec.networkPolicy.egress[0].to: Required value: must have at least one: everyone is written as ipBlock 0.0.0.0/0 and ::/0`,
+			`spec.networkPolicy.ingress[0].from: Required value: must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`,
+			`spec.networkPolicy.ingress[1].from: Required value: must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`,
+			`spec.networkPolicy.egress[0].to: Required value: must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`,
 		},
 	}, {
 		name: "peers",
