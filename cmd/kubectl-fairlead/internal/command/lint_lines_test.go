@@ -79,6 +79,10 @@ func TestLintNamesTheLine(t *testing.T) {
 			strings.Repeat("  # *count\n", 300) + "  replicas: *count\n  paused: [\n",
 			"-:306: yaml: line 306: unknown anchor 'count' referenced (syntax)",
 		},
+		"an alias of an earlier document": {
+			"  command: &words [web]\n---\n" + object + "  paused: &no false\n  args: *words\n",
+			"-:14: unknown anchor 'words' referenced (syntax)",
+		},
 		"an infinite number": {
 			"  replicas: .inf\n",
 			"-:6: JSON has no such number as .inf: write another one; if it is text, put it in quotes (syntax)",

@@ -23,7 +23,24 @@ func unreadable(node *yamlv3.Node, cause error) (at *yamlv3.Node, err error) {
 	if misread, as := misreadKey(node); misread != nil {
 		return misread, misreadError(misread, as)
 	}
+	if alias := unknownAlias(node, map[*yamlv3.Node]bool{}); alias != nil {
+		node = alias
+	}
 	return node, errors.New(rewrittenLine.ReplaceAllString(cause.Error(), ""))
+}
+
+// unknownAlias is the first alias whose anchor is not before it in the document, but in an earlier one; nil if there is none.
+func unknownAlias(node *yamlv3.Node, anchors map[*yamlv3.Node]bool) *yamlv3.Node {
+	if node.Kind == yamlv3.AliasNode && !anchors[node.Alias] {
+		return node
+	}
+	anchors[node] = true
+	for _, below := range node.Content {
+		if found := unknownAlias(below, anchors); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 func misreadError(key *yamlv3.Node, as string) error {
@@ -35,6 +52,9 @@ func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
 	if node.Kind == yamlv3.ScalarNode {
 		var value any
 		if err := node.Decode(&value); err != nil {
+			if alias := unknownAlias(node, map[*yamlv3.Node]bool{}); alias != nil {
+				node = alias
+			}
 			return node, errors.New(rewrittenLine.ReplaceAllString(err.Error(), ""))
 		}
 		return nil, nil
