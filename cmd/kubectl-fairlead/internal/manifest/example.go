@@ -30,6 +30,10 @@ const (
 	aPath  = `(/|(?:/[-\w.~%?=&]+)+/?)`
 	aPort  = `([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3})`
 
+	anApplication = `([a-z](?:[-a-z0-9]*[a-z0-9])?)`
+	anAddress     = `(\d+(?:\.\d+){3})`
+	aBlock        = `(\d+(?:\.\d+){3}/\d{1,2}|[0-9a-f]*:[0-9a-f:]*/\d{1,3})`
+
 	aHostPort = `(?:(?:[\d.]+:)?\d+:)?`
 )
 
@@ -49,15 +53,28 @@ var ofContainer = []shortForm{
 	{`(\w[-\w.]*(?:[/:@]\w[-\w.]*)+)`, "{name: NAME, image: $1}", ""},
 }
 
+// ofPeer are the forms of a peer of a networkPolicy: the name of an Application, with its namespace or without, and addresses.
+var ofPeer = []shortForm{
+	{anApplication, "{application: {name: $1}}", "NAME"},
+	{`(` + aLabel + `)/` + anApplication, "{application: {namespace: $1, name: $2}}", ""},
+	{aBlock, "{ipBlock: {cidr: $1}}", ""},
+	{anAddress, "{ipBlock: {cidr: $1/32}}", ""},
+}
+
 // oneField has the forms by the name of the field, or of the list. Those count whose first field the schema has.
 var oneField = map[string][]shortForm{
+	"application":           {{anApplication, "{name: $1}", "NAME"}, {`(` + aLabel + `)/` + anApplication, "{namespace: $1, name: $2}", ""}},
 	"configMap":             {byName("{name: $1}")},
 	"configMapRef":          {byName("{name: $1}")},
+	"egress":                {{anApplication, "{to: [{application: {name: $1}}]}", "NAME"}},
 	"envFrom":               {byName("{configMapRef: {name: $1}} or {secretRef: {name: $1}}")},
+	"from":                  ofPeer,
 	"grpc":                  {{aPort, "{port: $1}", "8080"}},
 	"httpGet":               {{aPath, "{path: $1}", "/PATH"}},
 	"imagePullSecrets":      {byName("{name: $1}")},
+	"ingress":               {{anApplication, "{from: [{application: {name: $1}}]}", "NAME"}},
 	"initContainers":        ofContainer,
+	"ipBlock":               {{aBlock, "{cidr: $1}", "10.0.0.0/8"}, {anAddress, "{cidr: $1/32}", ""}},
 	"items":                 {{`([-\w.]+)`, "{key: $1, path: $1}", "KEY"}},
 	"livenessProbe":         {{aPath, "{httpGet: {path: $1}}", ""}},
 	"mounts":                {{`(?:[^:]+:)?` + aPath + `(?::r[ow])?`, "{mountPath: $1, …}", "/PATH"}},
@@ -67,6 +84,11 @@ var oneField = map[string][]shortForm{
 	"ports": {
 		{aHostPort + aPort + `(?:/tcp)?`, "{name: NAME, containerPort: $1}", "8080"},
 		{aHostPort + aPort + `/udp`, "{name: NAME, containerPort: $1, protocol: UDP}", ""},
+		// Of the egress of a networkPolicy.
+		{aPort + `(?:/tcp)?`, "{port: $1}", "5432"},
+		{aPort + `/udp`, "{port: $1, protocol: UDP}", ""},
+		{aPort + `-` + aPort, "{port: $1, endPort: $2}", ""},
+		{`([a-z][-a-z0-9]*)`, "{port: $1}", ""},
 	},
 	"readinessProbe": {{aPath, "{httpGet: {path: $1}}", ""}},
 	"rollback":       {{`(Never|OnFailure)`, "{policy: $1}", "OnFailure"}},
@@ -81,6 +103,7 @@ var oneField = map[string][]shortForm{
 	"strategy":       {{`(RollingUpdate|Recreate)`, "{type: $1}", "RollingUpdate"}},
 	"tcpSocket":      {{aPort + `|([a-z][-a-z0-9]*)`, "{port: $1$2}", "8080"}},
 	"tls":            {byName("{secretName: $1}")},
+	"to":             ofPeer,
 }
 
 var (
@@ -196,7 +219,9 @@ func meantItem(path *field.Path, items *schema.Structural, value any, given stri
 		return meant
 	}
 	if !slices.Contains(shown(items), "name") {
-		return ""
+		// One that is written as {name: web} is meant like web alone.
+		named, _ := entries["name"].(string)
+		return meantMap(path, items, named, named)
 	}
 	name := "NAME"
 	if isMap && len(entries) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(entries)), isWordOf(items)) {

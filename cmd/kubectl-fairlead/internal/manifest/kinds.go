@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -107,7 +108,11 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 	case of.Type == "object" && !isMap:
 		return wantMap(path, of, value, given)
 	case of.Type == "string" && !isText:
-		return wantString(path, of, value, given)
+		want := wantString(path, of, value, given)
+		if strings.HasSuffix(want, onePort) && len(k.document.portNames()) > 0 {
+			want += ", as in " + k.document.portName()
+		}
+		return want
 	case (of.Type == "integer" || of.Type == "number") && !isWhole(value):
 		return unquoted("must be a whole number", value, func() bool { _, err := strconv.ParseInt(given, 10, 64); return err == nil })
 	case of.Type == "integer" && exceedsInt32(of, value):
@@ -121,6 +126,9 @@ func (k *kinds) want(path *field.Path, of *schema.Structural, value any) string 
 // wantList shows a list that has what the user may have meant.
 func (k *kinds) wantList(path *field.Path, items *schema.Structural, value any, given string) string {
 	if items.Type != "object" {
+		if named := strings.HasSuffix(path.String(), ".ports"); named && !isOf[string](value) {
+			return fmt.Sprintf("must be a list of %ss, not %s: names of the ports, as in [%s]", items.Type, nameKind(value), k.document.portName())
+		}
 		if isOf[map[string]any](value) {
 			return fmt.Sprintf("must be a list of %ss, not a map: [a, b]", items.Type)
 		}
@@ -159,6 +167,26 @@ func (k *kinds) listOf(path *field.Path, items *schema.Structural, value any, gi
 	}
 	return text.FlowList(strings.FieldsFunc(written, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }))
 }
+
+// onePort says what a string that names a port is.
+const onePort = ": the name of one of the ports"
+
+// portNames are the names of the ports that the file has.
+func (d *Document) portNames() (names []string) {
+	ports := d.at("spec.ports")
+	if ports == nil || ports.Kind != yamlv3.SequenceNode {
+		return nil
+	}
+	for _, port := range ports.Content {
+		if name := child(port, "name"); name != nil && original(name).Value != "" {
+			names = append(names, original(name).Value)
+		}
+	}
+	return names
+}
+
+// portName is the name of the first port, or a placeholder.
+func (d *Document) portName() string { return append(d.portNames(), "NAME")[0] }
 
 // commandEnd is the last word of the command that the arguments belong to; "" if there is none.
 func (d *Document) commandEnd(args *field.Path) string {
@@ -258,13 +286,13 @@ func wantString(path *field.Path, of *schema.Structural, value any, given string
 		case strings.HasPrefix(path.String(), "spec.config.data["):
 			want += ": write | after the key, and the content of the file below it"
 		case last == "port" || last == "ports":
-			want += ": the name of one of the ports"
+			want += onePort
 		}
 		return want
 	}
 	switch last {
 	case "port", "ports":
-		return want + ": the name of one of the ports"
+		return want + onePort
 	case "interval":
 		return want + ": a duration such as 30s"
 	}
