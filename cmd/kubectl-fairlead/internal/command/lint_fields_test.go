@@ -256,3 +256,44 @@ func TestLintOfMetadata(t *testing.T) {
 		}
 	}
 }
+
+// TestLintOfNobody: no peers are all peers for Kubernetes, so lint says how an Application allows everyone.
+func TestLintOfNobody(t *testing.T) {
+	const nobody = `must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`
+	wantLint(t, map[string]string{
+		`networkPolicy: {ingress: [{}]}`:                  `spec.networkPolicy.ingress[0].from: Required value: ` + nobody,
+		`networkPolicy: {egress: [{to: null}]}`:           `spec.networkPolicy.egress[0].to: Required value: ` + nobody,
+		`networkPolicy: {egress: [{ports: [{port: 1}]}]}`: `spec.networkPolicy.egress[0].to: Required value: ` + nobody,
+	})
+	lintsTo(t, `networkPolicy: {ingress: [{from: []}]}`, "-:4: spec.networkPolicy.ingress[0].from: Invalid value: "+nobody+" (cel)\n")
+	lintsTo(t, `networkPolicy: {egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]}]}`, "1 object checked, nothing found"+noDefaultClass+"\n")
+}
+
+// TestLintOfFractionsOfBytes: lint quotes the file, and not what Kubernetes makes of it, which is 322122547200m.
+func TestLintOfFractionsOfBytes(t *testing.T) {
+	lintsTo(t, `resources: {requests: {memory: 1Gi}, limits: {memory: 0.3Gi}}`,
+		`-:4: spec.resources.limits[memory]: Invalid value: "0.3Gi": must be a whole number of bytes, and 0.3Gi is 322122547.2: write 307Mi or 308Mi (validation)`+"\n"+
+			`-:4: spec.resources.requests[memory]: Invalid value: "1Gi": must be less than or equal to the limit of 0.3Gi (validation)`+"\n")
+	lintsTo(t, `resources: {limits: {memory: 100m}}`,
+		`-:4: spec.resources.limits[memory]: Invalid value: "100m": must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes (validation)`+"\n")
+	lintsTo(t, `sidecars: [{name: a, image: b, resources: {limits: {memory: 0.1Gi}}}]`,
+		`-:4: spec.sidecars[0].resources.limits[memory]: Invalid value: "0.1Gi": must be a whole number of bytes, and 0.1Gi is 107374182.4: write 102Mi or 103Mi (validation)`+"\n")
+}
+
+// TestLintOfAnEmptyClass: an empty name is replaced by that of a default class, or else refused, as by the API server.
+func TestLintOfAnEmptyClass(t *testing.T) {
+	lintsTo(t, `className: ""`, "-:4: spec.className: Invalid value: \"\": must not be empty: leave className out to get the default class of the namespace, if it has one (cel)\n")
+	const class = "\n---\napiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold, annotations: {applicationclass.apps.fairlead.dev/is-default: \"%s\"}}\nspec: {limits: {maxReplicas: 1}}\n#"
+	lintsTo(t, `replicas: 2, className: ""}`+fmt.Sprintf(class, "true"), "-:4: spec.replicas: Invalid value: 2: ApplicationClass \"gold\" allows at most 1 (class)\n")
+	lintsTo(t, `className: ""}`+fmt.Sprintf(class, "false"), "-:4: spec.className: Invalid value: \"\": must not be empty")
+}
+
+// lintsTo checks an Application with a field, and wants the output to begin so.
+func lintsTo(t *testing.T, field, want string) {
+	t.Helper()
+	streams, in, out, _ := genericiooptions.NewTestIOStreams()
+	fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, %s}\n", field)
+	if Run(t.Context(), streams, []string{"lint", "-f", "-"}); !strings.HasPrefix(out.String(), want) {
+		t.Errorf("%s: %s, want %s", field, out, want)
+	}
+}

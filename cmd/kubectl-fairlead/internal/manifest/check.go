@@ -110,7 +110,9 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 			problems = append(problems, found...)
 			continue
 		}
-		broken := d.problems(Validation, validation.ValidateApplicationClass(read))
+		errs := validation.ValidateApplicationClass(read)
+		d.quoteQuantities(errs)
+		broken := d.problems(Validation, errs)
 		if len(broken) == 0 {
 			broken = d.warnings(admission.IneffectiveInClass(read))
 		}
@@ -146,6 +148,7 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		claimed = d.problems(Together, c.claims(application))
 	}
 	errs, reason := class.Resolve(application, c.rules(application)).Validate(c.Options)
+	d.quoteQuantities(errs)
 	rule := Validation
 	if strings.HasPrefix(reason, "Class") {
 		rule = ClassLimit
@@ -194,14 +197,15 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	}
 	form := checkForm(d, resource, object)
 	if d.Kind == v1.ApplicationKind {
+		c.removeEmptyClass(object)
 		if err := setDefaults(object); err != nil {
 			return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
 		}
 	}
 	if errs := checkMetadata(object); len(form)+len(errs) > 0 {
-		return d.problems(Schema, withSchema(slices.Concat(form, errs), resource.CheckSchema(object)))
+		return d.problems(Schema, withSchema(slices.Concat(form, errs), checkSchema(resource, object)))
 	}
-	if errs := resource.CheckSchema(object); len(errs) > 0 {
+	if errs := checkSchema(resource, object); len(errs) > 0 {
 		return d.problems(Schema, errs)
 	}
 	if errs := resource.CheckRules(ctx, object); len(errs) > 0 {

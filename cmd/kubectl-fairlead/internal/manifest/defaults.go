@@ -4,9 +4,11 @@
 package manifest
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
 )
 
 // setDefaults changes the object as the mutating webhook does, which an API server asks before it checks the schema. What
@@ -28,6 +30,21 @@ func setDefaults(object map[string]any) error {
 	}
 	overwrite(object, before, after)
 	return nil
+}
+
+// removeEmptyClass makes room for the default class, as the mutating webhook does. Without such a class, the API server refuses the empty
+// name.
+func (c *Checker) removeEmptyClass(object map[string]any) {
+	name, found, _ := unstructured.NestedString(object, "spec", "className")
+	if !found || name != "" {
+		return
+	}
+	application := &v1.Application{}
+	application.Namespace, _, _ = unstructured.NestedString(object, "metadata", "namespace")
+	rules := c.rules(application)
+	if chosen, _ := class.Default(rules.Classes, rules.Namespace); chosen != nil {
+		unstructured.RemoveNestedField(object, "spec", "className")
+	}
 }
 
 // overwrite takes over what differs between before and after. These have the form of the Go types, so the object may have

@@ -1,0 +1,45 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"regexp"
+	"strings"
+
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/crdschema"
+)
+
+// missingPeers is the path of the peers of a rule.
+var missingPeers = regexp.MustCompile(`networkPolicy\.(ingress\[\d+\]\.from|egress\[\d+\]\.to)$`)
+
+// checkSchema returns the errors of the schema. It says what to write instead of no peers, which are all peers for Kubernetes.
+func checkSchema(resource *crdschema.Resource, object map[string]any) field.ErrorList {
+	errs := resource.CheckSchema(object)
+	for _, err := range errs {
+		if err.Type == field.ErrorTypeRequired && missingPeers.MatchString(err.Field) {
+			err.Detail = validation.NeedsPeers
+		}
+	}
+	return errs
+}
+
+// quoteQuantities quotes quantities as the file has them. Kubernetes rewrites 0.3Gi to 322122547200m.
+func (d *Document) quoteQuantities(errs field.ErrorList) {
+	for _, err := range errs {
+		stored, isText := err.BadValue.(string)
+		given := d.given(err.Field)
+		if !isText || given == "" || !strings.Contains(err.Field, ".resources.") {
+			continue
+		}
+		written, err1 := apiresource.ParseQuantity(given)
+		rewritten, err2 := apiresource.ParseQuantity(stored)
+		if err1 == nil && err2 == nil && written.Cmp(rewritten) == 0 {
+			err.BadValue = given
+		}
+	}
+}
