@@ -149,6 +149,7 @@ var bounds = []refusal{
 	{"from nobody", "networkPolicy: {ingress: [{from: []}]}", "spec.networkPolicy.ingress[0].from", `must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`},
 	{"to nobody", "networkPolicy: {egress: [{to: []}]}", "spec.networkPolicy.egress[0].to", `must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`},
 	{"empty class", "className: ''", "spec.className", "must not be empty: leave className out to get the default class of the namespace, if it has one"},
+	{"class in capitals", "className: Gold", "spec.className", "must be lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, such as my-name"},
 	{"empty image", "image: ''", "spec.image", "should be at least 1 chars long"},
 	{"image with a space", "image: 'a b'", "spec.image", "must be an image without spaces, such as registry.example.com/web:1.2"},
 	{"port name in capitals", "ports: [{name: HTTP, containerPort: 80}]", "spec.ports[0].name", "must be lower-case letters, digits and '-', starting and ending with a letter or digit, such as my-name"},
