@@ -163,11 +163,11 @@ func (l *liveReader) platformOf(ctx context.Context, application *v1.Application
 		result.Rules.Classes = append(result.Rules.Classes, &list.Items[i])
 	}
 	if len(application.Spec.Routes) > 0 {
-		_, err := l.clients.Kubernetes.Discovery().ServerResourcesForGroupVersionWithContext(ctx, child.HTTPRoute.GroupVersionKind().GroupVersion().String())
+		served, err := l.clients.Kubernetes.Discovery().ServerResourcesForGroupVersionWithContext(ctx, child.HTTPRoute.GroupVersionKind().GroupVersion().String())
 		if err != nil && !apierrors.IsNotFound(err) {
 			return result, fmt.Errorf("find out whether the cluster serves HTTPRoutes: %w", err)
 		}
-		result.Facts.WithoutHTTPRoutes = err != nil
+		result.Facts.WithoutHTTPRoutes = !child.HTTPRoute.ServedIn(served)
 	}
 	if class.NeedsNamespace(result.Rules.Classes) {
 		namespace, err := l.clients.Kubernetes.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})

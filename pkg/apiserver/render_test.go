@@ -13,10 +13,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 )
 
 // TestRendersPerUser: the renderings of one user are limited, and a user without the permission does not take the place of another.
@@ -73,6 +75,27 @@ func TestUnreadKinds(t *testing.T) {
 	} {
 		if err := unread.concern([]child.Desired{test.rendered}, test.live); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+	}
+}
+
+// TestLacksHTTPRoutes: a cluster that serves other resources of the Gateway API than HTTPRoutes has Ingresses.
+func TestLacksHTTPRoutes(t *testing.T) {
+	routed := &v1.Application{Spec: v1.ApplicationSpec{Routes: []v1.Route{{Name: "public"}}}}
+	for _, test := range []struct {
+		version, resource string
+		lacks             bool
+	}{
+		{"gateway.networking.k8s.io/v1", "httproutes", false},
+		{"gateway.networking.k8s.io/v1", "gateways", true},
+		{"gateway.networking.k8s.io/v1beta1", "httproutes", true},
+	} {
+		kube := kubefake.NewClientset()
+		kube.Resources = []*metav1.APIResourceList{{GroupVersion: test.version, APIResources: []metav1.APIResource{{Name: test.resource}}}}
+		live := &liveReader{clients: Clients{Kubernetes: kube, Fairlead: fake.NewClientset()}}
+		platform, err := live.platformOf(asReader(t.Context()), routed)
+		if lacks := platform.Facts.WithoutHTTPRoutes; lacks != test.lacks || err != nil {
+			t.Errorf("%s %s: %t, %v, want %t", test.version, test.resource, lacks, err, test.lacks)
 		}
 	}
 }

@@ -8,6 +8,7 @@ package child
 import (
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -57,6 +58,12 @@ func (k Kind) Optional() bool { return k == HTTPRoute || k == ServiceMonitor }
 
 // CarriesRoutes reports whether objects of the kind route requests to the application.
 func (k Kind) CarriesRoutes() bool { return k == Ingress || k == HTTPRoute }
+
+// ServedIn reports whether discovery lists the kind among the resources of its group and version. A cluster may have other resources of
+// them only: the CustomResourceDefinitions of the Gateway API come one by one. list is nil where the cluster has none at all.
+func (k Kind) ServedIn(list *metav1.APIResourceList) bool {
+	return list != nil && slices.ContainsFunc(list.APIResources, func(resource metav1.APIResource) bool { return resource.Name == k.Resource })
+}
 
 // GroupVersionKind returns the kind as the scheme knows it.
 func (k Kind) GroupVersionKind() schema.GroupVersionKind {

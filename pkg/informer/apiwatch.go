@@ -196,10 +196,8 @@ func (a *apiWatcher) discover(ctx context.Context) (instance string, err error) 
 	if err != nil {
 		return "", fmt.Errorf("discover the API of %s: %w", a.kind, err)
 	}
-	for _, resource := range list.APIResources {
-		if resource.Name == a.kind.Resource {
-			return "discovered", nil
-		}
+	if a.kind.ServedIn(list) {
+		return "discovered", nil
 	}
 	return "", nil
 }

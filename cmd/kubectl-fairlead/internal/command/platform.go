@@ -183,11 +183,11 @@ func lacksHTTPRoutes(ctx context.Context, clients *cluster.Clients, application 
 	if len(application.Spec.Routes) == 0 {
 		return false, nil
 	}
-	_, err := clients.Kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, child.HTTPRoute.GroupVersionKind().GroupVersion().String())
+	served, err := clients.Kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, child.HTTPRoute.GroupVersionKind().GroupVersion().String())
 	if err != nil && !apierrors.IsNotFound(err) {
 		return false, fmt.Errorf("find out whether the cluster serves HTTPRoutes: %w", err)
 	}
-	return err != nil, nil
+	return !child.HTTPRoute.ServedIn(served), nil
 }
 
 // readClasses returns the classes that decide about the Application.

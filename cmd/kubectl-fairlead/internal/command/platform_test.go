@@ -70,19 +70,20 @@ func TestReadClasses(t *testing.T) {
 func TestLacksHTTPRoutes(t *testing.T) {
 	routed := &v1.Application{Spec: v1.ApplicationSpec{Routes: []v1.Route{{Name: "public"}}}}
 	for _, test := range []struct {
-		serves      string
-		application *v1.Application
-		lacks       bool
+		serves, resource string
+		application      *v1.Application
+		lacks            bool
 	}{
-		{"gateway.networking.k8s.io/v1", routed, false},
-		{"gateway.networking.k8s.io/v1beta1", routed, true},
-		{"gateway.networking.k8s.io/v1beta1", &v1.Application{}, false}, // It does not matter.
+		{"gateway.networking.k8s.io/v1", "httproutes", routed, false},
+		{"gateway.networking.k8s.io/v1", "gateways", routed, true},
+		{"gateway.networking.k8s.io/v1beta1", "httproutes", routed, true},
+		{"gateway.networking.k8s.io/v1beta1", "httproutes", &v1.Application{}, false}, // It does not matter.
 	} {
 		kube := kubefake.NewClientset()
-		kube.Resources = []*metav1.APIResourceList{{GroupVersion: test.serves}}
+		kube.Resources = []*metav1.APIResourceList{{GroupVersion: test.serves, APIResources: []metav1.APIResource{{Name: test.resource}}}}
 		lacks, err := lacksHTTPRoutes(t.Context(), &cluster.Clients{Kube: kube}, test.application)
 		if lacks != test.lacks || err != nil {
-			t.Errorf("%s with %d routes: %t, %v, want %t", test.serves, len(test.application.Spec.Routes), lacks, err, test.lacks)
+			t.Errorf("%s %s with %d routes: %t, %v, want %t", test.serves, test.resource, len(test.application.Spec.Routes), lacks, err, test.lacks)
 		}
 	}
 }
