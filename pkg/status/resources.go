@@ -156,8 +156,18 @@ func driftMessage(result plan.Result) string {
 	case result.Live == nil:
 		return "It is missing."
 	default:
-		return fmt.Sprintf("It differs in %s.", paths(result.Fields))
+		return differs(result.Fields)
 	}
+}
+
+// differs names the first fields of a difference. The annotations in which Fairlead keeps its state have no names for users, and change with
+// every edit of the spec. If they alone differ, the edit may have taken a field out, which only the hash of all fields shows.
+func differs(fields []string) string {
+	named := withoutBookkeeping(fields)
+	if len(fields) > 0 && len(named) == 0 {
+		return "It has fields that the Application no longer sets, or differs only in annotations in which Fairlead keeps its state."
+	}
+	return fmt.Sprintf("It differs in %s.", paths(named))
 }
 
 // WhyRepaired is the cause of a repair, for its Event. It names the first fields that another client changed, so that a user

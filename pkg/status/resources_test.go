@@ -38,6 +38,7 @@ func TestResources(t *testing.T) {
 	is := func(uid types.UID, state v1.ResourceState, message string) *v1.ResourceStatus {
 		return &v1.ResourceStatus{Kind: "Service", Name: "web", UID: uid, State: state, Message: message}
 	}
+	const hash = ".metadata.annotations." + v1.AnnotationRenderedHash
 	tests := []struct {
 		name    string
 		result  plan.Result
@@ -59,6 +60,8 @@ func TestResources(t *testing.T) {
 		{"deleted by others again and again", missing(plan.Backoff), false, is("old-uid", v1.ResourceFailed, "Another writer keeps deleting it; repair is backing off.")},
 		{"observed: as rendered", live(plan.Keep), true, is(serviceUID, v1.ResourceSynced, "")},
 		{"observed: differs", fields(live(plan.Apply), "a", "b", "c", "d", "e", "f", "g"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a, b, c, d, e and 2 more.")},
+		{"observed: differs, and in Fairlead's own annotations", fields(live(plan.Apply), hash, ".metadata.annotations."+v1.AnnotationRevision, "a"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a.")},
+		{"observed: differs in Fairlead's own annotations", fields(live(plan.Apply), hash), true, is(serviceUID, v1.ResourceDrifted, "It has fields that the Application no longer sets, or differs only in annotations in which Fairlead keeps its state.")},
 		{"observed: differs, who knows where", live(plan.Apply), true, is(serviceUID, v1.ResourceDrifted, "It differs in what Fairlead sets.")},
 		{"observed: differs again and again", fields(live(plan.Backoff), "a"), true, is(serviceUID, v1.ResourceDrifted, "It differs in a.")},
 		{"observed: missing", missing(plan.Create), true, is("old-uid", v1.ResourceDrifted, "It is missing.")},

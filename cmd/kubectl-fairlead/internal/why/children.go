@@ -6,7 +6,6 @@ package why
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -245,11 +244,6 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 	return finding
 }
 
-// withoutMarks leaves Fairlead's own annotations out of a message about fields that differ. The last field stays, so that one is left.
-func withoutMarks(message string) string { return marks.ReplaceAllString(message, "") }
-
-var marks = regexp.MustCompile(regexp.QuoteMeta(".metadata.annotations."+v1.SchemeGroupVersion.Group+"/") + `[a-z-]+, `)
-
 // missingLabel is the first of the labels by which the controller selects that a live object lacks; "" if it has them.
 func (f facts) missingLabel(live child.Object) string {
 	for _, label := range [][2]string{{v1.LabelApplication, f.app.Name}, {v1.LabelManagedBy, v1.ManagedBy}} {
@@ -281,7 +275,6 @@ func drift(f facts) []Finding {
 			continue
 		}
 		evidence := resourceEvidence(f.app, resource)
-		evidence.Message = withoutMarks(evidence.Message)
 		ref, known := child.RefOf(f.app, resource)
 		live := f.live(resource)
 		isForeign := known && live != nil && !child.OwnedBy(live, f.app)
