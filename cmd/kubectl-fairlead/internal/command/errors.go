@@ -6,6 +6,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,8 +36,13 @@ func explainEach(errs []error) string {
 	return strings.Join(said, "\n")
 }
 
+// webhookPrefix is what the API server puts before what a webhook of Fairlead's says. The name of another webhook stays: it says who refuses.
+var webhookPrefix = regexp.MustCompile(`admission webhook "[a-z.]+\.` + regexp.QuoteMeta(v1.GroupName) + `" denied the request: `)
+
 // explain says what happened and what to do about it.
-func explain(err error) string {
+func explain(err error) string { return webhookPrefix.ReplaceAllString(explanation(err), "") }
+
+func explanation(err error) string {
 	if missing := (*missingError)(nil); errors.As(err, &missing) {
 		return explainEach(missing.each)
 	}

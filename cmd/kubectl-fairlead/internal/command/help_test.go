@@ -5,11 +5,14 @@ package command
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -100,6 +103,29 @@ func TestExplainsWebhooks(t *testing.T) {
 	const want = "Internal error occurred: " + message + "\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'."
 	if got := explain(apierrors.NewInternalError(errors.New(message))); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestExplainsRefusals: what Fairlead's own webhooks refuse reads as what the API server refuses. The name of another webhook matters.
+func TestExplainsRefusals(t *testing.T) {
+	denied := func(message string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity, Message: message}}
+	}
+	const (
+		invalid = `Application.apps.fairlead.dev "web" is invalid: spec.replicas: Invalid value: 30: must be at most 20`
+		policy  = `admission webhook "images.example.com" denied the request: no latest tag`
+	)
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"an edit":         {denied(`admission webhook "validate.applications.apps.fairlead.dev" denied the request: ` + invalid), invalid},
+		"of several":      {fmt.Errorf("shop/web: %w", denied(`admission webhook "validate.scale.applications.apps.fairlead.dev" denied the request: `+invalid)), "shop/web: " + invalid},
+		"another webhook": {denied(policy), policy},
+	} {
+		if got := explain(test.err); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 
