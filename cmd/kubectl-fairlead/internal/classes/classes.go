@@ -32,6 +32,8 @@ type Class struct {
 	Limits   []string `json:"limits,omitempty"`
 	// Applications use it, as namespace/name.
 	Applications []string `json:"applications,omitempty"`
+	// NotReady has the reasons of those that are not ready, such as that they break the limits of the class.
+	NotReady map[string]string `json:"notReady,omitempty"`
 
 	// unlisted means that the user may not list Applications, so count is what is known: the number in the status of the class. It
 	// is -1 if that is about an older class.
@@ -50,6 +52,19 @@ func classOf(application *v1.Application) string {
 		return status.RefusedClass.Name
 	case status.Class != nil:
 		return status.Class.Name
+	default:
+		return ""
+	}
+}
+
+// whyNotReady is the reason why an Application is not ready; "" if it is.
+func whyNotReady(application *v1.Application) string {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	switch {
+	case ready == nil || application.Status.ObservedGeneration != application.Generation:
+		return v1.ReasonNotObserved
+	case ready.Status != metav1.ConditionTrue:
+		return ready.Reason
 	default:
 		return ""
 	}
@@ -79,8 +94,8 @@ func Of(all []v1.ApplicationClass, applications []v1.Application, names []string
 			shown.Namespaces = metav1.FormatLabelSelector(c.Spec.NamespaceSelector)
 		}
 		for j := range applications {
-			if classOf(&applications[j]) == c.Name {
-				shown.Applications = append(shown.Applications, applications[j].Namespace+"/"+applications[j].Name)
+			if application := &applications[j]; classOf(application) == c.Name {
+				shown.add(application)
 			}
 		}
 		slices.Sort(shown.Applications)
@@ -93,6 +108,18 @@ func Of(all []v1.ApplicationClass, applications []v1.Application, names []string
 	}
 	slices.SortFunc(found, func(a, b Class) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
+}
+
+// add adds an Application that uses the class.
+func (c *Class) add(application *v1.Application) {
+	name := application.Namespace + "/" + application.Name
+	c.Applications = append(c.Applications, name)
+	if reason := whyNotReady(application); reason != "" {
+		if c.NotReady == nil {
+			c.NotReady = map[string]string{}
+		}
+		c.NotReady[name] = reason
+	}
 }
 
 // fields writes each set field in a line. Objects are taken apart, lists are not.
@@ -146,7 +173,14 @@ func Unlisted(all []v1.ApplicationClass, found []Class) {
 func (c Class) usedBy() []string {
 	switch {
 	case !c.unlisted:
-		return c.Applications
+		lines := make([]string, 0, len(c.Applications))
+		for _, name := range c.Applications {
+			if reason := c.NotReady[name]; reason != "" {
+				name += " (" + reason + ")"
+			}
+			lines = append(lines, name)
+		}
+		return lines
 	case c.count < 0:
 		return []string{"not shown"}
 	case c.count == 1:

@@ -33,7 +33,12 @@ func TestPrint(t *testing.T) {
 	free := v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "free", Annotations: map[string]string{v1.AnnotationDefaultClass: "true"}}}
 	application := v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 	application.Status.Class = &v1.AppliedClass{Name: "standard"}
-	all, applications := []v1.ApplicationClass{standard, free}, []v1.Application{application}
+	application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1.ReasonReady}}
+	refused, edited := *application.DeepCopy(), *application.DeepCopy()
+	refused.Name, edited.Name, edited.Generation = "api", "edited", 2
+	refused.Status.Class, refused.Status.RefusedClass = nil, &v1.RefusedClass{Name: "standard"}
+	refused.Status.Conditions[0].Status, refused.Status.Conditions[0].Reason = metav1.ConditionFalse, v1.ReasonClassLimitExceeded
+	all, applications := []v1.ApplicationClass{standard, free}, []v1.Application{application, refused, edited}
 	found, err := classes.Of(all, applications, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func (t *tool) classes() *cobra.Command {
 		Short: "Show what the ApplicationClasses impose, and which Applications use them",
 		Long: long(`
 			Show the ApplicationClasses of the cluster: which namespaces they select, the defaults and limits that they impose, and
-			which Applications use them, as far as you may list those.`),
+			which Applications use them, with the reason of those that are not ready, as far as you may list Applications.`),
 		Example: examples(`
 			# All classes
 			kubectl fairlead classes
