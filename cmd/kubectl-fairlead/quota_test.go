@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -18,16 +19,7 @@ import (
 // written.
 func TestQuotaOfChildren(t *testing.T) {
 	p := start(t)
-	quotas := kubernetes.NewForConfigOrDie(p.cluster.Config()).CoreV1().ResourceQuotas(p.namespace)
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"}}
-	quota.Spec.Hard = corev1.ResourceList{"services": resource.MustParse("0"), "count/deployments.apps": resource.MustParse("0")}
-	if _, err := quotas.Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	p.eventually("the quota to be counted", func() bool {
-		counted, err := quotas.Get(t.Context(), "small", metav1.GetOptions{})
-		return err == nil && len(counted.Status.Used) == 2
-	})
+	p.limit(corev1.ResourceList{"services": resource.MustParse("0"), "count/deployments.apps": resource.MustParse("0")})
 	p.create("web", "{image: example.com/web:1, replicas: 2, ports: [{name: http, containerPort: 8080, servicePort: 80}]}")
 	p.eventually("both to be refused", func() bool {
 		failed := 0
@@ -42,4 +34,36 @@ func TestQuotaOfChildren(t *testing.T) {
 	const none = "The Deployment does not exist, so no pod is replaced. "
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, none+"2 pods start once it can be written.\n")
 	p.want(0, []string{"scale", "web", "--replicas=1"}, none+"1 pod starts once it can be written.\n")
+}
+
+// TestQuotaOfRollout: the advice for a quota that the old pod fills ends the rollout.
+func TestQuotaOfRollout(t *testing.T) {
+	p := start(t)
+	p.limit(corev1.ResourceList{"pods": resource.MustParse("1")})
+	p.create("web", "{image: example.com/web:1, replicas: 1}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "web", "example.com/web:2"})
+	p.eventually("the new pod to be refused", func() bool { return len(p.get("web").Status.Problems) > 0 })
+	const patch = `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0}}}}`
+	p.want(1, []string{"why", "web"}, "none serves meanwhile: kubectl -n "+p.namespace+" patch applications.apps.fairlead.dev web --type=merge --patch '"+patch+"'",
+		"kubectl fairlead -n "+p.namespace+" restart web")
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(0, []string{"restart", "web"})
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "1 of 1 pods updated, 1 available")
+}
+
+// limit adds a ResourceQuota, and waits until it counts.
+func (p *plugin) limit(hard corev1.ResourceList) {
+	p.Helper()
+	quotas := kubernetes.NewForConfigOrDie(p.cluster.Config()).CoreV1().ResourceQuotas(p.namespace)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+	if _, err := quotas.Create(p.Context(), quota, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+	p.eventually("the quota to be counted", func() bool {
+		counted, err := quotas.Get(p.Context(), quota.Name, metav1.GetOptions{})
+		return err == nil && len(counted.Status.Used) == len(hard)
+	})
 }

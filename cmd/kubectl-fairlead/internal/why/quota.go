@@ -71,19 +71,22 @@ func (f facts) lacksSurge(message string) bool {
 	return true
 }
 
-// withoutSurge is a way out where the quota lacks room for one more pod during a rollout. It does not help a single pod: Kubernetes
-// tries again to create the new one at growing intervals, and none would serve meanwhile.
+// withoutSurge is a way out where the quota lacks room for one more pod during a rollout. Kubernetes tries again to create the new pod at
+// growing intervals. Where there is a single pod, none would serve meanwhile; the pod of another rollout has no interval yet.
 func (f facts) withoutSurge() []string {
-	if f.app.Status.DesiredReplicas == 1 {
-		return nil
-	}
 	zero := `"maxSurge":0`
 	strategy := f.app.Spec.Strategy
 	if strategy != nil && strategy.RollingUpdate != nil && v1.IsZeroIntOrPercent(strategy.RollingUpdate.MaxUnavailable) {
 		zero += `,"maxUnavailable":1` // Left out, it is 1 beside maxSurge 0.
 	}
-	return []string{fmt.Sprintf("Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: "+
-		`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"strategy":{"rollingUpdate":{%s}}}}'`, f.app.Name, zero)}
+	patch := fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"strategy":{"rollingUpdate":{%s}}}}'`, f.app.Name, zero)
+	if f.app.Status.DesiredReplicas == 1 {
+		return []string{
+			"Or let the rollout stop the old pod before it starts the new one, so that none serves meanwhile: " + patch,
+			"Then begin the rollout again at once; otherwise the new pod may take 17 minutes: kubectl fairlead restart " + f.app.Name,
+		}
+	}
+	return []string{"Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: " + patch}
 }
 
 // adviceForQuota is what to do about a quota that has no room.
