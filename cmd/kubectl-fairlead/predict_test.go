@@ -5,6 +5,7 @@ package main_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,44 @@ func TestDiffWhileStopped(t *testing.T) {
 		t.Errorf("the pods are %s, want %s", after, before)
 	}
 }
+
+// TestDiffOfWhatWasRemovedWhileStopped: what the spec lost while Fairlead changed no child is removed when the Application is resumed. The
+// Deployment was created by POST, and then applied: only an apply leaves the API server's defaults to the API server.
+func TestDiffOfWhatWasRemovedWhileStopped(t *testing.T) {
+	p := start(t)
+	const resumed = ", replicas: 1, resources: {requests: {cpu: 10m}}, reconcilePolicy: Enforce"
+	file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:1'" + resumed + "}}")
+	p.create("web", "{image: example.com/web:1, args: [--verbose], resources: {requests: {cpu: 10m}}, "+
+		"autoscaling: {minReplicas: 1, maxReplicas: 2, targetCPUUtilizationPercentage: 80}}")
+	for i, change := range []string{`{"args":null,"autoscaling":null,"replicas":1}`, `{"args":null}`} {
+		p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+		p.want(0, []string{"observe", "web"})
+		patch := []byte(`{"spec":` + change + `}`)
+		if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r := p.runIn(file, "diff", "-f", "-")
+		const removed = `    .spec.template.spec.containers[web].args: removed ["--verbose"]` + "\n"
+		want := p.namespace + "/web: 1 pod is replaced, because of containers[web].args.\n\n"
+		if i == 0 {
+			want += "+ ControllerRevision/REVISION  Create\n\n~ Deployment/web  Update\n" + removed + "\n- HorizontalPodAutoscaler/web  Delete\n"
+		} else {
+			want += "~ Deployment/web  Update\n" + removed
+		}
+		if got := revisionName.ReplaceAllString(r.stdout, "/REVISION"); got != want {
+			t.Errorf("diff %d: %s%s\nwant %s", i, got, r.stderr, want)
+		}
+		p.want(0, []string{"resume", "web", "--dry-run=client"}, "  1 pod is replaced, because of containers[web].args.\n")
+		p.want(0, []string{"resume", "web"})
+		p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+		again := []byte(`{"spec":{"args":["--verbose"]}}`)
+		if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, again, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var revisionName = regexp.MustCompile("/web-[0-9a-f]+")
 
 // TestUndoAfterTwoRestarts: kubectl restarted the pods first, and then the plugin did while rollouts were paused. Fairlead took the
 // annotation over, so after undo the pod template has none, and differs from that of the pods.

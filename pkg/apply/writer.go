@@ -27,7 +27,7 @@ import (
 
 const (
 	// FieldManager owns the fields that Fairlead renders.
-	FieldManager = "fairlead"
+	FieldManager = plan.FieldManager
 	// HandOverManager owns spec.replicas of a Deployment after Fairlead has omitted the field, until the autoscaler
 	// or a user changes it.
 	HandOverManager = "fairlead-hand-over"

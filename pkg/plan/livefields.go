@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// LiveFields returns the fields of the live child that one of its renderings has, with their live values, for a comparison with a
-// rendering. What other clients and the API server's defaults set beside them is left out.
+// LiveFields returns the fields of the live child that one of its renderings has, or that an apply of the last rendering removes, with
+// their live values, for a comparison with that rendering. What other clients and the API server's defaults set beside them is left out.
 func (d Differ) LiveFields(live child.Object, renderings ...child.Desired) (any, error) {
 	fields := fieldpath.NewSet()
 	for i, rendered := range renderings {
@@ -31,10 +31,15 @@ func (d Differ) LiveFields(live child.Object, renderings ...child.Desired) (any,
 		if err != nil {
 			return nil, err
 		}
-		// ExtractItems drops what is below a path that the set has beside the paths below it.
-		if fields = fields.Union(found.Leaves()); i == len(renderings)-1 {
-			return have.ExtractItems(fields.Leaves()).AsValue().Unstructured(), nil
+		if fields = fields.Union(found.Leaves()); i < len(renderings)-1 {
+			continue
 		}
+		removed, err := d.removed(rendered, found, live, have)
+		if err != nil {
+			return nil, err
+		}
+		// ExtractItems drops what is below a path that the set has beside the paths below it.
+		return have.ExtractItems(fields.Union(removed).Leaves()).AsValue().Unstructured(), nil
 	}
 	return nil, nil
 }

@@ -4,10 +4,14 @@
 package preview_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -57,6 +61,81 @@ func TestResumeComparesWithLive(t *testing.T) {
 				t.Errorf("%+v, want that 3 pods are replaced, and become 5", d.Pods)
 			}
 		})
+	}
+}
+
+// TestResumeRemoves: a spec that resumes an Application removes what only Fairlead owns and the spec lost meanwhile, fields and children.
+func TestResumeRemoves(t *testing.T) {
+	const fields = `{"f:spec":{"f:minReadySeconds":{},"f:replicas":{},"f:template":{"f:spec":{"f:dnsPolicy":{},"f:hostname":{},"f:priorityClassName":{},
+		"f:containers":{"k:{\"name\":\"cart\"}":{".":{},"f:name":{},"f:env":{".":{},"k:{\"name\":\"LOST\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`
+	entry := func(manager string, operation metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: "apps/v1", FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	const pod = ".spec.template.spec"
+	lost := []preview.Change{
+		{Path: ".spec.minReadySeconds", Before: 7.0},
+		{Path: pod + ".containers[cart].env", Before: []any{map[string]any{"name": "LOST", "value": "x"}}},
+	}
+	dns, priority := preview.Change{Path: pod + ".dnsPolicy", Before: "ClusterFirst"}, preview.Change{Path: pod + ".priorityClassName", Before: "high"}
+	for name, test := range map[string]struct {
+		operation metav1.ManagedFieldsOperationType
+		created   bool
+		want      []preview.Change
+	}{
+		"applied":                          {metav1.ManagedFieldsOperationApply, false, append(lost[:2:2], dns, priority)},
+		"created, with the API's defaults": {metav1.ManagedFieldsOperationUpdate, false, append(lost[:2:2], priority)},
+		"created with these fields":        {metav1.ManagedFieldsOperationUpdate, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := treetest.Load(t, "healthy")
+			live := objects.Snapshot()
+			old := objects.Application.DeepCopy()
+			old.Spec.ReconcilePolicy = v1.ReconcileObserve
+			applied := objects.Application.DeepCopy()
+			deployment := child.Get[*appsv1.Deployment](live, child.Deployment, old.Name)
+			deployment.Spec.MinReadySeconds = 7
+			spec := &deployment.Spec.Template.Spec
+			spec.DNSPolicy, spec.Hostname, spec.PriorityClassName = corev1.DNSClusterFirst, "theirs", "high"
+			spec.Containers[0].Env = append(spec.Containers[0].Env, corev1.EnvVar{Name: "LOST", Value: "x"}, corev1.EnvVar{Name: "THEIRS", Value: "y"})
+			deployment.ManagedFields = []metav1.ManagedFieldsEntry{
+				entry("fairlead", test.operation, fields), entry("kubectl-edit", metav1.ManagedFieldsOperationUpdate, `{"f:spec":{"f:template":{"f:spec":{"f:hostname":{}}}}}`),
+			}
+			delete(deployment.Annotations, v1.AnnotationCreatedFieldSet)
+			if test.created {
+				children := rendered(t, applied, live, platform()).Children
+				at := slices.IndexFunc(children, func(c child.Desired) bool { return c.Kind == child.Deployment })
+				metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, v1.AnnotationCreatedFieldSet, differ.FieldSetHash(children[at]))
+			}
+			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{
+				Name: old.Name, Namespace: old.Namespace, Annotations: deployment.Annotations, OwnerReferences: deployment.OwnerReferences,
+			}}
+			live.Children[child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: old.Namespace, Name: old.Name}] = autoscaler
+			_, d, err := preview.Of(differ, old, applied, live, platform(), treetest.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []preview.Child{{Kind: "Deployment", Name: "cart", Action: preview.Update, Changes: test.want}, {Kind: "HorizontalPodAutoscaler", Name: "cart", Action: preview.Delete}}
+			if test.want == nil {
+				want = want[1:]
+			}
+			if diff := cmp.Diff(want, d.Children); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if d.Pods.Replaced != (test.want != nil) {
+				t.Errorf("replaced %t", d.Pods.Replaced)
+			}
+		})
+	}
+}
+
+// TestResumeDeletesNoneThatNeverWas: of a child that was asked for meanwhile, and no longer is, there is nothing to delete.
+func TestResumeDeletesNoneThatNeverWas(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	old := objects.Application.DeepCopy()
+	old.Spec.ReconcilePolicy, old.Spec.Replicas, old.Spec.Autoscaling = v1.ReconcileObserve, nil, &v1.Autoscaling{MaxReplicas: 5}
+	_, d, err := preview.Of(differ, old, objects.Application, objects.Snapshot(), platform(), treetest.Now)
+	if err != nil || !d.Empty() {
+		t.Errorf("%+v, %v, want no difference", d.Children, err)
 	}
 }
 

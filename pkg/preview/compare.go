@@ -6,6 +6,7 @@ package preview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -123,14 +124,32 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		}
 		d.Children = append(d.Children, c)
 	}
-	for _, old := range before.Children {
+	for _, ref := range present(before, live, after.Application) {
 		// A former revision remains in the history.
-		if _, stays := find(after.Children, old.Ref); !stays && old.Kind != child.ControllerRevision {
-			d.Children = append(d.Children, Child{Kind: old.Kind.Kind, Name: old.Name, Action: Delete})
+		if _, stays := find(after.Children, ref); !stays && ref.Kind != child.ControllerRevision {
+			d.Children = append(d.Children, Child{Kind: ref.Kind.Kind, Name: ref.Name, Action: Delete})
 		}
 	}
 	d.Pods = podsOf(before, after, live, d.Children)
 	return d, nil
+}
+
+// present are the children before the change: the rendered ones, or those that the Application has if others were perhaps carried out.
+func present(before Rendering, live child.Snapshot, application *v1.Application) []child.Ref {
+	var refs []child.Ref
+	if len(before.Children) > 0 && !before.notCarriedOut {
+		for _, desired := range before.Children {
+			refs = append(refs, desired.Ref)
+		}
+		return refs
+	}
+	for ref, object := range live.Children {
+		if child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil {
+			refs = append(refs, ref)
+		}
+	}
+	slices.SortFunc(refs, func(a, b child.Ref) int { return cmp.Compare(a.String(), b.String()) })
+	return refs
 }
 
 // ofLive are the changes of the live child: of the fields that are rendered, and of those that were, which an apply removes.
