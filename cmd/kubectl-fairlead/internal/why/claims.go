@@ -5,6 +5,7 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,6 +68,9 @@ func unboundClaims(f facts) []Finding {
 func lacksVolume(problem v1.Problem) bool {
 	return problem.Reason == v1.ReasonUnschedulable && strings.Contains(strings.ToLower(problem.Message), "persistentvolumeclaim")
 }
+
+// noClaim finds the claim that the scheduler does not find.
+var noClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 
 // waitsFor says what pods wait for that the controller has no part in; "" if the controller, or Kubernetes', is at work.
 func (f facts) waitsFor(answer Answer) string {

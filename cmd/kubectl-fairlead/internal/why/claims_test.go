@@ -43,6 +43,18 @@ func TestHeadlineNamesWhatPodsWaitFor(t *testing.T) {
 	}
 }
 
+// TestMissingClaim: what the scheduler says of a claim is named in plain words.
+func TestMissingClaim(t *testing.T) {
+	loaded := clustertest.Load(t, "unschedulable")
+	loaded.Application.Status.Problems = []v1.Problem{{
+		Reason: v1.ReasonUnschedulable, Message: `0/3 nodes are available: persistentvolumeclaim "data" not found.`, Pods: 2,
+	}}
+	wantParts(t, "a missing claim", first(printed(t, loaded)), map[string]bool{
+		"PersistentVolumeClaim data does not exist, so no node takes the pods. This concerns":                              true,
+		"   → Create PersistentVolumeClaim data, or correct its name in spec.mounts: kubectl get persistentvolumeclaims\n": true,
+	})
+}
+
 // TestUnboundClaim: while a volume is provisioned, no condition of the pod says that the pod waits for it.
 func TestUnboundClaim(t *testing.T) {
 	const (

@@ -170,6 +170,11 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 			"See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims",
 			"Correct the claim, which may need a new one: kubectl get storageclasses",
 		}}
+	case noClaim.MatchString(problem.Message):
+		claim := noClaim.FindStringSubmatch(problem.Message)[1]
+		return advice{"PersistentVolumeClaim " + claim + " does not exist, so no node takes the pods.", []string{
+			fmt.Sprintf("Create PersistentVolumeClaim %s, or correct its name in spec.mounts: kubectl get persistentvolumeclaims", claim),
+		}}
 	case lacksVolume(problem):
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):

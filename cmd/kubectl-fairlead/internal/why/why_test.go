@@ -286,7 +286,7 @@ func TestAdviceFitsTheCluster(t *testing.T) {
 func TestAdviceFitsTheMessage(t *testing.T) {
 	const asUser = `Set the number of a user that the program works with, such as 65532: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"podSecurityContext":{"runAsUser":65532}}}'`
 	for _, test := range []struct{ reason, message, want string }{
-		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"},
+		{v1.ReasonUnschedulable, `0/3 nodes are available: persistentvolumeclaim "data" not found.`, "Create PersistentVolumeClaim data, or correct its name in spec.mounts: kubectl get persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", "See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
 		{v1.ReasonCrashLooping, "Out of memory (OOMKilled, exit code 137).", "Raise spec.resources.limits.memory, or let the application use less: kubectl fairlead top web"},
