@@ -43,3 +43,25 @@ func (d Differ) LiveFields(live child.Object, renderings ...child.Desired) (any,
 	}
 	return nil, nil
 }
+
+// AdoptedLiveFields returns the fields of the live object of an Adopt that become as rendered, and those that are not rendered and go, with
+// their live values, for a comparison with the rendering of the step.
+func (d Differ) AdoptedLiveFields(step Step) (any, error) {
+	object, err := step.Desired.Object()
+	if err != nil {
+		return nil, err
+	}
+	want, have, wantErr, haveErr := d.read().typedPair(step.Ref.Kind, object, step.Live)
+	if wantErr != nil {
+		return nil, fmt.Errorf("read rendered %s: %w", step.Ref, wantErr)
+	}
+	if haveErr != nil {
+		return nil, fmt.Errorf("read live %s: %w", step.Ref, haveErr)
+	}
+	rendered, err := fieldsOfTyped(*step.Desired, want)
+	if err != nil {
+		return nil, err
+	}
+	adopted := withoutDefaults(step.Adopted.Leaves().Difference(rendered), have.AsValue().Unstructured())
+	return have.ExtractItems(rendered.Leaves().Union(adopted).Leaves()).AsValue().Unstructured(), nil
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -85,32 +84,6 @@ func ByKey(found []Change) []Change {
 		divided = append(divided, change)
 	}
 	return divided
-}
-
-// metadataKey finds the key in the path of an annotation or label as managed fields spell it: behind a dot, even if it has dots.
-var metadataKey = regexp.MustCompile(`^(.*\.metadata\.(?:annotations|labels))\.(.+)$`)
-
-// changed are the changes of fields whose values are unknown. A field that a list or map gains has the whole list or map beside it if that
-// is new too.
-func changed(fields []string) []Change {
-	var found []Change
-	for _, path := range fields {
-		isAbove := func(other string) bool {
-			return strings.HasPrefix(other, path+".") || strings.HasPrefix(other, path+"[")
-		}
-		if metadataKey.MatchString(path) || !slices.ContainsFunc(fields, isAbove) { // A key may begin as another one does.
-			found = append(found, Change{Path: inBrackets(path), After: "changed"})
-		}
-	}
-	return found
-}
-
-// inBrackets spells such a path as those of Changes.
-func inBrackets(path string) string {
-	if match := metadataKey.FindStringSubmatch(path); match != nil {
-		return match[1] + Step(match[2])
-	}
-	return path
 }
 
 // listKey returns the field that identifies the items of both lists, or "".

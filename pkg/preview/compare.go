@@ -53,8 +53,8 @@ type Pods struct {
 	Held int32 `json:"held,omitempty"`
 	// Started is the number of pods that are started because a paused rollout goes on: the Deployment has had none so far.
 	Started int32 `json:"started,omitempty"`
-	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. Of an
-	// Application that left it open before, or was not carried out, Before is what the Deployment asks for.
+	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. If After is
+	// set, Before of an Application that left it open, or was not carried out, is what the Deployment asks for.
 	Live   int32  `json:"live"`
 	Before *int32 `json:"before,omitempty"`
 	After  *int32 `json:"after,omitempty"`
@@ -198,6 +198,9 @@ func withoutRestart(rendered *child.Desired) error {
 	return nil
 }
 
+// leftAlone begins the reason of what is blocked; the reason says whose the object is, and what to do.
+const leftAlone = "Fairlead leaves the object alone: "
+
 // foreign says what becomes of an object of another owner.
 func (c *Child) foreign(differ plan.Differ, after Rendering, desired child.Desired, live child.Snapshot, object child.Object) error {
 	live.Application = after.Application
@@ -205,11 +208,23 @@ func (c *Child) foreign(differ plan.Differ, after Rendering, desired child.Desir
 	if err != nil {
 		return fmt.Errorf("decide about %s: %w", desired.Ref, err)
 	}
-	c.Action, c.Reason = Blocked, step.Reason
-	if step.Action == plan.Adopt || step.Adoption == plan.AdoptionHeld {
-		c.Action = Adopt
+	switch {
+	case step.Action == plan.Adopt:
+		c.Action, c.Reason = Adopt, step.Reason
+		fields, err := differ.AdoptedLiveFields(step)
+		if err != nil {
+			return err
+		}
+		found, err := Changes(fields, step.Desired.Configuration)
+		if err != nil {
+			return err
+		}
+		c.Changes = withoutBookkeeping(ByKey(found))
+	case step.Adoption == plan.AdoptionHeld:
+		c.Action, c.Reason = Adopt, step.Reason
+	default:
+		c.Action, c.Reason = Blocked, leftAlone+step.Reason
 	}
-	c.Changes = withoutBookkeeping(changed(step.Fields))
 	return nil
 }
 

@@ -213,19 +213,19 @@ func TestCompareAdopts(t *testing.T) {
 		"a consent": {consent, preview.Adopt, "a user consented"},
 		"not paused": {
 			func(a *v1.Application, d *appsv1.Deployment) { consent(a, d); a.Spec.Paused = nil },
-			preview.Blocked, "Deployment cart cannot be adopted because of spec.paused: the adoption would replace the pods at once",
+			preview.Blocked, "Fairlead leaves the object alone: Deployment cart cannot be adopted because of spec.paused: the adoption would replace the pods at once",
 		},
 		"no consent": {
 			func(a *v1.Application, _ *appsv1.Deployment) { a.Spec.AdoptionPolicy = v1.AdoptionConsented },
-			preview.Blocked, "Deployment cart exists and has no consent to its adoption; annotate it with apps.fairlead.dev/adoptable-by=",
+			preview.Blocked, "Fairlead leaves the object alone: Deployment cart exists and has no consent to its adoption; annotate it with apps.fairlead.dev/adoptable-by=",
 		},
 		"a new Application": {
 			func(a *v1.Application, _ *appsv1.Deployment) { a.Spec.AdoptionPolicy, a.UID = v1.AdoptionConsented, "" },
-			preview.Blocked, "Deployment cart exists and has no consent to its adoption, with the UID of the Application",
+			preview.Blocked, "Fairlead leaves the object alone: Deployment cart exists and has no consent to its adoption, with the UID of the Application",
 		},
 		"never": {
 			func(*v1.Application, *appsv1.Deployment) {},
-			preview.Blocked, "Deployment cart exists and does not belong to the Application; let the Application adopt it",
+			preview.Blocked, "Fairlead leaves the object alone: Deployment cart exists and does not belong to the Application; let the Application adopt it",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +242,15 @@ func TestCompareAdopts(t *testing.T) {
 			if at < 0 {
 				t.Fatalf("no Deployment in %+v", difference.Children)
 			}
-			if c := difference.Children[at]; c.Action != test.action || !strings.Contains(c.Reason, test.reason) {
+			c := difference.Children[at]
+			const path = ".spec.paused" // The values are those before and after.
+			adopted := slices.ContainsFunc(c.Changes, func(change preview.Change) bool {
+				return change.Path == path && change.Before == nil && change.After == true
+			})
+			if adopted != (test.action == preview.Adopt) || !adopted && len(c.Changes) > 0 {
+				t.Errorf("%s changes %+v", c.Action, c.Changes)
+			}
+			if c.Action != test.action || !strings.HasPrefix(c.Reason, test.reason) {
 				t.Errorf("%s: %s\nwant %s: %s", c.Action, c.Reason, test.action, test.reason)
 			}
 		})
