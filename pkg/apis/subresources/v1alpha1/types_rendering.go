@@ -75,7 +75,8 @@ type RenderedPods struct {
 	// +optional
 	Live int32 `json:"live,omitempty" protobuf:"varint,5,opt,name=live"`
 
-	// The desired number before; absent if an autoscaler or a user decides.
+	// The desired number before, as the spec said. If the spec left it open, or was not carried out, and after is set, it is what
+	// the Deployment asks for. Absent if neither sets it.
 	// +optional
 	Before *int32 `json:"before,omitempty" protobuf:"varint,6,opt,name=before"`
 
@@ -92,10 +93,11 @@ type RenderedChange struct {
 	// Name of the child.
 	Name string `json:"name" protobuf:"bytes,2,opt,name=name"`
 
-	// One of Create, Update, Delete, and Blocked: the name belongs to an object of another owner.
+	// One of Create, Update, Delete, Adopt, and Blocked. Adopt takes over an object of another owner, with the consent of a user.
+	// Blocked: the name belongs to an object of another owner, which Fairlead leaves alone.
 	Action string `json:"action" protobuf:"bytes,3,opt,name=action"`
 
-	// Why, if the action is Blocked.
+	// Why, if the action is Adopt or Blocked.
 	// +optional
 	Reason string `json:"reason,omitempty" protobuf:"bytes,4,opt,name=reason"`
 
