@@ -4297,7 +4297,7 @@ func schema_pkg_apis_subresources_v1alpha1_RenderedChange(ref common.ReferenceCa
 					},
 					"action": {
 						SchemaProps: spec.SchemaProps{
-							Description: "One of Create, Update, Delete, and Blocked: the name belongs to an object of another owner.",
+							Description: "One of Create, Update, Delete, Adopt, and Blocked. Adopt takes over an object of another owner, with the consent of a user. Blocked: the name belongs to an object of another owner, which Fairlead leaves alone.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -4305,7 +4305,7 @@ func schema_pkg_apis_subresources_v1alpha1_RenderedChange(ref common.ReferenceCa
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Why, if the action is Blocked.",
+							Description: "Why, if the action is Adopt or Blocked.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4393,7 +4393,7 @@ func schema_pkg_apis_subresources_v1alpha1_RenderedPods(ref common.ReferenceCall
 					},
 					"before": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The desired number before; absent if an autoscaler or a user decides.",
+							Description: "The desired number before, as the spec said. If the spec left it open, or was not carried out, and after is set, it is what the Deployment asks for. Absent if neither sets it.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
