@@ -149,7 +149,7 @@ func (c *Controller) selectRevision(observed observation, resolved class.Resolut
 // rendered converts a record for the rendering.
 func rendered(record revision.Record) render.Revision {
 	return render.Revision{
-		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, Data: record.Data,
+		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, ServicePorts: record.ServicePorts, Data: record.Data,
 		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,
 	}
 }

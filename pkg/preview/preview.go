@@ -85,7 +85,7 @@ func Render(application *v1.Application, live child.Snapshot, platform Platform,
 	facts := platform.Facts
 	facts.References, facts.Replicas = hashes, render.LiveReplicas(live)
 	facts.Revision = render.Revision{
-		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, Data: record.Data,
+		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, ServicePorts: record.ServicePorts, Data: record.Data,
 		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,
 	}
 	r.Revision = record.Number

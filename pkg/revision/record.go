@@ -22,6 +22,8 @@ type Record struct {
 	Data   []byte
 	// FormerNumbers are the numbers that it had before, as far as the status may still name them.
 	FormerNumbers []int64
+	// ServicePorts is what the Service says about the ports of the pods; see v1.AnnotationServicePorts.
+	ServicePorts string
 	// Kept are the names of the other revisions to keep. The rest is obsolete.
 	Kept []string
 	// RolledBackFrom is the name of the failed revision, and RolledBackBecause is why it failed. Both are empty without
@@ -48,10 +50,14 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("encode revision: %w", err)
 	}
+	servicePorts, err := encodeServicePorts(c.Application.Spec.Ports)
+	if err != nil {
+		return Record{}, err
+	}
 	runs := revision{name: nameOf(c.Application, c.spec, configMapsHash, secretsHash), spec: c.spec, data: data}
 	runs.number = c.number(runs.name)
 	record := Record{
-		Name: runs.name, Number: runs.number, Data: data, FormerNumbers: c.formerNumbers(runs),
+		Name: runs.name, Number: runs.number, Data: data, FormerNumbers: c.formerNumbers(runs), ServicePorts: servicePorts,
 		Kept:      c.kept(runs.name),
 		Status:    v1.RevisionStatus{Current: runs.number},
 		Condition: c.condition(runs),

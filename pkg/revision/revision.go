@@ -36,6 +36,8 @@ type revision struct {
 	spec string
 	// data is nil if the ControllerRevision is gone.
 	data []byte
+	// service is what the Service said about the ports when the revision ran last, by the name of each.
+	service map[string]servicePort
 }
 
 // hashDigits is the length of the hashes in a name, in hex digits. They distinguish the revisions of one Application. The
@@ -80,8 +82,10 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 	var history []revision
 	for _, object := range objects {
 		if key := keyInName(application, object.Name); key != "" {
-			former := readNumbers(object.Annotations[v1.AnnotationFormerNumbers])
-			history = append(history, revision{name: object.Name, number: object.Revision, former: former, spec: key, data: object.Data.Raw})
+			history = append(history, revision{
+				name: object.Name, number: object.Revision, former: readNumbers(object.Annotations[v1.AnnotationFormerNumbers]),
+				spec: key, data: object.Data.Raw, service: readServicePorts(object.Annotations[v1.AnnotationServicePorts]),
+			})
 		}
 	}
 	slices.SortFunc(history, func(a, b revision) int {
@@ -90,8 +94,8 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 	return history
 }
 
-// pods returns the pod part of the spec of the revision. found is false if it is unknown: the object is gone, or its content
-// does not match its name.
+// pods returns the pod part of the spec of the revision, and what the Service said about its ports. found is false if it is unknown: the
+// object is gone, or its content does not match its name.
 func (r revision) pods(uid types.UID) (pods v1.ApplicationSpec, found bool) {
 	pods, err := r.decode()
 	if err != nil {
@@ -99,7 +103,11 @@ func (r revision) pods(uid types.UID) (pods v1.ApplicationSpec, found bool) {
 	}
 	// Encode it again, because the API server changes the order of fields.
 	encoded, err := encode(pods)
-	return pods, err == nil && keyOf(uid, encoded) == r.spec
+	found = err == nil && keyOf(uid, encoded) == r.spec
+	for i := range pods.Ports {
+		r.service[pods.Ports[i].Name].setOn(&pods.Ports[i])
+	}
+	return pods, found
 }
 
 func (r revision) decode() (pods v1.ApplicationSpec, err error) {

@@ -24,7 +24,7 @@ func podSpec(spec *v1.ApplicationSpec) v1.ApplicationSpec {
 	// What belongs to the Service and the ServiceAccount, not to the pods.
 	pods.Ports = slices.Clone(pods.Ports)
 	for i := range pods.Ports {
-		pods.Ports[i].ServicePort, pods.Ports[i].ServicePortName, pods.Ports[i].AppProtocol = nil, nil, nil
+		servicePort{}.setOn(&pods.Ports[i])
 	}
 	if account := pods.ServiceAccount; account != nil {
 		if account.Name == "" && (account.AutomountToken == nil || !*account.AutomountToken) {
@@ -41,16 +41,7 @@ func withPodFields(application *v1.Application, pods v1.ApplicationSpec) *v1.App
 	spliced := application.DeepCopy()
 	present := application.DeepCopy().Spec
 	copyPodFields(&spliced.Spec, pods.DeepCopy())
-	for i := range spliced.Spec.Ports {
-		port := &spliced.Spec.Ports[i]
-		same := func(other v1.ApplicationPort) bool { return other.Name == port.Name }
-		if at := slices.IndexFunc(present.Ports, same); at >= 0 {
-			port.ServicePort, port.ServicePortName, port.AppProtocol = present.Ports[at].ServicePort, present.Ports[at].ServicePortName, present.Ports[at].AppProtocol
-		}
-		if name := port.ServicePortName; name != nil && *name == "" && len(spliced.Spec.Ports) > 1 {
-			port.ServicePortName = nil // Only a single port may have none.
-		}
-	}
+	keepServicePorts(spliced.Spec.Ports, present.Ports)
 	if account := present.ServiceAccount; account != nil && len(account.Annotations) > 0 {
 		switch own := spliced.Spec.ServiceAccount; {
 		case own == nil:

@@ -208,3 +208,41 @@ func TestSpliceKeepsWhatIsBeside(t *testing.T) {
 		t.Errorf("a foreign account has annotations: %+v", got)
 	}
 }
+
+// Clients of the Service know the number of its port, and the port may have had another name in the revision.
+func TestFormerServicePorts(t *testing.T) {
+	port := func(name string, number int32, service *int32) v1.ApplicationPort {
+		return v1.ApplicationPort{Name: name, ContainerPort: number, ServicePort: service}
+	}
+	for name, test := range map[string]struct{ former, present, want []v1.ApplicationPort }{
+		"another name":            {[]v1.ApplicationPort{port("http", 8080, new(int32(80)))}, []v1.ApplicationPort{port("web", 9090, new(int32(80)))}, []v1.ApplicationPort{port("http", 8080, new(int32(80)))}},
+		"the spec decides":        {[]v1.ApplicationPort{port("http", 8080, new(int32(80)))}, []v1.ApplicationPort{port("http", 9090, new(int32(81)))}, []v1.ApplicationPort{port("http", 8080, new(int32(81)))}},
+		"also that it has none":   {[]v1.ApplicationPort{port("http", 8080, new(int32(80)))}, []v1.ApplicationPort{port("http", 9090, nil)}, []v1.ApplicationPort{port("http", 8080, nil)}},
+		"a port that is gone":     {[]v1.ApplicationPort{port("http", 8080, nil), port("admin", 9999, new(int32(81)))}, []v1.ApplicationPort{port("http", 8080, nil)}, []v1.ApplicationPort{port("http", 8080, nil), port("admin", 9999, new(int32(81)))}},
+		"a number that is taken":  {[]v1.ApplicationPort{port("admin", 9999, new(int32(81))), port("http", 8080, nil)}, []v1.ApplicationPort{port("http", 8080, new(int32(81)))}, []v1.ApplicationPort{port("admin", 9999, nil), port("http", 8080, new(int32(81)))}},
+		"nothing was said of one": {[]v1.ApplicationPort{port("http", 8080, nil)}, []v1.ApplicationPort{port("web", 9090, new(int32(80)))}, []v1.ApplicationPort{port("http", 8080, nil)}},
+	} {
+		annotation, err := encodeServicePorts(test.former)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, key := encoded(t, "uid", v1.ApplicationSpec{Ports: test.former})
+		raw, err := json.Marshal(content{Spec: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pods, found := revision{spec: key, data: raw, service: readServicePorts(annotation)}.pods("uid")
+		if !found {
+			t.Fatalf("%s: not found", name)
+		}
+		got := withPodFields(&v1.Application{Spec: v1.ApplicationSpec{Ports: test.present}}, pods).Spec.Ports
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for _, forged := range []string{"", "no", `["http"]`, `{"http":{"port":"80"}}`} {
+		if got := readServicePorts(forged); len(got) > 0 {
+			t.Errorf("%q is read as %v", forged, got)
+		}
+	}
+}

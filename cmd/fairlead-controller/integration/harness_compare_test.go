@@ -109,9 +109,10 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 	// These are hashes over the owner's UID too.
 	delete(annotations, v1.AnnotationRenderedHash)
 	delete(annotations, v1.AnnotationRevision)
-	// It tells of the past.
+	// They tell of the past.
 	delete(annotations, v1.AnnotationCreatedFieldSet)
 	delete(annotations, v1.AnnotationFormerNumbers)
+	delete(annotations, v1.AnnotationServicePorts)
 	if len(annotations) == 0 {
 		annotations = nil
 	}

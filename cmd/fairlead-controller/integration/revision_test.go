@@ -272,15 +272,22 @@ func TestRevisionHistory(t *testing.T) {
 	e.wantNumbers("web", v1.RevisionStatus{Current: 5, LastHealthy: 5, FormerHealthy: []int64{4, 3}})
 
 	cursor := e.cluster.AuditCursor(t)
-	e.editSpec("web", func(spec *v1.ApplicationSpec) {
-		spec.Replicas, spec.Ports[0].ServicePort, spec.MinReadySeconds = new(int32(2)), new(int32(80)), new(int32(1))
-	})
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Replicas, spec.MinReadySeconds = new(int32(2)), new(int32(1)) })
 	e.waitReady("web")
 	for _, event := range e.written(cursor) {
 		if event.Resource == child.ControllerRevision.Resource {
 			t.Errorf("it is no change of the pods, but: %s", event)
 		}
 	}
+
+	// The port of the Service is none either. The revision that runs takes note of it.
+	current := get[appsv1.Deployment](e, "web").Annotations[v1.AnnotationRevision]
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Ports[0].ServicePort = new(int32(80)) })
+	e.eventually("the revision has the port of the Service", func() (bool, string) {
+		got := get[appsv1.ControllerRevision](e, current).Annotations[v1.AnnotationServicePorts]
+		return got == `{"http":{"port":80}}`, got
+	})
+	e.wantRevisions("web", "3 web:3", "4 web:4", "5 web:5")
 
 	before := e.uids("web")
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:4" })

@@ -1037,7 +1037,7 @@ func schema_pkg_apis_apps_v1_ApplicationLimits(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration, and for annotations that have host names, such as ExternalDNS's: those are refused unless they are named in full. Left out: all annotations; an empty list: none.",
+							Description: "Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every annotation that begins so, but for snippets of a controller's configuration, and for annotations that have host names, such as ExternalDNS's: those are refused unless they are named in full, also if the list is left out. Left out: all others; an empty list: none.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1855,7 +1855,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 					},
 					"image": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The running image; it changes when a rollout is complete.",
+							Description: "The running image. It changes when a rollout is complete, or when no pod with the former image is left.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -110,7 +110,7 @@ func TestServiceWaitsForPods(t *testing.T) {
 	text, _ = printed(t, stopped)
 	wantParts(t, "observed, and without pods", text, map[string]bool{
 		"The Deployment is adopted, and has no pods. Fairlead changes no child, since reconcilePolicy is Observe.\n": true,
-		"   → Set reconcilePolicy to Enforce, then replace the pods: kubectl fairlead adopt web --rollout\n":          true,
+		"   → Set reconcilePolicy to Enforce, then replace the pods: kubectl fairlead adopt web --rollout\n":         true,
 	})
 
 	text, encoded = printed(t, adopting(t, v1.ReasonRollingOut))

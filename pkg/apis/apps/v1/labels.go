@@ -43,6 +43,9 @@ const (
 	// AnnotationFormerNumbers is on a ControllerRevision that got a higher number: the earlier ones that the status named then
 	// among those that were healthy, separated by commas. So a sync knows it although the status is written later.
 	AnnotationFormerNumbers = "apps.fairlead.dev/former-numbers"
+	// AnnotationServicePorts is on a ControllerRevision: what the Service says about the ports of its pods, as JSON, by the name of each port.
+	// It is no part of the data, which is immutable, because a change of the Service starts no revision.
+	AnnotationServicePorts = "apps.fairlead.dev/service-ports"
 	// AnnotationRolledBackFrom is on the Deployment while it runs an earlier revision: the name of the
 	// ControllerRevision that failed. AnnotationRolledBackBecause has the reason. One write changes them and the pod
 	// template, so that no rollback happens twice.

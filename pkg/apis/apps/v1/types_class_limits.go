@@ -62,8 +62,8 @@ type ApplicationLimits struct {
 
 	// Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every
 	// annotation that begins so, but for snippets of a controller's configuration, and for annotations
-	// that have host names, such as ExternalDNS's: those are refused unless they are named in full. Left
-	// out: all annotations; an empty list: none.
+	// that have host names, such as ExternalDNS's: those are refused unless they are named in full, also
+	// if the list is left out. Left out: all others; an empty list: none.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=128
 	// +kubebuilder:validation:items:MinLength=1

@@ -69,9 +69,9 @@ func validateHarmlessAnnotations(in input) field.ErrorList {
 			}
 			switch {
 			case isSnippet(key):
-				errs = append(errs, field.Forbidden(path, "snippets of a controller's configuration are not allowed"))
+				errs = append(errs, field.Forbidden(path, "snippets of a controller's configuration are not allowed, unless the class names the annotation in allowedAnnotations"))
 			case namesHosts(key):
-				errs = append(errs, field.Forbidden(path, "host names in annotations are not allowed, because they may be those of others: use the hostnames of a route"))
+				errs = append(errs, field.Forbidden(path, "host names in annotations are not allowed, because they may be those of others: use the hostnames of a route, or a class that names the annotation in allowedAnnotations"))
 			}
 		})
 	}

@@ -112,7 +112,7 @@ func TestClassLimits(t *testing.T) {
 		{
 			name: "snippets have to be named in full", limits: `{allowedAnnotations: ["nginx.ingress.kubernetes.io/*", nginx.ingress.kubernetes.io/server-snippet]}`,
 			spec: web + `routes: [{name: a, hostnames: [a.example.com], annotations: {nginx.ingress.kubernetes.io/server-snippet: a, nginx.ingress.kubernetes.io/configuration-snippet: b}}]`,
-			want: []string{`spec.routes[0].annotations[nginx.ingress.kubernetes.io/configuration-snippet]: Forbidden: snippets of a controller's configuration are not allowed`},
+			want: []string{`spec.routes[0].annotations[nginx.ingress.kubernetes.io/configuration-snippet]: Forbidden: snippets of a controller's configuration are not allowed, unless the class names the annotation in allowedAnnotations`},
 		},
 		{
 			name: "foreign ServiceAccounts", limits: `{maxReplicas: 1}`, spec: `serviceAccount: {name: admin}`,

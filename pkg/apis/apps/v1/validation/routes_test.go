@@ -95,8 +95,8 @@ routes:
 			`spec.routes[0].annotations[a b]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName' or 'my.name' or '123-abc')`,
 			`spec.routes[0].annotations[apps.fairlead.dev/rendered-hash]: Forbidden: apps.fairlead.dev/ is reserved for Fairlead`,
 			`spec.routes[0].annotations[kubernetes.io/ingress.class]: Invalid value: "traefik": must be the same as ingressClassName, or better be left out`,
-			`spec.routes[0].annotations[nginx.ingress.kubernetes.io/Configuration-Snippet]: Forbidden: snippets of a controller's configuration are not allowed`,
-			`spec.routes[0].annotations[nginx.org/server-snippets]: Forbidden: snippets of a controller's configuration are not allowed`,
+			`spec.routes[0].annotations[nginx.ingress.kubernetes.io/Configuration-Snippet]: Forbidden: snippets of a controller's configuration are not allowed, unless the class names the annotation in allowedAnnotations`,
+			`spec.routes[0].annotations[nginx.org/server-snippets]: Forbidden: snippets of a controller's configuration are not allowed, unless the class names the annotation in allowedAnnotations`,
 		},
 	}})
 }

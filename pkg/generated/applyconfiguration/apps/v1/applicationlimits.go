@@ -34,8 +34,8 @@ type ApplicationLimitsApplyConfiguration struct {
 	SharedHostnames []string `json:"sharedHostnames,omitempty"`
 	// Annotations that Services, routes, ServiceAccounts and pods may have. A * at the end allows every
 	// annotation that begins so, but for snippets of a controller's configuration, and for annotations
-	// that have host names, such as ExternalDNS's: those are refused unless they are named in full. Left
-	// out: all annotations; an empty list: none.
+	// that have host names, such as ExternalDNS's: those are refused unless they are named in full, also
+	// if the list is left out. Left out: all others; an empty list: none.
 	AllowedAnnotations []string `json:"allowedAnnotations,omitempty"`
 	// What the parentRefs of routes may name, beside Gateways: kinds, each with its group behind a dot
 	// where it has one, such as Service, or XListenerSet.gateway.networking.x-k8s.io. A route that is

@@ -37,7 +37,7 @@ type ApplicationStatusApplyConfiguration struct {
 	// Addresses of the application outside of the cluster: what its Ingresses and HTTPRoutes serve now, in the order
 	// of the routes. A long list is truncated.
 	URLs []string `json:"urls,omitempty"`
-	// The running image; it changes when a rollout is complete.
+	// The running image. It changes when a rollout is complete, or when no pod with the former image is left.
 	Image *string `json:"image,omitempty"`
 	// The numbers of the revisions. Each is a ControllerRevision with the label apps.fairlead.dev/application.
 	Revision *RevisionStatusApplyConfiguration `json:"revision,omitempty"`
