@@ -24,8 +24,12 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 	}
 	to.Blank()
 	to.Row("Image", s.imageText())
-	to.Row("Rollout", s.Rollout.text(to))
-	if !slices.Contains(s.Unreadable, "pods") {
+	if !s.observed {
+		to.Row("Rollout", "not observed yet")
+	} else {
+		to.Row("Rollout", s.Rollout.text(to))
+	}
+	if s.observed && !slices.Contains(s.Unreadable, "pods") {
 		to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
 	}
 	for i, url := range s.URLs {

@@ -57,6 +57,8 @@ type Summary struct {
 	Unreadable []string           `json:"unreadable,omitempty"`
 	// reasonSince is since when Reason holds, where another condition shows that: Since does not move when only the reason changes.
 	reasonSince *time.Time
+	// observed: the controller has written a status.
+	observed bool
 }
 
 // Rollout is how far the pods have come.
@@ -108,7 +110,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		Health: root.Health, Reason: root.Reason, Message: root.Message,
 		Rollout: Rollout{Desired: status.DesiredReplicas, Updated: status.UpdatedReplicas, Available: status.AvailableReplicas},
 		Pods:    podGroups(root), URLs: status.URLs, Class: status.Class, Policies: policies(loaded), Notes: notes(loaded),
-		Autoscaler: autoscaler(loaded), Conditions: status.Conditions,
+		Autoscaler: autoscaler(loaded), Conditions: status.Conditions, observed: status.ObservedGeneration > 0,
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady)
 	// A status from before the deletion may be the last one.

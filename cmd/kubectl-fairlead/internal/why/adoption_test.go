@@ -99,7 +99,7 @@ func TestServiceWaitsForPods(t *testing.T) {
 	)
 	text, encoded := printed(t, adopting(t, v1.ReasonPodsHeld))
 	wantParts(t, "held", text, map[string]bool{
-		"   → Replace the pods: kubectl fairlead adopt web --rollout\n": true, waits: false, "Delete or rename": false, "does not belong": false,
+		"   → Replace the pods: kubectl fairlead adopt web --rollout\n": true, waits: false, "Delete the": false, "does not belong": false,
 	})
 	wantParts(t, "held", encoded, map[string]bool{`"reason":"PodsHeld"`: true, `"reason":"Conflict"`: false})
 
@@ -114,7 +114,7 @@ func TestServiceWaitsForPods(t *testing.T) {
 	})
 
 	text, encoded = printed(t, adopting(t, v1.ReasonRollingOut))
-	wantParts(t, "rolling out", text, map[string]bool{waits: true, waitsForPods: true, leave: true, "Delete or rename": false})
+	wantParts(t, "rolling out", text, map[string]bool{waits: true, waitsForPods: true, leave: true, "Delete the": false})
 	wantParts(t, "rolling out", encoded, map[string]bool{`"reason":"Pending"`: true, `"reason":"Conflict"`: false})
 
 	loaded := adopting(t, v1.ReasonPodsHeld)
@@ -133,7 +133,7 @@ func TestSharedSelector(t *testing.T) {
 		"Service web is not adopted, because it selects a pod that is not the Application's.\n":                                          true,
 		"   → Delete pod canary-1, or give it other labels. If a controller creates such pods, change the labels in its pod template.\n": true,
 		"   → Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.\n":             true,
-		"Delete or rename": false,
+		"Delete the": false,
 	})
 	wantParts(t, "shared", encoded, map[string]bool{`"reason":"SelectorShared"`: true, `"reason":"Conflict"`: false})
 }

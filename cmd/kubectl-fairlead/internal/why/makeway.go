@@ -132,7 +132,7 @@ func (f facts) runsAs(account string) bool {
 	return deployment == nil || cmp.Or(deployment.Spec.Template.Spec.ServiceAccountName, "default") == account
 }
 
-func deleteOrRename(objects string) string { return "Delete or rename " + objects + orRename }
+func deleteOrRename(objects string) string { return "Delete " + objects + orRename }
 
 // takeBack is the first step for an object that an earlier Application left behind.
 const takeBack = "Take back what the earlier Application left behind: see docs/guides/take-back.md"

@@ -148,8 +148,8 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 	text, _ := printed(t, loaded)
 	wantParts(t, "Deployment", text, map[string]bool{
 		"   → Delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
-		"Delete or rename": false,
-		"→ Go on: ":        false, // It would end the pause that an adoption needs.
+		"Delete the Deployment, or": false,
+		"→ Go on: ":                 false, // It would end the pause that an adoption needs.
 	})
 }
 
@@ -159,7 +159,7 @@ func TestKeepsTheService(t *testing.T) {
 	addForeign(loaded, child.Service, &corev1.Service{}, v1.ResourceConflict, "Service web exists and has no consent to its adoption; annotate it.")
 	text, _ := printed(t, loaded)
 	wantParts(t, "Service", text, map[string]bool{
-		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Delete or rename the Service": true,
+		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Delete the Service": true,
 	})
 }
 
@@ -192,7 +192,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	text, encoded := printed(t, loaded)
 	wantParts(t, "two", text, map[string]bool{
 		"ServiceAccount web and ConfigMap web exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits.\n": true,
-		back + "   → Delete or rename them, or give the Application another name.\n":                                                                      true,
+		back + "   → Delete them, or give the Application another name.\n":                                                                                true,
 		"status.resources[ServiceAccount/web]: It exists.\n":                                                                                              true,
 		"status.resources[ConfigMap/web]: It exists.\n":                                                                                                   true,
 	})
@@ -203,7 +203,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	addForeign(loaded, child.Ingress, &networkingv1.Ingress{}, v1.ResourceConflict, "It exists.")
 	wantParts(t, "another client's", first(printed(t, loaded)), map[string]bool{
 		"2. Ingress web exists and does not belong to this Application": true,
-		"   → Delete or rename the Ingress, or give":                    true,
+		"   → Delete the Ingress, or give":                              true,
 	})
 
 	leave(childOf(t, loaded, child.Deployment.Kind))
@@ -212,8 +212,8 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	wantParts(t, "with the Deployment", text, map[string]bool{
 		"ServiceAccount web, Deployment web and ConfigMap web exist and do not belong": true,
 		back + "   → Or give the Application another name.\n":                          true,
-		"--existing":            false, // The adoption would refuse what the earlier Application made beside the Deployment.
-		"Delete or rename them": false,
+		"--existing":  false, // The adoption would refuse what the earlier Application made beside the Deployment.
+		"Delete them": false,
 	})
 
 	// An Application of that name may be called default, as the account of the pods that name none.

@@ -6,6 +6,7 @@ package why
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/reference"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
@@ -25,12 +27,12 @@ func missingConfig(f facts) []Finding {
 	finding := Finding{
 		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
-		Next:     []string{toCreate(f.ready.Message, "the spec"), "Or mark the reference optional: true."},
+		Next:     []string{f.toCreate(f.ready.Message, ""), "Or mark the reference optional: true."},
 	}
 	if number, pinned := OtherRevision(f.app); number > 0 {
 		of := fmt.Sprintf("revision %d", number)
 		finding.What = fmt.Sprintf("The pods of %s need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.", of)
-		finding.Next = []string{toCreate(f.ready.Message, of), "Or change the pods in the spec, so that they roll out instead."}
+		finding.Next = []string{f.toCreate(f.ready.Message, of), "Or change the pods in the spec, so that they roll out instead."}
 		if pinned {
 			finding.Next[1] = "Or let the pods of the spec run: " + unpin(f.app.Name)
 		}
@@ -60,27 +62,52 @@ func OtherRevision(app *v1.Application) (number int64, pinned bool) {
 var goesBack = regexp.MustCompile(`^Revision (\d+) runs instead|Fairlead goes back to revision (\d+),`)
 
 // toCreate is what to do about the message of ConfigMissing, which names objects without some keys, objects that do not exist,
-// or both. of is what names them: the spec, or a revision.
-func toCreate(message, of string) string {
+// or both. of is the revision whose pods need them; "" if that is the one of the spec.
+func (f facts) toCreate(message, of string) string {
 	var steps, names []string
 	for _, match := range absent.FindAllStringSubmatch(message, -1) {
-		names = append(names, match[1])
+		names = append(names, match[1]+f.withKeys(match[1], of))
 	}
 	for _, match := range withoutKeys.FindAllStringSubmatch(message, -1) {
 		keys, _, _ := strings.Cut(match[2], " ")
 		step := fmt.Sprintf("add %s to %s", match[2], match[1])
-		if of == "the spec" {
+		if of == "" {
 			step += fmt.Sprintf(", or correct the %s in the spec", keys)
 		}
 		steps = append(steps, step)
 	}
 	if len(steps) == 0 && len(names) == 0 {
-		names = []string{"the object"}
+		names = []string{"the object, with the keys that the spec names"}
 	}
 	if len(names) > 0 {
-		steps = append([]string{"create " + strings.Join(names, " and ") + ", with the keys that " + of + " names"}, steps...)
+		steps = append([]string{"create " + strings.Join(names, " and ")}, steps...)
 	}
 	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it by itself."
+}
+
+// withKeys names the keys that the new object needs, if it needs any.
+func (f facts) withKeys(object, of string) string {
+	const most = 3
+	if of != "" {
+		return ", with the keys that " + of + " names"
+	}
+	references := reference.FromSpec(&f.app.Spec)
+	at := slices.IndexFunc(references, func(r reference.Reference) bool { return r.String() == object })
+	switch {
+	case at < 0:
+		return " with the keys that its pods need"
+	case len(references[at].Keys) == 0:
+		return ""
+	case len(references[at].Keys) == 1:
+		return fmt.Sprintf(" with the key %q", references[at].Keys[0])
+	case len(references[at].Keys) > most:
+		return ", with the keys that the spec names"
+	}
+	keys := make([]string, 0, most)
+	for _, key := range references[at].Keys {
+		keys = append(keys, strconv.Quote(key))
+	}
+	return " with the keys " + strings.Join(keys, ", ")
 }
 
 // absent finds the objects that do not exist.

@@ -164,8 +164,12 @@ func (f facts) condition(kind string) *metav1.Condition {
 
 // conditionEvidence is a condition of the Application as evidence.
 func (f facts) conditionEvidence(condition *metav1.Condition) Evidence {
+	since := &condition.LastTransitionTime.Time
+	if since.Unix() <= 0 {
+		since = nil // It is the default of the schema.
+	}
 	return Evidence{
 		Object: v1.ApplicationKind + "/" + f.app.Name, Field: "status.conditions[" + condition.Type + "]",
-		Message: condition.Message, Time: &condition.LastTransitionTime.Time, status: condition.Status,
+		Message: condition.Message, Time: since, status: condition.Status,
 	}
 }
