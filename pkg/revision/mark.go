@@ -59,9 +59,10 @@ func (f facts) causeByStatus(from, runs revision) string {
 	const gap = "\x00"
 	before, after, _ := strings.Cut(rolledBackMessage(f.Application, from, runs, gap), gap)
 	cause, begins := strings.CutPrefix(condition.Message, before)
-	cause, ends := strings.CutSuffix(cause, after)
-	if !begins || !ends {
+	// The status adds until when that holds.
+	end := strings.LastIndex(cause, strings.TrimSuffix(after, "."))
+	if !begins || end < 0 {
 		return ""
 	}
-	return cause
+	return cause[:end]
 }

@@ -4,9 +4,11 @@
 package revision
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -51,6 +53,24 @@ func TestStatusOfAnEndedRollback(t *testing.T) {
 		c.application.Spec.Image = "web:2"
 		if record := c.sync(t); c.runs != "web:2" || record.RolledBackFrom != "" {
 			t.Errorf("after %s it runs %s, %+v", image, c.runs, record)
+		}
+	}
+}
+
+// Another client deletes the Deployment with its mark. The status has the cause, and says more behind it.
+func TestCauseByStatus(t *testing.T) {
+	c := newCluster()
+	c.run(t, "web:1", healthy)
+	record := c.run(t, "web:2", broken)
+	for message, want := range map[string]string{
+		record.Condition.Message: record.RolledBackBecause,
+		strings.TrimSuffix(record.Condition.Message, ".") + ", until you change the pods in the spec.": record.RolledBackBecause,
+		"Revision 2 (web:2) failed: Crash…": v1.ReasonProgressDeadlineExceeded + ".",
+	} {
+		c.deployment = nil
+		c.application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionRolledBack, Message: message}}
+		if got := c.sync(t).RolledBackBecause; got != want {
+			t.Errorf("%s: the cause is %q, want %q", message, got, want)
 		}
 	}
 }

@@ -25,8 +25,8 @@ func whoseConfig(in Input, p pods) string {
 	switch applied := p.isApplied(in); {
 	case numbers.RolledBackFrom > 0 && applied:
 		return fmt.Sprintf("Revision %d runs instead of revision %d, which failed. ", numbers.Current, numbers.RolledBackFrom)
-	case numbers.RolledBackFrom > 0:
-		return fmt.Sprintf("Revision %d failed. Fairlead goes back to revision %d, which waits: ", numbers.RolledBackFrom, numbers.Current)
+	case numbers.RolledBackFrom > 0: // Without the object it has a new number, which no revision has yet.
+		return fmt.Sprintf("Revision %d failed. Fairlead goes back to revision %d, which waits: ", numbers.RolledBackFrom, numbers.LastHealthy)
 	case pin == nil || pin.ToRevision == nil:
 		return ""
 	case applied:

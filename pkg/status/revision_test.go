@@ -146,6 +146,7 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 		in.Snapshot.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
 	}
 	back := func(in *Input) { takenBack(in, nil) }
+	waits := func(in *Input) { back(in); in.Revision.Current = 3 }
 	for name, test := range map[string]struct {
 		change func(*Input)
 		action plan.Action
@@ -154,7 +155,7 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 		"the spec":          {func(*Input) {}, plan.WaitDependency, missing},
 		"a pin that waits":  {pin, plan.WaitDependency, "Revision 1, which spec.rollback.toRevision asks for, waits: " + missing},
 		"a pin":             {pin, plan.Keep, "Revision 1 runs, as spec.rollback.toRevision asks. " + missing},
-		"a way back, waits": {back, plan.WaitDependency, "Revision 2 failed. Fairlead goes back to revision 1, which waits: " + missing},
+		"a way back, waits": {waits, plan.WaitDependency, "Revision 2 failed. Fairlead goes back to revision 1, which waits: " + missing},
 		"taken back":        {back, plan.Keep, "Revision 1 runs instead of revision 2, which failed. " + missing},
 	} {
 		in := settled()
