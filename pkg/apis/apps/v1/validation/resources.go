@@ -50,7 +50,7 @@ func validateResources(path *field.Path, resources *corev1.ResourceRequirements)
 		case limited && !mayOvercommit(name) && request.Cmp(limit) != 0:
 			errs = append(errs, field.Invalid(path, request.String(), "must be equal to the limit of "+limit.String()+", because the resource cannot be overcommitted"))
 		case limited && request.Cmp(limit) > 0 && !isFractionOfByte(name, request): // Such a request is refused already.
-			errs = append(errs, field.Invalid(path, request.String(), "must be less than or equal to the limit of "+cmp.Or(inBinaryUnit(limit), limit.String())))
+			errs = append(errs, field.Invalid(path, request.String(), "must be less than or equal to the limit of "+cmp.Or(inBinaryUnit(name, limit), limit.String())))
 		}
 	}
 	if hugePages && !cpuOrMemory {
@@ -88,7 +88,7 @@ func validateQuantity(path *field.Path, name corev1.ResourceName, quantity resou
 	case name == corev1.ResourceCPU && !isMultiple(quantity, resource.Milli):
 		message = "must be a multiple of 1m, a thousandth of a core"
 	case isFractionOfByte(name, quantity):
-		message = wholeBytes(quantity)
+		message = wholeBytes(name, quantity)
 	case isHugePages(name) && !wholePages(name, quantity):
 		message = "must be a multiple of the page size, which is the suffix of hugepages-"
 	case isExtended(name) && !isMultiple(quantity, 0):
@@ -108,7 +108,7 @@ var binaryUnits = []string{"Ei", "Pi", "Ti", "Gi", "Mi", "Ki"}
 
 // wholeBytes says what to write instead of a fraction of a byte. Kubernetes rewrites 0.3Gi to 322122547200m, which its user never wrote.
 // A few thousandths are likelier to be megabytes with a wrong suffix.
-func wholeBytes(quantity resource.Quantity) string {
+func wholeBytes(name corev1.ResourceName, quantity resource.Quantity) string {
 	const enough = 50 // So many of a unit are exact enough to round.
 	unit, count := "", quantity.AsApproximateFloat64()
 	for _, binary := range slices.Backward(binaryUnits) {
@@ -121,15 +121,15 @@ func wholeBytes(quantity resource.Quantity) string {
 		return "must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes"
 	}
 	down := math.Floor(count)
-	return fmt.Sprintf("must be a whole number of bytes, and %s is %s: write %.0f%s or %.0f%s", cmp.Or(inBinaryUnit(quantity), "it"),
+	return fmt.Sprintf("must be a whole number of bytes, and %s is %s: write %.0f%s or %.0f%s", cmp.Or(inBinaryUnit(name, quantity), "it"),
 		strings.TrimRight(quantity.AsDec().String(), "0"), down, unit, down+1, unit)
 }
 
 // inBinaryUnit is a quantity with a fraction of a byte as its user is likely to have written it, as in 0.3Gi; "" if it is no short number
-// of any unit, or has no such fraction.
-func inBinaryUnit(quantity resource.Quantity) string {
+// of any unit, or has no such fraction. 10.24 cores are no 0.01Ki, and a few bytes with a suffix m are no small part of a unit.
+func inBinaryUnit(name corev1.ResourceName, quantity resource.Quantity) string {
 	const least, decimals, tolerance = 0.01, 1e3, 1e-10
-	if isMultiple(quantity, 0) {
+	if !isFractionOfByte(name, quantity) || quantity.CmpInt64(1024) < 0 {
 		return ""
 	}
 	for i, unit := range binaryUnits {

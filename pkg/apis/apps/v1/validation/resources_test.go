@@ -34,7 +34,8 @@ func TestResources(t *testing.T) {
 		spec: `{resources: {requests: {memory: 1Gi}, limits: {memory: 0.1Gi, ephemeral-storage: 1.3Gi}}, sidecars: [
 {name: a, image: a, resources: {requests: {memory: 0.3Gi}, limits: {memory: 64Mi}}},
 {name: b, image: b, resources: {requests: {memory: 0.05Mi}, limits: {memory: 357904394.666}}},
-{name: c, image: c, resources: {limits: {memory: 0.3Ki, ephemeral-storage: 60.7Gi}}}]}`,
+{name: c, image: c, resources: {limits: {memory: 0.3Ki, ephemeral-storage: 60.7Gi}}},
+{name: d, image: d, resources: {requests: {cpu: "11", memory: 1Ki}, limits: {cpu: "10.24", memory: 102400m}}}]}`,
 		want: []string{
 			`spec.resources.limits[ephemeral-storage]: Invalid value: "1395864371200m": must be a whole number of bytes, and 1.3Gi is 1395864371.2: write 1331Mi or 1332Mi`,
 			`spec.resources.limits[memory]: Invalid value: "107374182400m": must be a whole number of bytes, and 0.1Gi is 107374182.4: write 102Mi or 103Mi`,
@@ -44,6 +45,9 @@ func TestResources(t *testing.T) {
 			`spec.sidecars[1].resources.requests[memory]: Invalid value: "52428800m": must be a whole number of bytes, and 0.05Mi is 52428.8: write 51Ki or 52Ki`,
 			`spec.sidecars[2].resources.limits[ephemeral-storage]: Invalid value: "65176128716800m": must be a whole number of bytes, and 60.7Gi is 65176128716.8: write 60Gi or 61Gi`,
 			`spec.sidecars[2].resources.limits[memory]: Invalid value: "307200m": must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes`,
+			`spec.sidecars[3].resources.limits[memory]: Invalid value: "102400m": must be a whole number of bytes: the suffix m means thousandths, M megabytes, Mi mebibytes`,
+			`spec.sidecars[3].resources.requests[cpu]: Invalid value: "11": must be less than or equal to the limit of 10240m`,
+			`spec.sidecars[3].resources.requests[memory]: Invalid value: "1Ki": must be less than or equal to the limit of 102400m`,
 		},
 	}, {
 		name: "names",
