@@ -140,6 +140,7 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 	if result, _ := in.result(p.ref); result.Adoption == plan.AdoptionHeld {
 		return no(v1.ReasonAdopting, "Deployment "+p.ref.Name+" is not adopted yet: "+result.Reason)
 	}
+	held, isHeld := heldBesides(in)
 	switch {
 	case slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Action == plan.Adopt && foreign(in, result) }):
 		return no(v1.ReasonAdopting, "The objects with a consent are not adopted yet.")
@@ -151,18 +152,22 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("The pods run as before the adoption. Set spec.paused to false to replace those with the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
 	case lacksLabels(in, p) && in.Missing != "" && !p.isApplied(in):
 		return no(v1.ReasonRollingOut, "The pods run as before the adoption, and new ones wait: "+in.Missing)
-	case isHeld(in) && isPaused(application):
-		return no(v1.ReasonPaused, "No pod has started since the adoption, because spec.paused pauses rollouts.")
-	case lacksLabels(in, p), isHeld(in):
+	case isHeld && isPaused(application):
+		return no(v1.ReasonPaused, held.Reason+"; spec.paused pauses rollouts")
+	case lacksLabels(in, p), isHeld:
 		return no(v1.ReasonRollingOut, "The pods that are older than the adoption are being replaced.")
 	default:
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAdopted, Message: "The Application owns the Deployment and the Service, and every pod carries its label."}, true
 	}
 }
 
-// isHeld reports whether another child waits for the pods of the adopted Deployment.
-func isHeld(in Input) bool {
-	return slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Adoption == plan.AdoptionHeld })
+// heldBesides returns the result of another child that waits for the pods of the Deployment, which need not be adopted itself.
+func heldBesides(in Input) (held plan.Result, found bool) {
+	at := slices.IndexFunc(in.Results, func(result plan.Result) bool { return result.Adoption == plan.AdoptionHeld })
+	if at < 0 {
+		return plan.Result{}, false
+	}
+	return in.Results[at], true
 }
 
 func isPaused(application *v1.Application) bool {
