@@ -4,7 +4,10 @@
 package preview
 
 import (
+	"slices"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -26,7 +29,7 @@ func Of(differ plan.Differ, old, applied *v1.Application, live child.Snapshot, p
 		if before, err = Render(old, live, platform, now); err != nil {
 			return Rendering{}, Difference{}, err
 		}
-		before.notCarriedOut = enforced(after.Application) && (!enforced(old) || waits(old, before))
+		before.notCarriedOut = enforced(after.Application) && (!enforced(old) || waits(old, before, live))
 	}
 	difference, err := Compare(differ, before, after, live)
 	return after, difference, err
@@ -39,10 +42,15 @@ func overlay(old, applied *v1.Application) *v1.Application {
 	return merged
 }
 
-// waits reports whether the Deployment has another revision than the spec asks for, such as while a Secret is missing.
-func waits(application *v1.Application, rendered Rendering) bool {
+// waits reports whether the Deployment has another revision than the spec asks for, such as while a Secret is missing. The number of the
+// latter is only known beside the history, which a user may be unable to read.
+func waits(application *v1.Application, rendered Rendering, live child.Snapshot) bool {
 	runs := application.Status.Revision
-	return runs != nil && runs.Current != rendered.Revision
+	live.Application = application
+	if runs == nil || runs.Current == rendered.Revision {
+		return false
+	}
+	return runs.Current == 0 || slices.ContainsFunc(history(live), func(r *appsv1.ControllerRevision) bool { return r.Revision == runs.Current })
 }
 
 func enforced(application *v1.Application) bool {

@@ -64,6 +64,27 @@ func TestResumeComparesWithLive(t *testing.T) {
 	}
 }
 
+// TestWithoutHistory: where a user may list neither the revisions nor the children, no child counts as one that does not exist.
+func TestWithoutHistory(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	live, old := objects.Snapshot(), objects.Application.DeepCopy()
+	clear(live.Children)
+	applied := objects.Application.DeepCopy()
+	applied.Spec.Image = "example.com/web:2"
+	_, d, err := preview.Of(differ, old, applied, live, platform(), treetest.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Children {
+		if c.Action == preview.Create && c.Kind != child.ControllerRevision.Kind {
+			t.Errorf("%s %s %s", c.Action, c.Kind, c.Name)
+		}
+	}
+	if !d.Pods.Replaced {
+		t.Errorf("%+v, want that the pods are replaced", d.Pods)
+	}
+}
+
 // TestResumeRemoves: a spec that resumes an Application removes what only Fairlead owns and the spec lost meanwhile, fields and children.
 func TestResumeRemoves(t *testing.T) {
 	const fields = `{"f:spec":{"f:minReadySeconds":{},"f:replicas":{},"f:template":{"f:spec":{"f:dnsPolicy":{},"f:hostname":{},"f:priorityClassName":{},
