@@ -55,9 +55,11 @@ type Pods struct {
 	Started int32 `json:"started,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. If After is
 	// set, Before of an Application that left it open, or was not carried out, is what the Deployment asks for.
-	Live   int32  `json:"live"`
-	Before *int32 `json:"before,omitempty"`
-	After  *int32 `json:"after,omitempty"`
+	Live int32 `json:"live"`
+	// LiveUnknown means that nobody read the Deployment, so Live is 0. Compare leaves it false, since a snapshot does not say so.
+	LiveUnknown bool   `json:"liveUnknown,omitempty"`
+	Before      *int32 `json:"before,omitempty"`
+	After       *int32 `json:"after,omitempty"`
 	// Asked is the number of pods that the Deployment asks for, if After leaves it open.
 	Asked *int32 `json:"asked,omitempty"`
 	// Paused means that the replacement waits until the rollout is resumed.

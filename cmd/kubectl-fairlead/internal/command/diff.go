@@ -141,6 +141,7 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 			return d, about, fmt.Errorf("the files are about two Applications, %s and %s: compare two versions of one", old.Name, application.Name)
 		}
 		_, d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
+		d.Pods.LiveUnknown = true
 		return d, about, err
 	}
 	loaded, err := clients.Load(ctx, around)
@@ -156,6 +157,7 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 // liveDifference is the difference beside what runs.
 func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.Loaded, platform preview.Platform) (preview.Difference, error) {
 	after, d, err := t.difference(old, application, loaded.Snapshot(), platform)
+	d.Pods.LiveUnknown = loaded.Unreadable[child.Deployment.Resource] != nil
 	switch {
 	case err != nil:
 	case d.Pods.Replaced:

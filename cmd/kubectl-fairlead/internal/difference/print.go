@@ -71,7 +71,7 @@ func Headline(d preview.Difference) string {
 			break
 		}
 		wanted := cmp.Or(pods.After, pods.Asked)
-		if pods.Live == 0 {
+		if pods.Live == 0 && !pods.LiveUnknown {
 			said = none(pods, wanted)
 			break
 		}

@@ -90,6 +90,7 @@ func TestSentence(t *testing.T) {
 		"No pod is replaced, because none is asked for. The pods stay at revision 2 until you remove spec.rollback.toRevision.": {
 			Pods: preview.Pods{Replaced: true, Because: image, Asked: new(int32(0)), Pinned: 2},
 		},
+		"All pods are replaced, because of containers[web].image.": {Pods: preview.Pods{LiveUnknown: true, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(3))}},
 		"No pod is replaced, because all of them are of that revision already.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Kept: 2, Because: image},
 		},
