@@ -196,7 +196,8 @@ func pausedRollout(f facts) []Finding {
 		return found
 	}
 	if f.app.Spec.AdoptionPolicy == v1.AdoptionConsented {
-		if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Status != metav1.ConditionTrue {
+		adopted := f.condition(v1.ConditionAdopted)
+		if adopted != nil && adopted.Status != metav1.ConditionTrue && adopted.Reason != v1.ReasonPaused { // Then the pause is the cause.
 			return f.heldAdoption(adopted)
 		}
 	}
