@@ -52,9 +52,6 @@ func noValue(node *yamlv3.Node) (*yamlv3.Node, error) {
 	if node.Kind == yamlv3.ScalarNode {
 		var value any
 		if err := node.Decode(&value); err != nil {
-			if alias := unknownAlias(node, map[*yamlv3.Node]bool{}); alias != nil {
-				node = alias
-			}
 			return node, errors.New(rewrittenLine.ReplaceAllString(err.Error(), ""))
 		}
 		return nil, nil
