@@ -27,17 +27,35 @@ const (
 	repairMaxDelay  = 5 * time.Minute
 )
 
-// repairs counts the repairs of one child.
+// repairs counts the repairs of one child. Changes and deletions count apart: after a fight over a field, a user who deletes the
+// child has it back at once, and does not wait for a writer that may be gone.
 type repairs struct {
-	count int
-	last  time.Time
+	changes, deletions repeated
 	// applied is the hash of the last rendering that was applied because the Application changed. If another writer
 	// removes the hash from the child, the rendering would look new at each sync, and no repair would be counted.
 	applied string
 }
 
+// repeated counts repairs of one sort.
+type repeated struct {
+	count int
+	last  time.Time
+}
+
+// add counts a repair.
+func (r *repeated) add(now time.Time) {
+	if now.Sub(r.last) > resetAfter {
+		r.count = 0
+	}
+	r.count++
+	r.last = now
+}
+
+// left returns how long the next repair has to wait yet; 0 or less means that it need not.
+func (r *repeated) left(now time.Time) time.Duration { return r.last.Add(r.delay()).Sub(now) }
+
 // delay returns how long the next repair waits.
-func (r *repairs) delay() time.Duration {
+func (r *repeated) delay() time.Duration {
 	excess := r.count - immediateRepairs
 	if excess < 0 {
 		return 0
@@ -48,9 +66,10 @@ func (r *repairs) delay() time.Duration {
 
 // view is the part of the memory that the plan needs.
 type view struct {
-	// inBackoff are the children that must not be repaired now; backoff is the time until the first of them may be, or 0.
-	inBackoff map[child.Ref]bool
-	backoff   time.Duration
+	// inBackoff are the children whose changes must not be repaired now, and createBackoff those that must not be created again.
+	// backoff is the time until the first of them may be, or 0.
+	inBackoff, createBackoff map[child.Ref]bool
+	backoff                  time.Duration
 	// lastApplied are the hashes of the renderings that were applied to children.
 	lastApplied map[child.Ref]string
 }
@@ -63,13 +82,17 @@ func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 	if !found || r.uid != uid || len(r.repairs) == 0 {
 		return view{}
 	}
-	v := view{inBackoff: map[child.Ref]bool{}, lastApplied: map[child.Ref]string{}}
+	v := view{inBackoff: map[child.Ref]bool{}, createBackoff: map[child.Ref]bool{}, lastApplied: map[child.Ref]string{}}
 	for ref, repairs := range r.repairs {
 		if repairs.applied != "" {
 			v.lastApplied[ref] = repairs.applied
 		}
-		if left := repairs.last.Add(repairs.delay()).Sub(now); left > 0 {
+		if left := repairs.changes.left(now); left > 0 {
 			v.inBackoff[ref] = true
+			v.backoff = minNonZero(v.backoff, left)
+		}
+		if left := repairs.deletions.left(now); left > 0 {
+			v.createBackoff[ref] = true
 			v.backoff = minNonZero(v.backoff, left)
 		}
 	}
@@ -85,6 +108,8 @@ func (m *memory) executed(application *v1.Application, results []plan.Result, no
 		}
 		switch {
 		case !result.Changed():
+		case done.Drift && done.Action == plan.Create:
+			m.recreated(application, result.Ref, now)
 		case done.Drift:
 			m.repaired(application, result.Ref, now)
 		case done.Action == plan.Apply, done.Action == plan.Scale, done.Action == plan.Adopt:
@@ -93,16 +118,18 @@ func (m *memory) executed(application *v1.Application, results []plan.Result, no
 	}
 }
 
-// repaired counts a repair of a child.
+// repaired counts the repair of a child that another writer changed.
 func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.repairsOf(application, ref)
-	if now.Sub(r.last) > resetAfter {
-		r.count = 0
-	}
-	r.count++
-	r.last = now
+	m.repairsOf(application, ref).changes.add(now)
+}
+
+// recreated counts the repair of a child that another writer deleted.
+func (m *memory) recreated(application *v1.Application, ref child.Ref, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.repairsOf(application, ref).deletions.add(now)
 }
 
 // applied remembers the rendering that was applied to a child.

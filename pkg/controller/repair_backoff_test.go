@@ -98,6 +98,22 @@ func TestRepairsReset(t *testing.T) {
 	}
 }
 
+// A child that is changed and deleted in turns is in backoff for both.
+func TestChangesAndDeletionsAreApart(t *testing.T) {
+	m, web := newMemory(consistency.NewStore()), owner()
+	service := ref(child.Service)
+	repairOften(m, web, child.Service, noon)
+	if v := viewOf(m, web, noon); !v.inBackoff[service] || v.createBackoff[service] {
+		t.Errorf("after changes, their repairs back off: %t, and those of deletions: %t", v.inBackoff[service], v.createBackoff[service])
+	}
+	for range immediateRepairs {
+		m.recreated(web, service, noon.Add(time.Second))
+	}
+	if v := viewOf(m, web, noon.Add(time.Second)); !v.inBackoff[service] || !v.createBackoff[service] || v.backoff != 4*time.Second {
+		t.Errorf("after deletions too, it is %+v; want both in backoff, the changes for 4s", v)
+	}
+}
+
 func TestChildrenAndOwnersAreApart(t *testing.T) {
 	m, web := newMemory(consistency.NewStore()), owner()
 	repairOften(m, web, child.Deployment, noon)

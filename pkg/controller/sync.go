@@ -114,6 +114,7 @@ func (c *Controller) plan(
 		Desired:        desired,
 		Kept:           target.keptRevisions(),
 		InBackoff:      remembered.inBackoff,
+		CreateBackoff:  remembered.createBackoff,
 		LastApplied:    remembered.lastApplied,
 		ReleaseBackoff: owned.contended,
 		Confirmed:      c.memory.isConfirmed(observed.Application),

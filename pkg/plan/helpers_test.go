@@ -113,9 +113,9 @@ func live[T child.Object](s child.Snapshot, kind child.Kind) T { return child.Ge
 
 func compute(t fataler, snapshot child.Snapshot, held ...child.Ref) []plan.Step {
 	t.Helper()
-	in := plan.Input{Snapshot: snapshot, InBackoff: map[child.Ref]bool{}}
+	in := plan.Input{Snapshot: snapshot, InBackoff: map[child.Ref]bool{}, CreateBackoff: map[child.Ref]bool{}}
 	for _, r := range held {
-		in.InBackoff[r] = true
+		in.InBackoff[r], in.CreateBackoff[r] = true, true
 	}
 	return computeFrom(t, in)
 }

@@ -21,6 +21,8 @@ type Input struct {
 	Kept map[child.Ref]bool
 	// InBackoff are the children that another writer keeps reverting: they are left alone for now.
 	InBackoff map[child.Ref]bool
+	// CreateBackoff are the children that another writer keeps deleting: they are not created again for now.
+	CreateBackoff map[child.Ref]bool
 	// LastApplied are the hashes of the renderings that children were brought to before. Where such a child differs
 	// again, another writer changed it, even if that writer removed the hash.
 	LastApplied map[child.Ref]string
@@ -186,7 +188,7 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 			step.Drift = true
 			step.Reason = "another client deleted it"
 		}
-		return backOff(step, in.InBackoff), nil
+		return backOff(step, in.CreateBackoff), nil
 	}
 	step.Live = live
 	released := child.IsOrphaned(in.Snapshot.Application, desired.Ref, live)
