@@ -211,7 +211,7 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 	finding := Finding{Reason: v1.ReasonApplyFailed, What: object + " could not be written; the controller retries.", Evidence: []Evidence{resourceEvidence(f.app, resource)}}
 	if f.ready != nil && strings.Contains(f.ready.Message, resource.Message) {
 		finding.Reason = f.ready.Reason
-	} else if contendedFields(resource.Message) != nil {
+	} else if isContended(resource.Message) {
 		finding.Reason = v1.ReasonContended
 	} else if reason := apierror.ReasonForMessage(resource.Message); reason != "" {
 		finding.Reason = reason // Ready has only the message of the first child.
@@ -223,6 +223,10 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 		finding.Next = []string{
 			"Stop the other writer from setting these fields, or set in the Application what it wants.",
 			"If the other writer shall win for now: kubectl fairlead observe " + f.app.Name,
+		}
+		if isDeletedAgain(resource.Message) {
+			finding.What = object + " keeps being deleted by another writer, so Fairlead creates it less and less often."
+			finding.Next[0] = "Stop the other writer from deleting it. An audit log of the API server names it."
 		}
 		f.nameScalers(&finding, resource)
 	case v1.ReasonPolicyDenied:

@@ -38,6 +38,9 @@ func TestSecondFailedWrite(t *testing.T) {
 		"Another writer keeps changing .spec.type; repair is backing off.": {
 			v1.ReasonContended, "Service web keeps being changed by another writer,", "Stop the other writer from setting these fields",
 		},
+		"Another writer keeps deleting it; repair is backing off.": {
+			v1.ReasonContended, "Service web keeps being deleted by another writer,", "Stop the other writer from deleting it.",
+		},
 		"etcdserver: request timed out.": {v1.ReasonApplyFailed, "Service web could not be written; the controller retries.", ""},
 	} {
 		loaded := clustertest.Load(t, "healthy")

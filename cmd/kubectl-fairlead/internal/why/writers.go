@@ -48,6 +48,16 @@ func (f facts) otherWriters(resource v1.ResourceStatus) []Evidence {
 // contendedMessage finds the fields in the message of a child that another writer keeps changing.
 var contendedMessage = regexp.MustCompile(`keeps changing (\..+?)(?: and \d+ more)?; repair is backing off`)
 
+// isContended reports whether the message is about a child that another writer keeps changing or deleting.
+func isContended(message string) bool {
+	return strings.Contains(message, "; repair is backing off")
+}
+
+// isDeletedAgain reports whether the message is about a child that another writer keeps deleting.
+func isDeletedAgain(message string) bool {
+	return strings.Contains(message, "keeps deleting it; repair is backing off")
+}
+
 // contendedFields are the paths of the fields that the message names.
 func contendedFields(message string) []string {
 	match := contendedMessage.FindStringSubmatch(message)
