@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -95,10 +92,10 @@ func (f facts) endObservation() string {
 	return fmt.Sprintf(`A change takes effect only once reconcilePolicy is no longer Observe: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
 }
 
-// extent says which pods have the problem, and how many others serve meanwhile.
+// extent says which pods have the problem, and whether others serve meanwhile.
 func (f facts) extent(problem v1.Problem) string {
-	serving, kind, all := f.formerServing(), "pod", f.app.Status.DesiredReplicas
-	if serving > 0 {
+	former, kind, all := f.former(), "pod", f.app.Status.DesiredReplicas
+	if former.serving+former.lacking > 0 {
 		kind, all = "new pod", f.app.Status.UpdatedReplicas // A rollout does not start all of them at once.
 	}
 	text := ""
@@ -109,38 +106,7 @@ func (f facts) extent(problem v1.Problem) string {
 	default:
 		text = fmt.Sprintf(" This concerns %d of %d %ss.", problem.Pods, all, kind)
 	}
-	which := "an older"
-	if revision := f.app.Status.Revision; revision != nil && revision.RolledBackFrom != 0 {
-		which = "another" // It is the newer one, which failed.
-	}
-	switch serving {
-	case 0:
-		return text
-	case 1:
-		return text + " 1 pod of " + which + " revision still serves."
-	default:
-		return text + fmt.Sprintf(" %d pods of %s revision still serve.", serving, which)
-	}
-}
-
-// formerServing counts the ready pods of the ReplicaSets that the Deployment replaces, as far as the user may read them.
-func (f facts) formerServing() int {
-	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if deployment == nil {
-		return 0
-	}
-	serving := 0
-	for _, replicaSet := range f.ReplicaSets {
-		if !metav1.IsControlledBy(replicaSet, deployment) || replicaSet.Annotations[child.RevisionAnnotation] == deployment.Annotations[child.RevisionAnnotation] {
-			continue
-		}
-		for _, pod := range f.Pods {
-			if metav1.IsControlledBy(pod, replicaSet) && pod.DeletionTimestamp == nil && tree.PodReady(pod) {
-				serving++
-			}
-		}
-	}
-	return serving
+	return text + former.text(f.app.Status.Revision)
 }
 
 // adviceFor looks at the message too: some reasons have several causes.

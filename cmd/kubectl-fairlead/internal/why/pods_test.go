@@ -4,10 +4,12 @@
 package why_test
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
@@ -45,6 +47,7 @@ func TestExtent(t *testing.T) {
 			loaded.ReplicaSets = append(loaded.ReplicaSets, former)
 			serving := loaded.Pods[0].DeepCopy()
 			serving.OwnerReferences[0].UID = former.UID
+			serving.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}}
 			serving.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 			for range test.former {
 				loaded.Pods = append(loaded.Pods, serving)
@@ -64,6 +67,63 @@ func TestExtent(t *testing.T) {
 				}
 			}
 			t.Errorf("nothing about the problem: %+v", found)
+		})
+	}
+}
+
+// TestFormerPodsWithoutThePort: the Service leads to its pods by the name of the port, which the former pods lack.
+func TestFormerPodsWithoutThePort(t *testing.T) {
+	const image = "The image of container web cannot be pulled. This concerns its only new pod."
+	named := func(names ...string) (ports []corev1.ServicePort) {
+		for i, name := range names {
+			ports = append(ports, corev1.ServicePort{Name: name, Port: int32(80 + i), TargetPort: intstr.FromString(name)})
+		}
+		return ports
+	}
+	for _, test := range []struct {
+		name   string
+		former []string
+		ports  []corev1.ServicePort
+		want   string
+	}{
+		{"the same name", []string{"http", "http"}, named("http"), " 2 pods of an older revision still serve."},
+		{"another name", []string{"http", "http"}, named("web"), " 2 pods of an older revision run, but the Service leads to port web, which they lack."},
+		{"another name, one pod", []string{"http"}, named("web"), " 1 pod of an older revision runs, but the Service leads to port web, which it lacks."},
+		{"other names", []string{"http", "http"}, named("web", "metrics"), " 2 pods of an older revision run, but the Service leads to ports web, metrics, which they lack."},
+		{"one name of two", []string{"http", "http"}, named("http", "metrics"), " 2 pods of an older revision still serve."},
+		{"one revision of two", []string{"web", "http"}, named("web"), " 1 pod of an older revision still serves."},
+		{"a number", []string{"http", "http"}, []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}}, " 2 pods of an older revision still serve."},
+		{"no Service", []string{"http", "http"}, nil, " 2 pods of an older revision still serve."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			loaded := clustertest.Load(t, "image")
+			status := &loaded.Application.Status
+			status.DesiredReplicas, status.UpdatedReplicas = 2, 1
+			status.Problems = []v1.Problem{{Reason: v1.ReasonImagePullFailed, Container: "web", Pods: 1}}
+			deployment := childOf(t, loaded, child.Deployment.Kind)
+			loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool {
+				return object.GetObjectKind().GroupVersionKind().Kind == child.Service.Kind
+			})
+			if test.ports != nil {
+				loaded.Children = append(loaded.Children, &corev1.Service{
+					TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: child.Service.Kind},
+					ObjectMeta: metav1.ObjectMeta{Name: deployment.GetName(), Namespace: deployment.GetNamespace(), OwnerReferences: deployment.GetOwnerReferences()},
+					Spec:       corev1.ServiceSpec{Ports: test.ports},
+				})
+			}
+			former := loaded.ReplicaSets[0].DeepCopy()
+			former.Name, former.UID, former.Annotations[child.RevisionAnnotation] = "former", "former", "0"
+			loaded.ReplicaSets = append(loaded.ReplicaSets, former)
+			for _, port := range test.former {
+				pod := loaded.Pods[0].DeepCopy()
+				pod.OwnerReferences[0].UID = former.UID
+				pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: port, ContainerPort: 8080}}
+				pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+				loaded.Pods = append(loaded.Pods, pod)
+			}
+			if got := why.Explain(loaded).Findings[0].What; got != image+test.want {
+				t.Errorf("%q, want %q", got, image+test.want)
+			}
 		})
 	}
 }

@@ -52,8 +52,8 @@ func (q quotaRefusal) countsPods() bool {
 
 // lacksSurge reports whether the quota has room for the pods, but not for one more during a rollout.
 func (f facts) lacksSurge(message string) bool {
-	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if deployment == nil || deployment.Spec.Strategy.RollingUpdate == nil || f.formerServing() == 0 {
+	deployment, former := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name), f.former()
+	if deployment == nil || deployment.Spec.Strategy.RollingUpdate == nil || former.serving+former.lacking == 0 {
 		return false
 	}
 	if v1.IsZeroIntOrPercent(deployment.Spec.Strategy.RollingUpdate.MaxSurge) {
