@@ -67,15 +67,22 @@ type object struct {
 	Status   json.RawMessage   `json:"status"`
 }
 
-// appliedClass is the class that the status says was applied; nil if there is none.
-func (o object) appliedClass() *v1.AppliedClass {
+// status is the part of the status that rules look at: which class was applied, and which pods run.
+func (o object) status() v1.ApplicationStatus {
 	var status struct {
-		Class *v1.AppliedClass `json:"class"`
+		Class           *v1.AppliedClass   `json:"class"`
+		Revision        *v1.RevisionStatus `json:"revision"`
+		Replicas        int32              `json:"replicas"`
+		UpdatedReplicas int32              `json:"updatedReplicas"`
+		ReadyReplicas   int32              `json:"readyReplicas"`
 	}
 	if json.Unmarshal(o.Status, &status) != nil {
-		return nil
+		return v1.ApplicationStatus{}
 	}
-	return status.Class
+	return v1.ApplicationStatus{
+		Class: status.Class, Revision: status.Revision,
+		Replicas: status.Replicas, UpdatedReplicas: status.UpdatedReplicas, ReadyReplicas: status.ReadyReplicas,
+	}
 }
 
 func parse(raw runtime.RawExtension) (object, error) {
@@ -88,7 +95,7 @@ func parse(raw runtime.RawExtension) (object, error) {
 
 // application decodes the spec. With a strict decoder an unknown field is an error: the schema knows it,
 // since the API server has not dropped it, but this version of the controller would ignore it. Of the
-// status only the class counts, so that the rest cannot fail an edit of the spec.
+// status only few fields count, so that the rest cannot fail an edit of the spec.
 func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
 	spec := o.Spec
 	if len(spec) == 0 {
@@ -105,7 +112,7 @@ func (o object) application(decoder runtime.Decoder) (*v1.Application, error) {
 	if _, _, err := decoder.Decode(data, nil, application); err != nil {
 		return nil, err
 	}
-	application.ObjectMeta, application.Status.Class = o.Metadata, o.appliedClass()
+	application.ObjectMeta, application.Status = o.Metadata, o.status()
 	return application, nil
 }
 

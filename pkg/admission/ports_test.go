@@ -1,0 +1,84 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestRenamedPorts: the Service leads to pods by the name of the port, which those that run do not have after a rename.
+func TestRenamedPorts(t *testing.T) {
+	const (
+		begin = "ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests"
+		all   = begin + " until they are replaced: keep the name http"
+		both  = begin + " until they are replaced: keep the names http, grpc"
+		one   = begin + " at port 80 until they are replaced: keep the name http"
+	)
+	port := func(name string, number int32) v1.ApplicationPort {
+		return v1.ApplicationPort{Name: name, ContainerPort: number}
+	}
+	at := func(servicePort int32, port v1.ApplicationPort) v1.ApplicationPort {
+		port.ServicePort = &servicePort
+		return port
+	}
+	type ports = []v1.ApplicationPort
+	with := func(ports ports, changes ...func(*v1.Application)) *v1.Application {
+		return application(func(a *v1.Application) {
+			a.Spec.Ports = ports
+			a.Status.Replicas, a.Status.UpdatedReplicas, a.Status.ReadyReplicas = 2, 2, 2
+			for _, change := range changes {
+				change(a)
+			}
+		})
+	}
+	http, web := ports{port("http", 8080)}, ports{port("web", 8080)}
+	stopped := func(a *v1.Application) { a.Status.ReadyReplicas = 0 }
+	rollingOut := func(a *v1.Application) { a.Status.UpdatedReplicas = 1 }
+	rolledBack := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{RolledBackFrom: 2} }
+	recreate := func(a *v1.Application) {
+		a.Spec.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	}
+	observe := func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve }
+	for _, test := range []struct {
+		name     string
+		old, new *v1.Application
+		want     []string
+	}{
+		{name: "a new Application", new: with(web)},
+		{name: "another image", old: with(http), new: with(http, image("web:2"))},
+		{name: "another number", old: with(http), new: with(ports{port("http", 9090)})},
+		{name: "another name", old: with(http), new: with(web), want: []string{all}},
+		{name: "another name and number", old: with(http), new: with(ports{port("web", 9090)}), want: []string{all}},
+		{name: "no pod serves", old: with(http, stopped), new: with(web)},
+		{name: "back amid a rollout", old: with(web, rollingOut), new: with(http)},
+		{name: "back after a rollback", old: with(web, rolledBack), new: with(http)},
+		{name: "no ports", old: with(http), new: with(nil)},
+		{name: "the first port", old: with(nil), new: with(web)},
+		{name: "pods that all end first", old: with(http), new: with(web, recreate)},
+		{name: "Observe", old: with(http), new: with(web, observe)},
+		{name: "one more port", old: with(http), new: with(ports{port("http", 8080), port("web", 9090)})},
+		{name: "both names", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("a", 1), port("b", 2)}), want: []string{both}},
+		{
+			name: "one name of two", want: []string{one},
+			old: with(ports{at(80, port("http", 1)), port("grpc", 2)}), new: with(ports{at(80, port("web", 1)), port("grpc", 2)}),
+		},
+		{name: "one port of two goes", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("grpc", 2)})},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.new, nil)
+			if test.old != nil {
+				question = review(t, test.new, test.old)
+			}
+			response := ask(t, new(cluster).handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
