@@ -144,7 +144,7 @@ func (f facts) hasConsent(live child.Object) bool {
 
 // enforce is the step after the consent. It leaves rollouts paused, which resume would not.
 func (f facts) enforce() string {
-	return fmt.Sprintf(`Let the Application adopt it, which replaces no pod while rollouts are paused: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
+	return "Let the Application adopt it, which replaces no pod while rollouts are paused: " + f.enforceCommand()
 }
 
 // adoptable reports whether an object of the kind that is not the Application's has the name of a child, and can be adopted.

@@ -89,7 +89,12 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 
 // endObservation is the step after the spec is correct. It leaves rollouts paused, which resume would not.
 func (f facts) endObservation() string {
-	return fmt.Sprintf(`A change takes effect only once reconcilePolicy is no longer Observe: kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
+	return "A change takes effect only once reconcilePolicy is no longer Observe: " + f.enforceCommand()
+}
+
+// enforceCommand is the command that ends the observation, and nothing else.
+func (f facts) enforceCommand() string {
+	return fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`, f.app.Name)
 }
 
 // extent says which pods have the problem, and whether others serve meanwhile.

@@ -234,6 +234,13 @@ func rolledBack(f facts) []Finding {
 		what += " ApplicationClass " + class + " asks for the rollback."
 	}
 	next := []string{"Correct what failed and apply it: any change of the pods is tried again."}
+	if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
+		what += " Now it changes no child, since reconcilePolicy is Observe."
+		next = []string{
+			"Let Fairlead change the children again, before you correct what failed: " + f.enforceCommand(),
+			"Then correct what failed and apply it: any change of the pods is tried again.",
+		}
+	}
 	if slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
 		next = append(next, "Or make the spec what runs: kubectl fairlead undo "+f.app.Name)
 	}

@@ -50,6 +50,22 @@ func TestRefusedFormerRevision(t *testing.T) {
 	})
 }
 
+// TestRolledBackUnderObserve: no change is tried before the observation ends.
+func TestRolledBackUnderObserve(t *testing.T) {
+	const (
+		observed = "Fairlead did not change the spec. Now it changes no child, since reconcilePolicy is Observe.\n"
+		enforce  = "   → Let Fairlead change the children again, before you correct what failed: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{\"spec\":{\"reconcilePolicy\":\"Enforce\"}}'\n" +
+			"   → Then correct what failed and apply it: any change of the pods is tried again.\n"
+		correct = "   → Correct what failed and apply it: any change of the pods is tried again.\n"
+	)
+	loaded := clustertest.Load(t, "crash")
+	text, _ := printed(t, loaded)
+	wantParts(t, "Enforce", text, map[string]bool{observed: false, enforce: false, correct: true})
+	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	text, _ = printed(t, loaded)
+	wantParts(t, "Observe", text, map[string]bool{observed: true, enforce: true, correct: false})
+}
+
 // TestWayBackFromARefusal: a policy refuses the new pods, and revision 1 runs.
 func TestWayBackFromARefusal(t *testing.T) {
 	const back = "   → Or go back to revision 1, which was accepted and still runs: kubectl fairlead undo web --to-revision=1\n"
