@@ -115,21 +115,26 @@ func lacksPods(deployment *appsv1.Deployment) bool {
 	return status.ObservedGeneration > 0 && status.ObservedGeneration >= deployment.Generation && status.Replicas == 0 && podsToReplace(deployment) > 0
 }
 
-// printRollout says what the release of the pods will do. The command does not wait for it.
-func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment) {
+// printRollout says what the release of the pods will do, and for which ConfigMap or Secret new pods wait. The command does not wait for it.
+func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment, missing string) {
 	switch pods := podsToReplace(deployment); {
 	case pods == 0:
 		to.Printf("%s: there are no pods to replace.", id)
+		return
 	case lacksPods(deployment) && pods == 1:
 		to.Printf("%s: no pod runs, and 1 pod will be started.", id)
 	case lacksPods(deployment):
 		to.Printf("%s: no pod runs, and %d pods will be started.", id, pods)
 	case runsTemplate(deployment):
 		to.Printf("%s: the pod template stays the same, so no pod will be replaced.", id)
+		return
 	case pods == 1:
 		to.Printf("%s: the one pod will be replaced.", id)
 	default:
 		to.Printf("%s: all %d pods will be replaced.", id, pods)
+	}
+	if missing != "" {
+		to.Hanging("  ", "That waits: "+missing)
 	}
 }
 

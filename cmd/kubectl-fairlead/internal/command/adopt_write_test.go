@@ -5,6 +5,7 @@ package command
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -106,6 +107,34 @@ func TestAdoptedAlready(t *testing.T) {
 			if verb := action.GetVerb(); verb != "get" && verb != "list" {
 				t.Errorf("it wrote: %s %s", verb, action.GetResource().Resource)
 			}
+		}
+	}
+}
+
+// TestRolloutThatWaits: a Secret that the pods need is missing, so the release of the rollout replaces no pod yet.
+func TestRolloutThatWaits(t *testing.T) {
+	for reason, want := range map[string]string{
+		v1.ReasonConfigMissing: "shop/web: all 2 pods will be replaced.\n  That waits: Secret db does not exist.\n  not written (dry run)\n",
+		v1.ReasonPaused:        "shop/web: all 2 pods will be replaced.\n  not written (dry run)\n",
+	} {
+		application := &v1.Application{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"},
+			Spec:       v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented, Paused: new(true)},
+			Status: v1.ApplicationStatus{Conditions: []metav1.Condition{
+				{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsHeld},
+				{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: "Secret db does not exist."},
+			}},
+		}
+		deployment := pods(2, 0)
+		owner := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+		deployment.ObjectMeta = metav1.ObjectMeta{Namespace: "shop", Name: "web", OwnerReferences: []metav1.OwnerReference{*owner}}
+		var out bytes.Buffer
+		tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+		tool.Out, tool.ErrOut, tool.getenv = &out, io.Discard, func(string) string { return "" }
+		clients := &cluster.Clients{Kube: kubefake.NewClientset(deployment), Fairlead: fake.NewClientset(application)}
+		a := adopting{tool: tool, clients: clients, namespace: "shop", name: "web", editing: editing{tool: tool, dryRun: cmdutil.DryRunClient}}
+		if err := a.rollOut(t.Context()); err != nil || out.String() != want {
+			t.Errorf("%s: it says %q, %v; want %q", reason, out.String(), err, want)
 		}
 	}
 }

@@ -56,10 +56,14 @@ func TestPrint(t *testing.T) {
 			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
 			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
 				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")
-			printRollout(to, "shop/web", pods(2, 0))
-			printRollout(to, "shop/idle", pods(1, 0))
-			printRollout(to, "shop/none", pods(0, 0))
-			printRollout(to, "shop/ejected", pods(2, 2))
+			printRollout(to, "shop/web", pods(2, 0), "")
+			printRollout(to, "shop/idle", pods(1, 0), "")
+			printRollout(to, "shop/none", pods(0, 0), "")
+			printRollout(to, "shop/ejected", pods(2, 2), "")
+			const missing = "Secret shop/db not found; the rollout waits until it exists."
+			printRollout(to, "shop/web", pods(2, 0), missing)
+			printRollout(to, "shop/none", pods(0, 0), missing)
+			printRollout(to, "shop/ejected", pods(2, 2), missing)
 		},
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
@@ -140,7 +144,7 @@ func TestRolloutWithoutPods(t *testing.T) {
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
 		deployment.Status.ObservedGeneration = 1
 		var out strings.Builder
-		printRollout(screen.Fixed(&out, 160, false), "shop/web", deployment)
+		printRollout(screen.Fixed(&out, 160, false), "shop/web", deployment, "")
 		if out.String() != want {
 			t.Errorf("%q, want %q", out.String(), want)
 		}
