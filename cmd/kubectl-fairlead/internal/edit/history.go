@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -39,6 +40,8 @@ type Revision struct {
 	// RestartOf is the revision before, if a restart of its pods is all that changed. It has a higher number if undo went back to it.
 	RestartOf int64 `json:"restartOf,omitempty"`
 
+	// held says that it is current, but that no pod of it has started: an adoption holds the pods from before.
+	held bool
 	// pods is what it says about the pods, without the time of a restart; nil if that cannot be read.
 	pods *v1.ApplicationSpec
 	// restarted is the time of the restart.
@@ -53,6 +56,8 @@ func History(objects tree.Objects) []Revision {
 		status = *application.Status.Revision
 	}
 	rolledBack := rolledBackIn(objects)
+	adopted := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
+	held := adopted != nil && adopted.Reason == v1.ReasonPodsHeld
 	var revisions []Revision
 	for _, live := range objects.Children {
 		object, ok := live.(*appsv1.ControllerRevision)
@@ -65,6 +70,7 @@ func History(objects tree.Objects) []Revision {
 			RolledBack: object.Revision == status.RolledBackFrom, Pinned: object.Revision == PinOf(application),
 			WasHealthy: slices.Contains(status.FormerHealthy, object.Revision), WasRolledBack: rolledBack[object.Name],
 		}
+		r.held = r.Current && held
 		r.NeverHealthy = application.Status.Revision != nil && !r.Current && !r.LastHealthy && !r.WasHealthy
 		r.read(object)
 		revisions = append(revisions, r)

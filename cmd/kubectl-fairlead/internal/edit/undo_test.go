@@ -104,6 +104,10 @@ func TestUndoOfHistories(t *testing.T) {
 	pin := func(number int64) func(*tree.Objects) {
 		return func(objects *tree.Objects) { objects.Application.Spec.Rollback = &v1.Rollback{ToRevision: &number} }
 	}
+	held := func(objects *tree.Objects) {
+		adopted := metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsHeld}
+		objects.Application.Status.Conditions = append(objects.Application.Status.Conditions, adopted)
+	}
 	rolledBack := func(objects *tree.Objects) {
 		objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
 	}
@@ -170,6 +174,10 @@ func TestUndoOfHistories(t *testing.T) {
 		"none was healthy": {
 			status: v1.RevisionStatus{Current: 1}, images: []string{"web:1"}, asksFor: 2,
 			want: "the pods of revision 1 (web:1) in the spec; revision 1 runs, and has not been healthy since it was rolled out",
+		},
+		"an adoption holds the pods": {
+			status: v1.RevisionStatus{Current: 1}, images: []string{"web:1"}, asksFor: 2, given: held,
+			want: "the pods of revision 1 (web:1) in the spec; no pod of revision 1 has started, because the adoption holds the pods",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
