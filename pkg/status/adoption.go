@@ -151,7 +151,7 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 	case lacksLabels(in, p) && isPaused(application):
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("The pods run as before the adoption. Set spec.paused to false to replace those with the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
 	case lacksLabels(in, p) && in.Missing != "" && !p.isApplied(in):
-		return no(v1.ReasonRollingOut, "The pods run as before the adoption, and new ones wait: "+in.Missing)
+		return no(v1.ReasonRollingOut, "The pods run as before the adoption: "+in.Missing)
 	case isHeld && isPaused(application):
 		return no(v1.ReasonPaused, held.Reason+"; spec.paused pauses rollouts")
 	case lacksLabels(in, p), isHeld:

@@ -75,7 +75,7 @@ func TestAdopted(t *testing.T) {
 		{name: "the Service waits for pods that a pause keeps from starting", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "Service web waits for the pods")},
 			want: "False Paused Service web waits for the pods; spec.paused pauses rollouts."},
 		{name: "released, and a Secret is missing", policy: v1.AdoptionConsented, missing: "Secret db does not exist", results: []plan.Result{result(plan.WaitDependency, child.Deployment, "web", adoptable(0))},
-			want: "False RollingOut The pods run as before the adoption, and new ones wait: Secret db does not exist.", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
+			want: "False RollingOut The pods run as before the adoption: Secret db does not exist.", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
 		{name: "rolling out", policy: v1.AdoptionConsented, results: []plan.Result{kept(2)},
 			want: "False RollingOut", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 1}, selects: "app=shop"},
 		{name: "the Service waits", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "held")}, want: "False RollingOut"},

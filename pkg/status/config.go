@@ -23,6 +23,8 @@ func summarizeMissing(in Input, p pods) summary {
 func whoseConfig(in Input, p pods) string {
 	numbers, pin := in.Revision, in.Snapshot.Application.Spec.Rollback
 	switch applied := p.isApplied(in); {
+	case in.observing() && !applied:
+		return "" // Nothing would go back.
 	case numbers.RolledBackFrom > 0 && applied:
 		return fmt.Sprintf("Revision %d runs instead of revision %d, which failed. ", numbers.Current, numbers.RolledBackFrom)
 	case numbers.RolledBackFrom > 0: // Without the object it has a new number, which no revision has yet.

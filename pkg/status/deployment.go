@@ -51,9 +51,8 @@ func podsOf(in Input) pods {
 		p.Desired = plan.InitialReplicas(application) // So does a user whose spec was refused.
 	}
 	p.written = ok && !in.observing() && result.Err == nil && changesPods(result)
-	p.paused = p.Deployment != nil && p.Deployment.Spec.Paused
+	p.paused = isPaused(application) && (p.written || p.Deployment != nil && p.Deployment.Spec.Paused)
 	if p.written {
-		p.paused = isPaused(application)
 		p.Desired = desiredReplicas(result, p.Desired)
 		p.Observed, p.Complete, p.TimedOut, p.Problems = false, false, false, nil
 	}

@@ -37,13 +37,15 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 // untilPodsChange is the end of the message of a rollback.
 const untilPodsChange = ", until you change the pods in the spec."
 
+// withoutUntil is the message of a rollback while the spec is not carried out: it may have other pods already.
+func withoutUntil(message string) string { return strings.Replace(message, untilPodsChange, ".", 1) }
+
 // rolledBack returns the decision about a failed rollout. It is True only once the Deployment has the earlier revision.
 func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 	if !in.planned() {
 		condition, ok := previous(in, v1.ConditionRolledBack)
 		if len(in.Invalid) > 0 {
-			// The refused spec may have other pods already.
-			condition.Message = strings.Replace(condition.Message, untilPodsChange, ".", 1)
+			condition.Message = withoutUntil(condition.Message)
 		}
 		return condition, ok
 	}

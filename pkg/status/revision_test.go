@@ -152,11 +152,12 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 		action plan.Action
 		want   string
 	}{
-		"the spec":          {func(*Input) {}, plan.WaitDependency, missing},
-		"a pin that waits":  {pin, plan.WaitDependency, "Revision 1, which spec.rollback.toRevision asks for, waits: " + missing},
-		"a pin":             {pin, plan.Keep, "Revision 1 runs, as spec.rollback.toRevision asks. " + missing},
-		"a way back, waits": {waits, plan.WaitDependency, "Revision 2 failed. Fairlead goes back to revision 1, which waits: " + missing},
-		"taken back":        {back, plan.Keep, "Revision 1 runs instead of revision 2, which failed. " + missing},
+		"the spec":                 {func(*Input) {}, plan.WaitDependency, missing},
+		"a pin that waits":         {pin, plan.WaitDependency, "Revision 1, which spec.rollback.toRevision asks for, waits: " + missing},
+		"a pin":                    {pin, plan.Keep, "Revision 1 runs, as spec.rollback.toRevision asks. " + missing},
+		"a way back, waits":        {waits, plan.WaitDependency, "Revision 2 failed. Fairlead goes back to revision 1, which waits: " + missing},
+		"a way back under Observe": {func(in *Input) { waits(in); in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve }, plan.WaitDependency, missing},
+		"taken back":               {back, plan.Keep, "Revision 1 runs instead of revision 2, which failed. " + missing},
 	} {
 		in := settled()
 		in.Missing = missing
@@ -220,5 +221,17 @@ func TestPinnedWithOtherContent(t *testing.T) {
 		if got := meta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionReady).Message; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// A suspended spec may have other pods, too.
+func TestRollbackOfSuspendedSpec(t *testing.T) {
+	in := settled()
+	takenBack(&in, nil)
+	in.Snapshot.Application.Status = compute(in, noon)
+	in.Results, in.Snapshot.Application.Spec.ReconcilePolicy = nil, v1.ReconcileSuspend
+	got := meta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionRolledBack)
+	if want := "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead."; got == nil || got.Message != want {
+		t.Errorf("got %+v, want %q", got, want)
 	}
 }

@@ -36,6 +36,9 @@ func suspended(in Input, now time.Time) v1.ApplicationStatus {
 	next.Conditions = slices.DeleteFunc(next.Conditions, func(condition metav1.Condition) bool {
 		return slices.Contains([]string{v1.ConditionReconciling, v1.ConditionStalled, v1.ConditionDrifted}, condition.Type)
 	})
+	if back := meta.FindStatusCondition(next.Conditions, v1.ConditionRolledBack); back != nil {
+		back.Message = withoutUntil(back.Message)
+	}
 	meta.SetStatusCondition(&next.Conditions, metav1.Condition{
 		Type: v1.ConditionReady, Status: metav1.ConditionUnknown, Reason: v1.ReasonSuspended, Message: message,
 		ObservedGeneration: application.Generation, LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),

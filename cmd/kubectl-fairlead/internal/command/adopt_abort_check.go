@@ -60,7 +60,7 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 	paused := application.Spec.Paused != nil && *application.Spec.Paused
 	switch {
 	case !paused && held:
-		return fmt.Errorf("spec.paused is false, so the rollout begins as soon as nothing is in its way; to take the adoption back nevertheless, run %s",
+		return fmt.Errorf("spec.paused does not pause rollouts any more, so this one begins as soon as nothing is in its way; to take the adoption back nevertheless, run %s",
 			a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
 	case !held:
 		return a.released() // No deletionPolicy helps after that.

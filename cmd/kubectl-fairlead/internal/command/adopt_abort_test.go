@@ -48,7 +48,7 @@ func TestMayAbort(t *testing.T) {
 		{"held, and not Orphan", "", true, true, 0, orphan},
 		{"released", v1.DeletionOrphan, false, false, 2, restore},
 		{"released, and not Orphan", "", false, false, 2, restore},
-		{"released, and a Secret is missing", v1.DeletionOrphan, false, true, 0, "spec.paused is false, so the rollout begins as soon as nothing is in its way; " +
+		{"released, and a Secret is missing", v1.DeletionOrphan, false, true, 0, "spec.paused does not pause rollouts any more, so this one begins as soon as nothing is in its way; " +
 			"to take the adoption back nevertheless, run kubectl fairlead -n shop eject web --restore"},
 		{"paused in the middle of the rollout, and not Orphan", "", true, true, 1, restore},
 	} {
