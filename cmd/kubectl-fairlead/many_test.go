@@ -87,6 +87,14 @@ func TestMany(t *testing.T) {
 	if image := p.get("web").Spec.Image; image != "example.com/web:1" {
 		t.Errorf("a dry run set the image %s", image)
 	}
+	// What is no name may be an image, so nothing is written.
+	r = p.want(2, []string{"set", "image", "web", "nginx", "web=example.com/both:2"})
+	if last := "\nerror: nothing was written, because 1 of 2 names cannot be read. If one of them is meant as an image, write its tag, too, as in nginx:1.29\n"; !strings.HasSuffix(r.stderr, last) {
+		t.Errorf("the last error is not %q: %q", last, r.stderr)
+	}
+	if image := p.get("web").Spec.Image; image != "example.com/web:1" {
+		t.Errorf("half an edit set the image %s", image)
+	}
 	p.want(0, []string{"set", "image", "api", "web", "example.com/both:2"}, "2 edited, 0 unchanged, 0 failed\n")
 	p.want(0, []string{"status", "api", "web", "--watch", "--timeout=60s"})
 	var revisions struct {

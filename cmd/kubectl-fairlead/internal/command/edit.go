@@ -42,6 +42,8 @@ type editing struct {
 	dryRun cmdutil.DryRunStrategy
 	out    output
 	from   platform
+	// needsAll is set for an edit that is not made if a name does not exist, since it may be no name. It is what to do then.
+	needsAll string
 }
 
 // addEditTo adds the flags of an edit: which Applications, and what to print.
@@ -95,6 +97,9 @@ func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	count := tally{failed: len(missing)}
 	for _, err := range missing {
 		fmt.Fprintf(e.tool.ErrOut, "error: %s\n", explain(err))
+	}
+	if len(missing) > 0 && e.needsAll != "" {
+		return fmt.Errorf("nothing was written, because %d of %d names cannot be read. %s", len(missing), all, e.needsAll)
 	}
 	var edited []*v1.Application
 	for _, application := range applications {

@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -88,54 +87,6 @@ func (t *tool) scale() *cobra.Command {
 	}
 	cmd.Flags().Int32Var(&replicas, "replicas", -1, "The number of pods.")
 	cmd.Flags().Int32Var(&current, "current-replicas", -1, "Scale only from this number.")
-	e.addEditTo(cmd)
-	return cmd
-}
-
-// set has the same form as kubectl set.
-func (t *tool) set() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "set", Short: "Set the image of an Application", Long: "Set a field of an Application.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return usageError(cmd.CommandPath(), "%q cannot be set: use kubectl fairlead set image NAME... [CONTAINER=]IMAGE for the image, and kubectl edit or your file for other fields", args[0])
-		},
-	}
-	cmd.AddCommand(t.setImage())
-	return cmd
-}
-
-func (t *tool) setImage() *cobra.Command {
-	e := &editing{tool: t, chosen: selection{last: "an image"}}
-	cmd := &cobra.Command{
-		Use:   "image NAME... [CONTAINER=]IMAGE [flags]",
-		Short: "Set the image of an Application, or of one of its other containers",
-		Long:  long("Set the image of the application container, or of a sidecar or init container.\n\n" + editsNote),
-		Example: examples(`
-			# Another version of the application
-			kubectl fairlead set image web ghcr.io/acme/web:1.3
-
-			# Another version of its sidecar, checked by the API server and not written
-			kubectl fairlead set image web proxy=ghcr.io/acme/proxy:2 --dry-run=server
-
-			# Another version of the sidecar of all Applications with a label
-			kubectl fairlead set image -l team=shop proxy=ghcr.io/acme/proxy:2`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			names, last := args[:len(args)-1], args[len(args)-1]
-			container, image, found := strings.Cut(last, "=")
-			if !found {
-				container, image = "", last
-			} else if container == "" {
-				return usageError(cmd.CommandPath(), "the container before = is empty: name it, or leave out = for the application's own")
-			}
-			if image == "" {
-				return errors.New("the image is empty")
-			}
-			return e.run(cmd, names, fixed(edit.SetImage(container, image)))
-		},
-	}
 	e.addEditTo(cmd)
 	return cmd
 }

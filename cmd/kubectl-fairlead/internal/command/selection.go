@@ -30,6 +30,8 @@ type selection struct {
 	edits bool
 	// last is what follows the names, such as "an image"; "" if nothing does.
 	last string
+	// names is how many of the arguments are names, if something follows them.
+	names func(args []string) int
 }
 
 // errNoNames is returned if a command names no Application.
@@ -56,7 +58,7 @@ func (s *selection) addTo(cmd *cobra.Command) {
 func (s *selection) check(cmd *cobra.Command, args []string) error {
 	names, flags := len(args), s.selector != "" || s.all || s.allNamespaces
 	if s.last != "" {
-		names--
+		names = s.names(args)
 	}
 	switch {
 	case names < 0, s.last != "" && names == 0 && !flags:

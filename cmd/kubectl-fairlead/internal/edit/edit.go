@@ -153,30 +153,33 @@ func Scale(replicas, current int32) Edit {
 	}
 }
 
-// SetImage sets the image of a container; an empty name is the application's own.
-func SetImage(of, image string) Edit {
+// Image is an image for a container; without a container, for the application's own.
+type Image struct{ Container, Image string }
+
+// SetImages sets the images of containers.
+func SetImages(images ...Image) Edit {
 	return func(application *v1.Application) (string, error) {
-		container := cmp.Or(of, application.Name)
-		var names []string
-		set := func(name string, field *string) bool {
-			names = append(names, name)
-			if name != container {
-				return false
-			}
-			*field = image
-			return true
-		}
-		was := map[string]string{application.Name: application.Spec.Image}
-		found := set(application.Name, &application.Spec.Image)
+		names, fields := []string{application.Name}, map[string]*string{application.Name: &application.Spec.Image}
 		for _, containers := range [][]corev1.Container{application.Spec.Sidecars, application.Spec.InitContainers} {
 			for i := range containers {
-				was[containers[i].Name] = containers[i].Image
-				found = set(containers[i].Name, &containers[i].Image) || found
+				names = append(names, containers[i].Name)
+				fields[containers[i].Name] = &containers[i].Image
 			}
 		}
-		if !found {
-			return "", fmt.Errorf("there is no container %q: it has %s", container, strings.Join(names, ", "))
+		var what []string
+		set := map[string]string{}
+		for _, image := range images {
+			container := cmp.Or(image.Container, application.Name)
+			field, found := fields[container]
+			if !found {
+				return "", fmt.Errorf("there is no container %q: it has %s", container, strings.Join(names, ", "))
+			}
+			if other, twice := set[container]; twice {
+				return "", fmt.Errorf("%s and %s are both for container %s: pass one of them", other, image.Image, container)
+			}
+			what = append(what, fmt.Sprintf("image of container %s: %s → %s", container, *field, image.Image))
+			*field, set[container] = image.Image, image.Image
 		}
-		return fmt.Sprintf("image of container %s: %s → %s", container, was[container], image), nil
+		return strings.Join(what, "; "), nil
 	}
 }

@@ -65,9 +65,18 @@ func TestEdits(t *testing.T) {
 		"scale":            {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
 		"scale otherwise":  {edit: edit.Scale(5, 3), fail: "the desired number of pods is 2, not 3 as --current-replicas expects"},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
-		"image":            {edit: edit.SetImage("", "web:2"), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
-		"image of sidecar": {edit: edit.SetImage("proxy", "proxy:2"), what: "image of container proxy: proxy:1 → proxy:2", patch: `{` + precondition + `,"spec":{"sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`},
-		"no container":     {edit: edit.SetImage("x", "x:2"), fail: `there is no container "x": it has web, proxy`},
+		"image":            {edit: edit.SetImages(edit.Image{Image: "web:2"}), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
+		"image of sidecar": {edit: edit.SetImages(edit.Image{Container: "proxy", Image: "proxy:2"}), what: "image of container proxy: proxy:1 → proxy:2", patch: `{` + precondition + `,"spec":{"sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`},
+		"two images": {
+			edit:  edit.SetImages(edit.Image{Container: "proxy", Image: "proxy:2"}, edit.Image{Image: "web:2"}),
+			what:  "image of container proxy: proxy:1 → proxy:2; image of container web: web:1 → web:2",
+			patch: `{` + precondition + `,"spec":{"image":"web:2","sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`,
+		},
+		"two images of one container": {
+			edit: edit.SetImages(edit.Image{Image: "web:2"}, edit.Image{Container: "web", Image: "web:3"}),
+			fail: "web:2 and web:3 are both for container web: pass one of them",
+		},
+		"no container": {edit: edit.SetImages(edit.Image{Container: "x", Image: "x:2"}), fail: `there is no container "x": it has web, proxy`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := application()
@@ -128,7 +137,7 @@ func TestUndo(t *testing.T) {
 
 // TestOneEditOfMany: an edit is made of several Applications, each with a container of its own name.
 func TestOneEditOfMany(t *testing.T) {
-	set := edit.SetImage("", "both:2")
+	set := edit.SetImages(edit.Image{Image: "both:2"})
 	for _, name := range []string{"web", "api"} {
 		given := application()
 		given.Name = name
