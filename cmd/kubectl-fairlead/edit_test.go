@@ -339,6 +339,10 @@ func TestFiles(t *testing.T) {
 			t.Errorf("diff of image %q: %+v, want %+v", image, r, want)
 		}
 	}
+	both := append(append(file("example.com/web:2"), "\n---\n"...), []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: api}, spec: {image: api}}")...)
+	if r := p.runIn(both, "diff", "-f", "-"); r.code != 1 || !strings.Contains(r.stdout, p.namespace+"/web: all 2 pods are replaced") || !strings.Contains(r.stdout, "\n\n"+p.namespace+"/api: ") {
+		t.Errorf("diff of two Applications in a file: %+v", r)
+	}
 	p.want(0, []string{"scale", "web", "--replicas=3"})
 	without := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: '" + application.Spec.Image + "'}}")
 	if r := p.runIn(without, "diff", "-f", "-"); r.code != 0 || !strings.Contains(r.stdout, "nothing changes") {

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -27,13 +28,14 @@ func (t *tool) diff() *cobra.Command {
 		before []string
 	)
 	cmd := &cobra.Command{
-		Use:   "diff -f FILE [flags]",
-		Short: "Show what a file would change, and whether pods are replaced",
+		Use:   "diff -f FILE... [flags]",
+		Short: "Show what files would change, and whether pods are replaced",
 		Long: long(`
-			Show what applying a file would change, child by child and field by field, and whether pods are replaced and by which
-			field. The file is compared with the Application in the cluster, or with another file (--from). Where the cluster has
-			the aggregated API and lets you, it computes that; otherwise the plugin does. Without --from and flags about the
-			platform, diff asks the API server by a dry run whether it would accept the Application, if you may write it.
+			Show what applying files would change, child by child and field by field, and whether pods are replaced and by which
+			field. Each Application in the files is compared with the one in the cluster, or with the one in other files (--from).
+			Where the cluster has the aggregated API and lets you, it computes that; otherwise the plugin does. Without --from and
+			flags about the platform, diff asks the API server by a dry run whether it would accept each Application, if you may
+			write it.
 
 			The exit code is 0 without a difference, 1 with one, and 2 if that could not be found out, as for kubectl diff.`),
 		Example: examples(`
@@ -45,19 +47,8 @@ func (t *tool) diff() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from.ownFacts = cmd.Flags().Changed("security-profile") || cmd.Flags().Changed("route-controller-namespaces") || cmd.Flags().Changed("monitoring-namespaces")
-			d, about, err := t.compare(cmd.Context(), from, before)
-			if err != nil {
-				return err
-			}
-			switch {
-			case out.machine():
-				err = encode(t.Out, out.format, []preview.Difference{d}, false)
-			case about.deleting:
-				t.screen().Line(about.name + ": nothing changes. " + isDeleting)
-			default:
-				difference.Print(t.screen(), about.name, d, about.missing)
-			}
-			if err == nil && !d.Empty() {
+			differs, err := t.printDifferences(cmd.Context(), from, before, out)
+			if err == nil && differs {
 				err = errNo
 			}
 			return err
@@ -67,52 +58,154 @@ func (t *tool) diff() *cobra.Command {
 	from.addFiles(cmd)
 	from.addClasses(cmd)
 	from.addFacts(cmd)
-	cmd.Flags().StringSliceVar(&before, "from", nil, "Compare with this file instead of the cluster.")
+	cmd.Flags().StringSliceVar(&before, "from", nil, "Compare with these files or directories instead of the cluster.")
 	return cmd
 }
 
 // compared is what a difference is about.
 type compared struct {
-	name string
 	// missing is the ConfigMap or Secret for which new pods wait; "" if they wait for none.
 	missing string
 	// deleting: no spec has an effect any more.
 	deleting bool
 }
 
-// compare computes what the file would change.
-func (t *tool) compare(ctx context.Context, from platform, before []string) (d preview.Difference, about compared, err error) {
+// shownDifference is the difference of one Application for programs. Its JSON is stable: fields are added, never changed.
+type shownDifference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	preview.Difference
+}
+
+// printDifferences compares each Application of the files. One that cannot be compared does not stop the others.
+func (t *tool) printDifferences(ctx context.Context, from platform, before []string, out output) (differs bool, err error) {
 	if slices.Contains(from.files, "-") && slices.Contains(before, "-") {
-		return d, about, errors.New("only one of -f and --from can be standard input: pass a file for the other")
+		return false, errors.New("only one of -f and --from can be standard input: pass a file for the other")
 	}
-	application, document, checker, err := from.application(ctx, t, from.files)
+	applications, checker, err := from.applications(ctx, t, from.files)
+	if err != nil {
+		return false, err
+	}
+	var olds map[string]*v1.Application
+	if len(before) > 0 {
+		if olds, err = t.readBefore(ctx, from, before, applications); err != nil {
+			return false, err
+		}
+	}
+	shown := make([]shownDifference, 0, len(applications))
+	failed := 0
+	afterBlock := false // Blocks stand alone, lines together.
+	for _, application := range applications {
+		var d preview.Difference
+		var about compared
+		if len(before) > 0 {
+			d, err = t.compareFiles(ctx, from, checker, olds[application.String()], application.Application)
+		} else {
+			d, about, err = t.compare(ctx, from, checker, application)
+		}
+		if err != nil {
+			if len(applications) == 1 || ctx.Err() != nil {
+				return false, err
+			}
+			fmt.Fprintf(t.ErrOut, "error: %s: %s\n", application, explain(err))
+			failed++
+			continue
+		}
+		differs = differs || !d.Empty()
+		shown = append(shown, shownDifference{application.Namespace, application.Name, d})
+		if out.machine() {
+			continue
+		}
+		if len(shown) > 1 && (afterBlock || !d.Empty()) {
+			t.screen().Blank()
+		}
+		afterBlock = !d.Empty()
+		if about.deleting {
+			t.screen().Line(application.String() + ": nothing changes. " + isDeleting)
+		} else {
+			difference.Print(t.screen(), application.String(), d, about.missing)
+		}
+	}
+	if out.machine() {
+		if err := encode(t.Out, out.format, shown, len(applications) > 1); err != nil {
+			return false, err
+		}
+	}
+	if failed > 0 {
+		return false, fmt.Errorf("%d of %d Applications could not be compared", failed, len(applications))
+	}
+	return differs, nil
+}
+
+// readBefore reads the Applications of --from, by namespace and name. Applying files deletes nothing that they do not have.
+func (t *tool) readBefore(ctx context.Context, from platform, before []string, after []filed) (map[string]*v1.Application, error) {
+	olds, _, err := from.applications(ctx, t, before)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*v1.Application{}
+	if len(olds) == 1 && len(after) == 1 {
+		if old, application := olds[0], after[0]; old.Name != application.Name {
+			return nil, fmt.Errorf("the files are about two Applications, %s and %s: compare two versions of one", old.Name, application.Name)
+		}
+		byName[after[0].String()] = olds[0].Application
+		return byName, nil
+	}
+	for _, old := range olds {
+		byName[old.String()] = old.Application
+		if !slices.ContainsFunc(after, func(application filed) bool { return application.String() == old.String() }) {
+			fmt.Fprintf(t.ErrOut, "%s is in --from alone: applying the other files leaves it as it is.\n", old)
+		}
+	}
+	return byName, nil
+}
+
+// compareFiles computes what the file would change of the one before; nil if that does not have the Application.
+func (t *tool) compareFiles(ctx context.Context, from platform, checker *manifest.Checker, old, application *v1.Application) (preview.Difference, error) {
+	around := &v1.Application{ObjectMeta: application.ObjectMeta}
+	platform, err := from.platformOf(ctx, t, classedAs(around, application), checker)
+	if err != nil {
+		return preview.Difference{}, err
+	}
+	live := child.Snapshot{Application: old}
+	if old == nil {
+		live.Application = around
+	}
+	_, d, err := t.difference(old, application, live, platform)
+	d.Pods.LiveUnknown = true
+	return d, err
+}
+
+// classedAs is the Application with the class of another one.
+func classedAs(around, application *v1.Application) *v1.Application {
+	classed := around.DeepCopy()
+	classed.Spec.ClassName = application.Spec.ClassName
+	return classed
+}
+
+// compare computes what the file would change in the cluster.
+func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Checker, of filed) (d preview.Difference, about compared, err error) {
+	clients, err := t.clients()
 	if err != nil {
 		return d, about, err
 	}
-	about.name = application.Namespace + "/" + application.Name
-	var clients *cluster.Clients
-	var live *v1.Application // nil if there is none
-	if len(before) == 0 {
-		if clients, err = t.clients(); err != nil {
+	application := of.Application
+	live, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		live = nil
+	case err != nil:
+		return d, about, err
+	case live.DeletionTimestamp != nil:
+		about.deleting = true
+		return d, about, nil
+	default:
+		if application, err = of.document.Applied(live); err != nil {
 			return d, about, err
 		}
-		live, err = clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			live = nil
-		case err != nil:
-			return d, about, err
-		case live.DeletionTimestamp != nil:
-			about.deleting = true
-			return d, about, nil
-		default:
-			if application, err = document.Applied(live); err != nil {
-				return d, about, err
-			}
-			about.missing = missingConfig(live, application)
-		}
+		about.missing = missingConfig(live, application)
 	}
-	asksCluster := len(before) == 0 && len(from.classFiles) == 0 && !from.ownFacts
+	asksCluster := len(from.classFiles) == 0 && !from.ownFacts
 	if asksCluster {
 		d, served, err := t.served(ctx, live, application)
 		if served && err == nil {
@@ -126,22 +219,8 @@ func (t *tool) compare(ctx context.Context, from platform, before []string) (d p
 	if live == nil {
 		around = &v1.Application{ObjectMeta: application.ObjectMeta}
 	}
-	classed := around.DeepCopy()
-	classed.Spec.ClassName = application.Spec.ClassName
-	platform, err := from.platformOf(ctx, t, classed, checker)
+	platform, err := from.platformOf(ctx, t, classedAs(around, application), checker)
 	if err != nil {
-		return d, about, err
-	}
-	if len(before) > 0 {
-		old, _, _, err := from.application(ctx, t, before)
-		if err != nil {
-			return d, about, err
-		}
-		if old.Name != application.Name {
-			return d, about, fmt.Errorf("the files are about two Applications, %s and %s: compare two versions of one", old.Name, application.Name)
-		}
-		_, d, err = t.difference(old, application, child.Snapshot{Application: old}, platform)
-		d.Pods.LiveUnknown = true
 		return d, about, err
 	}
 	loaded, err := clients.Load(ctx, around)

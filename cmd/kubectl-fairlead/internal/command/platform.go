@@ -90,48 +90,73 @@ func (p *platform) readClasses(t *tool) ([]*manifest.Document, error) {
 // errInvalid ends a command whose file breaks a rule; the problems were printed.
 var errInvalid = errors.New("the file breaks a rule: correct it, and check it with 'kubectl fairlead lint -f FILE'")
 
-// application reads the Application of the files, and its document.
-func (p *platform) application(ctx context.Context, t *tool, files []string) (*v1.Application, *manifest.Document, *manifest.Checker, error) {
+// filed is an Application of a file, as it would be stored, and its document.
+type filed struct {
+	*v1.Application
+	document *manifest.Document
+}
+
+func (f filed) String() string { return f.Namespace + "/" + f.Name }
+
+// applications reads the Applications of the files, at least one.
+func (p *platform) applications(ctx context.Context, t *tool, files []string) ([]filed, *manifest.Checker, error) {
 	if len(files) == 0 {
-		return nil, nil, nil, errors.New("pass a file with -f, or -f - for standard input")
+		return nil, nil, errors.New("pass a file with -f, or -f - for standard input")
 	}
 	checker, err := p.checker()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	checker.Offline = len(p.classFiles) > 0
 	documents, err := manifest.Read(t.In, files...)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	classes, err := p.readClasses(t)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	document, err := manifest.One(documents)
-	if err != nil {
-		return nil, nil, nil, err
+	found := manifest.Applications(documents)
+	if len(found) == 0 {
+		return nil, nil, errors.New("there is no Application in the files")
 	}
 	isWarning := func(problem manifest.Problem) bool { return problem.Warning }
 	problems := slices.DeleteFunc(checker.AddClasses(ctx, slices.Concat(documents, classes)), isWarning)
-	application, found := checker.Application(ctx, document)
-	if problems = append(problems, found...); len(problems) > 0 {
-		if err := printProblems(t.screen(), output{}, problems, 0, uncheckedClasses{}); err != nil {
-			return nil, nil, nil, err
-		}
-		return nil, nil, nil, errInvalid
+	problems = append(problems, manifest.Twice(found)...)
+	applications := make([]filed, 0, len(found))
+	for _, document := range found {
+		application, broken := checker.Application(ctx, document)
+		problems = append(problems, broken...)
+		applications = append(applications, filed{application, document})
 	}
+	if len(problems) > 0 {
+		sortByPlace(problems, slices.Concat(documents, classes))
+		if err := printProblems(t.screen(), output{}, problems, 0, uncheckedClasses{}); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, errInvalid
+	}
+	for _, application := range applications {
+		if err := t.setNamespace(application.Application); err != nil {
+			return nil, nil, err
+		}
+	}
+	return applications, checker, nil
+}
+
+// setNamespace gives an Application of a file the namespace of the command line if the file has none. kubectl, too, refuses another one.
+func (t *tool) setNamespace(application *v1.Application) error {
 	namespace, given, err := t.factory.ToRawKubeConfigLoader().Namespace()
 	switch {
 	case application.Namespace == "" && err != nil:
-		return nil, nil, nil, err
+		return err
 	case application.Namespace == "":
 		application.Namespace = namespace
-	case err == nil && given && application.Namespace != namespace: // kubectl refuses it too.
-		return nil, nil, nil, fmt.Errorf("the Application of the file is in namespace %s, and --namespace is %s: leave out --namespace, or correct the file",
+	case err == nil && given && application.Namespace != namespace:
+		return fmt.Errorf("the Application of the file is in namespace %s, and --namespace is %s: leave out --namespace, or correct the file",
 			application.Namespace, namespace)
 	}
-	return application, document, checker, nil
+	return nil
 }
 
 // classesForbiddenError is the error of a user without permission to read the classes of an Application. It hides that of the API server, whose advice

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -22,10 +24,10 @@ func (t *tool) render() *cobra.Command {
 		out  output
 	)
 	cmd := &cobra.Command{
-		Use:   "render -f FILE [flags]",
-		Short: "Print the children of an Application in a file",
+		Use:   "render -f FILE... [flags]",
+		Short: "Print the children of the Applications in files",
 		Long: long(`
-			Print the children that Fairlead would write for the Application of a file, exactly the fields that it sets. The
+			Print the children that Fairlead would write for each Application in the files, exactly the fields that it sets. The
 			classes are those of the cluster; with --class-file, no cluster is needed. Hashes that only the controller can
 			compute are named so, and owners have no UID.`),
 		Example: examples(`
@@ -36,22 +38,22 @@ func (t *tool) render() *cobra.Command {
 			kubectl fairlead render -f web.yaml --class-file=classes/ -o json`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			application, _, checker, err := from.application(cmd.Context(), t, from.files)
+			applications, checker, err := from.applications(cmd.Context(), t, from.files)
 			if err != nil {
 				return err
 			}
-			platform, err := from.platformOf(cmd.Context(), t, application, checker)
-			if err != nil {
-				return err
+			var children []child.Desired
+			for _, application := range applications {
+				rendered, err := t.renderOne(cmd.Context(), from, application, checker)
+				if err != nil && len(applications) > 1 {
+					err = fmt.Errorf("%s: %w", application, err)
+				}
+				if err != nil {
+					return err
+				}
+				children = append(children, rendered...)
 			}
-			rendering, err := preview.Render(application, child.Snapshot{}, platform, t.now())
-			if err != nil {
-				return err
-			}
-			if len(rendering.Invalid) > 0 {
-				return refused(rendering.Reason, rendering.Invalid)
-			}
-			return t.printChildren(out, rendering.Children)
+			return t.printChildren(out, children)
 		},
 	}
 	out.addTo(cmd, formatName)
@@ -59,6 +61,19 @@ func (t *tool) render() *cobra.Command {
 	from.addClasses(cmd)
 	from.addFacts(cmd)
 	return cmd
+}
+
+// renderOne renders the children of one Application.
+func (t *tool) renderOne(ctx context.Context, from platform, application filed, checker *manifest.Checker) ([]child.Desired, error) {
+	platform, err := from.platformOf(ctx, t, application.Application, checker)
+	if err != nil {
+		return nil, err
+	}
+	rendering, err := preview.Render(application.Application, child.Snapshot{}, platform, t.now())
+	if err == nil && len(rendering.Invalid) > 0 {
+		err = refused(rendering.Reason, rendering.Invalid)
+	}
+	return rendering.Children, err
 }
 
 // refused names the errors of a spec that would not be carried out. An Application of a class that does not exist is stored: the

@@ -214,15 +214,3 @@ func Unknown(documents []*Document) []Problem {
 func Applications(documents []*Document) []*Document {
 	return slices.DeleteFunc(slices.Clone(documents), func(d *Document) bool { return d.Kind != v1.ApplicationKind && d.syntax == nil })
 }
-
-// One returns the only Application, or says what is wrong with the files.
-func One(documents []*Document) (*Document, error) {
-	switch found := Applications(documents); len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, errors.New("there is no Application in the files")
-	default:
-		return nil, fmt.Errorf("there are %d Applications in the files: pass one at a time", len(found))
-	}
-}

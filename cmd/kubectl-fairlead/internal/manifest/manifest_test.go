@@ -161,16 +161,10 @@ func TestInput(t *testing.T) {
 	if len(problems) != 1 || problems[0].Line != 2 || problems[0].Field != "spec.replicas" {
 		t.Errorf("%+v", problems)
 	}
-	for text, want := range map[string]string{
-		"":                      "there is no Application in the files",
-		list + "\n---\n" + list: "there are 2 Applications in the files: pass one at a time",
-	} {
+	for text, want := range map[string]int{"": 0, list + "\n---\n" + list: 2} {
 		documents, err := manifest.Read(strings.NewReader(text), "-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := manifest.One(documents); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
+		if found := manifest.Applications(documents); err != nil || len(found) != want {
+			t.Errorf("%q: %d Applications, %v, want %d", text, len(found), err, want)
 		}
 	}
 }
