@@ -47,6 +47,7 @@ func (t *tool) diff() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from.ownFacts = cmd.Flags().Changed("security-profile") || cmd.Flags().Changed("route-controller-namespaces") || cmd.Flags().Changed("monitoring-namespaces")
+			defer from.noteUnread(t, slices.Concat(from.files, before))
 			differs, err := t.printDifferences(cmd.Context(), from, before, out)
 			if err == nil && differs {
 				err = errNo
@@ -59,6 +60,7 @@ func (t *tool) diff() *cobra.Command {
 	from.addClasses(cmd)
 	from.addFacts(cmd)
 	cmd.Flags().StringSliceVar(&before, "from", nil, "Compare with these files or directories instead of the cluster.")
+	cmd.Flags().Lookup("recursive").Usage = "Process the directories used in -f, --filename and --from recursively."
 	return cmd
 }
 

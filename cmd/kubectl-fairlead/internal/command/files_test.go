@@ -121,3 +121,40 @@ func TestDiffAll(t *testing.T) {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 }
+
+// TestRecursive: directories in directories are read with -R, and named without it.
+func TestRecursive(t *testing.T) {
+	noClasses := "--class-file=" + t.TempDir()
+	directory := files(t, map[string]string{
+		"web.yaml": applicationFile("web", "image: web"), "a/b/api.yml": applicationFile("api", "image: api"), "c.yaml/job.json": "{}",
+		"notes/README.md": "Notes.", ".github/ci.yaml": "on: push",
+	})
+	in := func(name string) string { return filepath.Join(directory, name) }
+	const lacks = "Subdirectories were not read: "
+	note := lacks + in("a") + ", " + in("c.yaml") + ". To read them, too, pass -R.\n"
+	for _, test := range []struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{[]string{"lint", "-f", directory, noClasses}, ExitYes, "1 object checked, nothing found\n", note},
+		{[]string{"lint", "-R", "-f", directory, noClasses}, ExitYes, "2 objects checked, nothing found\n", ""},
+		{[]string{"lint", "-f", directory, "-f", in("a/b"), "-f", in("a/"), "-f", in("c.yaml"), noClasses}, ExitYes, "2 objects checked, nothing found\n", ""},
+		{[]string{"lint", "-f", in("a"), noClasses}, ExitError, "", lacks + in("a/b") + ". To read them, too, pass -R.\n" +
+			"error: there is no Application or ApplicationClass of apps.fairlead.dev/v1 in the files\n"},
+		{[]string{"lint", "-f", in("notes"), "-f", in("web.yaml"), noClasses}, ExitYes, "1 object checked, nothing found\n", ""},
+		{[]string{"diff", "-f", directory, "--from", directory, noClasses}, ExitYes, "default/web: nothing changes.\n", note},
+		{[]string{"diff", "--recursive", "-f", directory, "--from", directory, noClasses}, ExitYes, "default/api: nothing changes.\ndefault/web: nothing changes.\n", ""},
+	} {
+		if code, stdout, stderr := runOffline(t, test.args...); code != test.code || stdout != test.stdout || stderr != test.stderr {
+			t.Errorf("%q: exit code %d, %q, %q, want %d, %q, %q", test.args, code, stdout, stderr, test.code, test.stdout, test.stderr)
+		}
+	}
+	if _, stdout, stderr := runOffline(t, "render", "-R", "-f", directory, noClasses, "-o", "name"); !strings.Contains(stdout, "deployments.apps/api\n") || stderr != "" {
+		t.Errorf("render: %q, %q", stdout, stderr)
+	}
+	many := files(t, map[string]string{"web.yaml": applicationFile("web", "image: web"), "a/a.yaml": "", "b/b.yaml": "", "c/c.yaml": "", "d/d.yaml": "", "e/e.yaml": ""})
+	if _, _, stderr := runOffline(t, "lint", "-f", many, noClasses); !strings.HasSuffix(stderr, filepath.Join(many, "c")+", 2 more. To read them, too, pass -R.\n") {
+		t.Errorf("many: %q", stderr)
+	}
+}

@@ -45,6 +45,7 @@ func (t *tool) lint() *cobra.Command {
 			kubectl fairlead lint -f deploy/ --class-file=classes/ -o sarif`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer from.noteUnread(t, from.files)
 			problems, checked, unchecked, err := t.lintFiles(cmd.Context(), from)
 			if err != nil {
 				return err
@@ -109,7 +110,7 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 		return nil, 0, unchecked, err
 	}
 	checker.Offline = true
-	documents, err := manifest.Read(t.In, from.files...)
+	documents, err := manifest.Read(t.In, from.recursive, from.files...)
 	if err != nil {
 		return nil, 0, unchecked, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,7 +27,9 @@ import (
 
 // platform are the files to look at, and what the platform says about them.
 type platform struct {
-	files, classFiles    []string
+	files, classFiles []string
+	// recursive means that the directories in those of files are read, too.
+	recursive            bool
 	profile              string
 	routeControllers     []string
 	monitoringNamespaces []string
@@ -36,6 +39,7 @@ type platform struct {
 
 func (p *platform) addFiles(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVarP(&p.files, "filename", "f", nil, "Files or directories with Applications; - is standard input.")
+	cmd.Flags().BoolVarP(&p.recursive, "recursive", "R", false, "Process the directories used in -f, --filename recursively.")
 	cmd.Flags().StringVar(&p.profile, "security-profile", string(podsecurity.LevelRestricted), "The controller's --security-profile: restricted, baseline or privileged.")
 }
 
@@ -61,12 +65,27 @@ func (p *platform) checker() (*manifest.Checker, error) {
 	return manifest.NewChecker(p.options())
 }
 
+// noteUnread names the directories in the given ones that were not read.
+func (p *platform) noteUnread(t *tool, paths []string) {
+	if p.recursive {
+		return
+	}
+	unread := manifest.Unread(paths...)
+	const few = 3
+	if more := len(unread) - few; more > 0 {
+		unread = append(unread[:few:few], fmt.Sprintf("%d more", more))
+	}
+	if len(unread) > 0 {
+		fmt.Fprintf(t.ErrOut, "Subdirectories were not read: %s. To read them, too, pass -R.\n", strings.Join(unread, ", "))
+	}
+}
+
 // readClasses reads the class files. A file without a class is another one than was meant; a directory may be empty, because a
 // platform may have no classes.
 func (p *platform) readClasses(t *tool) ([]*manifest.Document, error) {
 	var classes []*manifest.Document
 	for _, path := range p.classFiles {
-		documents, err := manifest.Read(t.In, path)
+		documents, err := manifest.Read(t.In, false, path)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +127,7 @@ func (p *platform) applications(ctx context.Context, t *tool, files []string) ([
 		return nil, nil, err
 	}
 	checker.Offline = len(p.classFiles) > 0
-	documents, err := manifest.Read(t.In, files...)
+	documents, err := manifest.Read(t.In, p.recursive, files...)
 	if err != nil {
 		return nil, nil, err
 	}

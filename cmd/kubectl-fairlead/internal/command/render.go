@@ -38,6 +38,7 @@ func (t *tool) render() *cobra.Command {
 			kubectl fairlead render -f web.yaml --class-file=classes/ -o json`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer from.noteUnread(t, from.files)
 			applications, checker, err := from.applications(cmd.Context(), t, from.files)
 			if err != nil {
 				return err

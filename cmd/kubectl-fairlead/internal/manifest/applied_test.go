@@ -16,7 +16,7 @@ import (
 // TestApplied: a file that does not mention the replicas leaves them, unless it did when it was applied last.
 func TestApplied(t *testing.T) {
 	const file = `{"apiVersion":"apps.fairlead.dev/v1","kind":"Application","metadata":{"name":"web"},"spec":{"image":"web:2"}}`
-	documents, err := manifest.Read(strings.NewReader(file), "-")
+	documents, err := manifest.Read(strings.NewReader(file), false, "-")
 	if err != nil || len(documents) != 1 {
 		t.Fatal(documents, err)
 	}

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,58 +51,6 @@ func (d *Document) namespace() string {
 
 // IsClass reports whether the document is an ApplicationClass. The error is why it cannot be read.
 func (d *Document) IsClass() (bool, error) { return d.Kind == kindClass, d.syntax }
-
-// Read reads files, the YAML and JSON files of directories, and standard input for "-". It keeps the objects of Fairlead's
-// API; files may have others too.
-func Read(stdin io.Reader, paths ...string) ([]*Document, error) {
-	var documents []*Document
-	for _, path := range paths {
-		files, err := expand(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			content, err := readFile(stdin, file)
-			if err != nil {
-				return nil, err
-			}
-			documents = append(documents, parse(file, content)...)
-		}
-	}
-	return documents, nil
-}
-
-func readFile(stdin io.Reader, file string) ([]byte, error) {
-	if file == "-" {
-		return io.ReadAll(stdin)
-	}
-	return os.ReadFile(file) //nolint:gosec // The user names it.
-}
-
-// expand lists the files of a directory, in the order of their names.
-func expand(path string) ([]string, error) {
-	if path == "-" {
-		return []string{path}, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, entry := range entries {
-		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
-			files = append(files, filepath.Join(path, entry.Name()))
-		}
-	}
-	return files, nil
-}
 
 // parse splits a file into documents. What follows a syntax error cannot be read.
 func parse(file string, content []byte) []*Document {

@@ -25,7 +25,7 @@ func checkFiles(t *testing.T, stdin string, paths ...string) []manifest.Problem 
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := manifest.Read(strings.NewReader(stdin), paths...)
+	documents, err := manifest.Read(strings.NewReader(stdin), false, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestMistakeInALongFile(t *testing.T) {
 	read := func(content string) float64 {
 		return testing.AllocsPerRun(1, func() {
 			var err error
-			if documents, err = manifest.Read(strings.NewReader(content), "-"); err != nil {
+			if documents, err = manifest.Read(strings.NewReader(content), false, "-"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -162,7 +162,7 @@ func TestInput(t *testing.T) {
 		t.Errorf("%+v", problems)
 	}
 	for text, want := range map[string]int{"": 0, list + "\n---\n" + list: 2} {
-		documents, err := manifest.Read(strings.NewReader(text), "-")
+		documents, err := manifest.Read(strings.NewReader(text), false, "-")
 		if found := manifest.Applications(documents); err != nil || len(found) != want {
 			t.Errorf("%q: %d Applications, %v, want %d", text, len(found), err, want)
 		}
