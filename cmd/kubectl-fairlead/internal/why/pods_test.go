@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -172,5 +173,28 @@ func TestStalledWithoutNode(t *testing.T) {
 		if got := why.Explain(loaded).Headline; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestStalledAndLate: pods that only missed the deadline may become ready without anyone; others do not.
+func TestStalledAndLate(t *testing.T) {
+	const late, stuck = ": its pods missed the deadline of the rollout, and may need someone to act.", ", and will not be until someone acts."
+	for reason, want := range map[string]string{
+		v1.ReasonReadinessFailing: late, v1.ReasonProgressDeadlineExceeded: late, v1.ReasonNodeLost: late,
+		v1.ReasonImagePullFailed: stuck, v1.ReasonCrashLooping: stuck, v1.ReasonConfigError: stuck,
+	} {
+		loaded := clustertest.Load(t, "readiness")
+		conditions := &loaded.Application.Status.Conditions
+		meta.FindStatusCondition(*conditions, v1.ConditionReady).Reason = reason
+		meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonProgressDeadlineExceeded})
+		want = "readiness/web is not ready (" + reason + ")" + want
+		if got := why.Explain(loaded).Headline; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	loaded := clustertest.Load(t, "readiness")
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonContended})
+	if got, want := why.Explain(loaded).Headline, "readiness/web is not ready (ReadinessFailing)"+stuck; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -131,6 +131,8 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s), and will not be until a node can take its pods, or someone acts.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonContended:
 		return fmt.Sprintf("%s is not ready (%s): Fairlead repairs it again within 5 minutes, and it stays so once the other writer has stopped.", name, f.ready.Reason)
+	case f.onlyLate():
+		return fmt.Sprintf("%s is not ready (%s): its pods missed the deadline of the rollout, and may need someone to act.", name, f.ready.Reason)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
 		return fmt.Sprintf("%s is not ready (%s), and will not be until someone acts.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonDrifted:
@@ -149,6 +151,15 @@ func headline(f facts, answer Answer) string {
 // lacksNode reports whether the pods wait for a node, such as one that an autoscaler of the cluster adds, and not for a volume.
 func (f facts) lacksNode() bool {
 	return f.ready.Reason == v1.ReasonUnschedulable && !slices.ContainsFunc(f.app.Status.Problems, lacksVolume)
+}
+
+// onlyLate reports whether the deadline of the rollout has passed, and its pods may become ready all the same: they run, or Kubernetes
+// replaces them, or none says why it is late.
+func (f facts) onlyLate() bool {
+	stalled := f.condition(v1.ConditionStalled)
+	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1.ReasonProgressDeadlineExceeded && slices.Contains([]string{
+		v1.ReasonReadinessFailing, v1.ReasonProgressDeadlineExceeded, v1.ReasonVolumeNotMounting, v1.ReasonNodeLost, v1.ReasonPodRejected, v1.ReasonEvicted,
+	}, f.ready.Reason)
 }
 
 // isSuspended reports whether the controller leaves the Application alone. Deletion goes on.
